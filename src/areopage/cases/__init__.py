@@ -1,0 +1,1 @@
+"""What is judged: cases, documents, personas, and the readers of datasets."""

@@ -1,0 +1,138 @@
+"""Recognise the columns of a dataset, whatever its author called them."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from areopage.errors import DatasetError, name_list
+
+ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "id": ("id", "guid", "uuid", "prompt_id", "question_id", "case_id", "record_id", "identifiant"),
+        "prompt": ("prompt", "question", "query", "input", "user_input", "user_prompt", "messages", "requête", "invite"),
+        "category": ("category", "catégorie"),
+        "subcategory": ("subcategory", "sous-catégorie"),
+        "maturity": (
+            "maturity",
+            "maturity_band",
+            "age",
+            "age_group",
+            "age_band",
+            "age_range",
+            "audience",
+            "maturité",
+            "tranche d'âge",
+            "groupe d'âge",
+            "public cible",
+        ),
+        "source": ("source", "origin", "provenance", "origine"),
+        "criteria_selection": ("criteria_selection", "criteria", "critères", "sélection de critères"),
+        "response": (
+            "response",
+            "answer",
+            "output",
+            "completion",
+            "generation",
+            "model_response",
+            "model_answer",
+            "model_output",
+            "réponse",
+        ),
+        "reference": (
+            "reference",
+            "reference_answer",
+            "expected",
+            "expected_answer",
+            "expected_output",
+            "expected_response",
+            "gold",
+            "gold_answer",
+            "ground_truth",
+            "référence",
+            "réponse attendue",
+            "réponse de référence",
+        ),
+        "documents": (
+            "documents",
+            "context",
+            "contexts",
+            "context_chunks",
+            "retrieved_contexts",
+            "chunks",
+            "passages",
+            "contexte",
+            "contextes",
+        ),
+    }
+)
+"""The spellings of each field. `text` is left out on purpose: it names a document or an answer as often as a prompt."""
+
+
+class ColumnPlan(Struct, frozen=True):
+    """Where each field stands in a row (by position), and the columns that no field takes with the names they keep."""
+
+    fields: Mapping[str, int]
+    unread: tuple[tuple[int, str], ...]
+
+
+def fold_name(name: str) -> str:
+    """Strip a column's name of what authors vary: case, accents, spaces, underscores, hyphens, punctuation."""
+    bare = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in bare if letter.isalnum())
+
+
+@lru_cache(maxsize=128)
+def plan_columns(names: tuple[str, ...]) -> ColumnPlan:
+    """Map the columns of a table, or the keys of an object, to the fields of a case.
+
+    Raises:
+        DatasetError: two columns claim one field, or none is a prompt. The message names no file: the caller knows it.
+    """
+    fields: dict[str, int] = {}
+    unread: list[tuple[int, str]] = []
+    for position, name in enumerate(names):
+        field = _fields_by_name().get(fold_name(name))
+        if field is None:
+            unread.append((position, name))
+        elif field in fields:
+            raise DatasetError(
+                f"columns {_shown(names[fields[field]])} and {_shown(name)} both mean {field}: rename or remove one of them"
+            )
+        else:
+            fields[field] = position
+    if "prompt" not in fields:
+        found = name_list(_shown(name) for name in names if name)
+        accepted = name_list(ALIASES["prompt"], limit=20)
+        raise DatasetError(f"no column holds the prompt: found {found or 'no names'}; it may be called {accepted}")
+    return ColumnPlan(fields, _distinct(unread, taken=set(fields)))
+
+
+def names_prompt(names: Sequence[str]) -> bool:
+    """Say whether one of the columns would be taken for the prompt."""
+    return any(_fields_by_name().get(fold_name(name)) == "prompt" for name in names)
+
+
+@lru_cache(maxsize=1)
+def _fields_by_name() -> Mapping[str, str]:
+    return {fold_name(alias): field for field, aliases in ALIASES.items() for alias in aliases}
+
+
+def _distinct(unread: Sequence[tuple[int, str]], taken: set[str]) -> tuple[tuple[int, str], ...]:
+    """Give every unread column a name of its own: `note`, `note_2`; one without a name is `column_3`."""
+    named: list[tuple[int, str]] = []
+    for position, name in unread:
+        wanted = unique = name or f"column_{position + 1}"
+        count = 1
+        while unique in taken:
+            count += 1
+            unique = f"{wanted}_{count}"
+        taken.add(unique)
+        named.append((position, unique))
+    return tuple(named)
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 40 else name[:39] + "…")

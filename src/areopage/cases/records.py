@@ -1,0 +1,80 @@
+"""The records of what is judged."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Maturity = Literal["Child", "Teen", "YoungAdult", "Emerging"]
+MATURITIES: tuple[Maturity, ...] = ("Child", "Teen", "YoungAdult", "Emerging")
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One turn of a conversation that a prompt consists of."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A text that a response should rest on. `score` is the retriever's, in its own unit."""
+
+    id: str
+    text: str
+    title: str = ""
+    score: float | None = None
+    source: str = ""
+    metadata: dict[str, Any] = {}
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """One thing to judge: a prompt, maybe with its response, the documents it should rest on and a reference answer.
+
+    `maturity` is the audience, already normalised; "" where the suite knows no audience.
+    `criteria_selection` overrides the run's selection for this case; "" means the configured default.
+    """
+
+    id: str
+    prompt: str | tuple[Turn, ...]
+    response: str | None = None
+    documents: tuple[Document, ...] = ()
+    reference: str | None = None
+    category: str = ""
+    subcategory: str = ""
+    maturity: str = ""
+    source: str = ""
+    criteria_selection: str = ""
+    metadata: dict[str, Any] = {}
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The prompt as turns; a plain string is one user turn."""
+        return (Turn(role="user", content=self.prompt),) if isinstance(self.prompt, str) else self.prompt
+
+    @property
+    def prompt_text(self) -> str:
+        """The prompt as one text; several turns are led by their role."""
+        if isinstance(self.prompt, str):
+            return self.prompt
+        return "\n".join(f"{turn.role}: {turn.content}" for turn in self.prompt)
+
+
+class RejectedRow(Struct, frozen=True, kw_only=True):
+    """A row of a dataset that cannot be used. `row` is 1-based and counts the header where there is one."""
+
+    file: str
+    row: int
+    reason: str
+    content: str
+
+
+class Dataset(Struct, frozen=True, kw_only=True):
+    """What a reader made of one or more files.
+
+    `maturity_defaulted` counts the cases that named no maturity and got the suite's default;
+    `unread_columns` are columns that no field takes: they are kept in each case's metadata.
+    """
+
+    cases: tuple[Case, ...]
+    rejected: tuple[RejectedRow, ...] = ()
+    maturity_defaulted: int = 0
+    unread_columns: tuple[str, ...] = ()

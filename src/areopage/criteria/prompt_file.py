@@ -1,0 +1,128 @@
+"""The .prompt files: a criterion's texts in one language."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.criteria.placeholders import template_faults
+from areopage.criteria.records import Criterion, Scale
+from areopage.criteria.registry import Registry, RegistryEntry
+from areopage.errors import ConfigError
+from areopage.yaml_document import YamlDocument, read_yaml
+
+REQUIRED = ("role", "task", "scoring_guide", "output_format")
+OPTIONAL = ("age_context", "examples")
+
+
+class LoadedCriteria(Struct, frozen=True, kw_only=True):
+    """The criteria that could be loaded, and what is wrong with the others.
+
+    `untranslated` lists ids whose text in the wanted language is missing: the suite's own language is used.
+    """
+
+    criteria: tuple[Criterion, ...]
+    faults: tuple[ConfigError, ...]
+    untranslated: tuple[str, ...]
+
+
+def load_criteria(
+    registry: Registry, ids: tuple[str, ...], folder: Path, language: str, own_language: str, scale: Scale
+) -> LoadedCriteria:
+    """Load the prompt files of some criteria; a faulty one is named and the rest is loaded.
+
+    Args:
+        ids: ids that the registry has.
+        folder: the folder of prompt files.
+        language: the wanted language; `name.<language>.prompt` lies beside `name.prompt`.
+        own_language: the language of the files without a language in their name.
+        scale: the scale of files that state none.
+    """
+    criteria: list[Criterion] = []
+    faults: list[ConfigError] = []
+    untranslated: list[str] = []
+    for key in ids:
+        entry = registry.entries[key]
+        path = folder / entry.file
+        used = own_language
+        if language != own_language:
+            translated = path.with_suffix(f".{language}{path.suffix}")
+            if translated.is_file():
+                path, used = translated, language
+            else:
+                untranslated.append(key)
+        try:
+            criteria.append(read_criterion(entry, path, used, scale))
+        except ConfigError as fault:
+            faults.append(fault)
+    return LoadedCriteria(criteria=tuple(criteria), faults=tuple(faults), untranslated=tuple(untranslated))
+
+
+def read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale) -> Criterion:
+    """Read one prompt file.
+
+    Raises:
+        ConfigError: the file is missing or wrong; of several faults the first.
+    """
+    if not path.is_file():
+        raise ConfigError(f"the prompt file of {entry.id} is missing", path=path)
+    document = read_yaml(path)
+    faults = prompt_faults(document)
+    if faults:
+        raise faults[0]
+    data = document.data
+    return Criterion(
+        id=entry.id,
+        category=entry.category,
+        subcategory=entry.subcategory,
+        name=entry.name,
+        version=entry.version,
+        language=language,
+        label=entry.label.get(language) or entry.name.replace("_", " "),
+        description=entry.description.get(language),
+        role=data["role"].strip(),
+        task=data["task"].strip(),
+        age_context=str(data.get("age_context") or "").strip(),
+        scoring_guide=data["scoring_guide"].strip(),
+        examples=str(data.get("examples") or "").strip(),
+        output_format=data["output_format"].strip(),
+        scale=read_scale(data["scale"]) if "scale" in data else scale,
+    )
+
+
+def prompt_faults(document: YamlDocument) -> list[ConfigError]:
+    """Everything that is wrong with a prompt file."""
+    faults: list[ConfigError] = []
+    for field in REQUIRED:
+        value = document.data.get(field)
+        if not isinstance(value, str) or not value.strip():
+            faults.append(document.error("is missing or empty", field))
+    for field in (*REQUIRED, *OPTIONAL):
+        text = document.data.get(field)
+        if isinstance(text, str):
+            faults.extend(document.error(fault, field) for fault in template_faults(text))
+        elif text is not None:
+            faults.append(document.error("must be a text", field))
+    if "scale" in document.data and not valid_scale(document.data["scale"]):
+        faults.append(document.error("must be {min: NUMBER, max: LARGER NUMBER, higher_is_better: true|false}", "scale"))
+    faults.extend(
+        document.error(f"has no meaning here: use {', '.join((*REQUIRED, *OPTIONAL, 'scale'))}", key)
+        for key in document.data
+        if key not in (*REQUIRED, *OPTIONAL, "scale")
+    )
+    return faults
+
+
+def valid_scale(raw: Any) -> bool:
+    """Whether a mapping is a scale."""
+    if not isinstance(raw, dict) or set(raw) - {"min", "max", "higher_is_better"}:
+        return False
+    ends = (raw.get("min"), raw.get("max"))
+    if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+        return False
+    return float(raw["min"]) < float(raw["max"]) and isinstance(raw.get("higher_is_better", True), bool)
+
+
+def read_scale(raw: dict[str, Any]) -> Scale:
+    """A scale of a valid mapping."""
+    return Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))

@@ -1,0 +1,47 @@
+"""The records of what is asked of a response."""
+
+from msgspec import Struct
+
+
+class Scale(Struct, frozen=True):
+    """The scale a judge answers on. `min` < `max`; where lower is better the score is flipped when mapped."""
+
+    min: float = 0.0
+    max: float = 5.0
+    higher_is_better: bool = True
+
+    def contains(self, score: float) -> bool:
+        """Whether a score lies on the scale, ends included."""
+        return self.min <= score <= self.max
+
+    def map_to(self, score: float, target: "Scale") -> float:
+        """Map a score on this scale linearly to `target`, flipped where the two disagree on what is better."""
+        share = (score - self.min) / (self.max - self.min)
+        if self.higher_is_better != target.higher_is_better:
+            share = 1.0 - share
+        return target.min + share * (target.max - target.min)
+
+
+class Criterion(Struct, frozen=True, kw_only=True):
+    """One question to a judge. `id` is `category.subcategory.name__vX_Y`; texts are those of one language."""
+
+    id: str
+    category: str
+    subcategory: str
+    name: str
+    version: str
+    language: str = "en"
+    label: str = ""
+    description: str = ""
+    role: str
+    task: str
+    age_context: str = ""
+    scoring_guide: str
+    examples: str = ""
+    output_format: str
+    scale: Scale = Scale()
+
+    @property
+    def path(self) -> str:
+        """`category.subcategory.name`, without the version."""
+        return f"{self.category}.{self.subcategory}.{self.name}"

@@ -1,0 +1,108 @@
+"""One tree of exceptions; each leaf is one thing that the user does next.
+
+AreopageError
+├── UserError                 the user can mend it: one line on the console, exit code 2
+│   ├── ConfigError           correct a file: path, line and key are named
+│   ├── DatasetError          give another dataset, or mend this one
+│   ├── CriteriaError         choose other criteria, or mend the registry
+│   ├── ModelError            the model cannot be used as configured
+│   │   ├── ModelMissing      pull it, or name another
+│   │   └── ServerDown        start the server, then resume
+│   ├── StorageError          free space, or give a place that can be written
+│   ├── UnknownRun            name a run that exists
+│   └── MissingExtra          install the extra that is named
+└── CallError                 one call to a model failed; the jury turns it into an outcome
+    ├── CallTimedOut          no answer in time
+    ├── CallUnreachable       no connection, 5xx or 429: worth another try
+    └── CallRejected          the server says no to this very call (4xx): no other try
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class AreopageError(Exception):
+    """Root of every exception that Areopage raises on purpose."""
+
+
+class UserError(AreopageError):
+    """Something that the user can mend; the message is one line that says how."""
+
+
+class ConfigError(UserError):
+    """A file of a suite is wrong. `path`, `line` (1-based) and `key` go before the message."""
+
+    def __init__(self, message: str, *, path: Path | str, line: int | None = None, key: str | None = None) -> None:
+        place = f"{path}:{line}" if line else str(path)
+        super().__init__(f"{place}: {key}: {message}" if key else f"{place}: {message}")
+        self.path, self.line, self.key = Path(path), line, key
+
+
+class DatasetError(UserError):
+    """A dataset cannot be read at all (single bad rows are rejected, not raised)."""
+
+
+class CriteriaError(UserError):
+    """A selection names criteria that do not exist, or a criterion cannot be used."""
+
+
+class ModelError(UserError):
+    """A model reference is wrong, or the model cannot be used as configured."""
+
+
+class ModelMissing(ModelError):
+    """The server is up and does not have the model."""
+
+
+class ServerDown(ModelError):
+    """No server answers at the address, at the start or for too long in the middle of a run."""
+
+
+class StorageError(UserError):
+    """A file or the ledger cannot be written: no space, no permission, locked."""
+
+
+class UnknownRun(UserError):
+    """The ledger holds no such run."""
+
+
+class MissingExtra(UserError):
+    """A part that is not in the base install is needed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f'{purpose} needs an extra: pip install "areopage[{extra}]"')
+        self.extra = extra
+
+
+class CallError(AreopageError):
+    """One call to a model failed."""
+
+
+class CallTimedOut(CallError):
+    """The model did not answer in time."""
+
+
+class CallUnreachable(CallError):
+    """No connection, or an answer that asks for another try.
+
+    `retry_after` is the pause in seconds that the server asked for; `refused` is true when nothing listens there.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, refused: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after, self.refused = retry_after, refused
+
+
+class CallRejected(CallError):
+    """The server understood the call and will not serve it; `status` is its HTTP status, if any."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def name_list(names: Iterable[str], limit: int = 8) -> str:
+    """Join names for a message; beyond `limit` the rest is counted."""
+    known = list(names)
+    shown = ", ".join(known[:limit])
+    return f"{shown} (+{len(known) - limit} more)" if len(known) > limit else shown

@@ -1,0 +1,276 @@
+"""Read and append: the only place that speaks SQL about runs, answers and judgments."""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Engine, Row, Select, Table, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from areopage.errors import UnknownRun, name_list
+from areopage.ledger.connection import open_engine, shown, storage_errors
+from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, runs, verdicts
+from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+
+KEYS_PER_QUERY = 500
+SECRET = "secret"  # noqa: S105 - the row's name, not its value
+
+T = TypeVar("T")
+
+
+class Ledger:
+    """An open ledger. Methods are synchronous and may be called from any thread; each is one transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.place = shown(str(engine.url.render_as_string(hide_password=False)))
+
+    @classmethod
+    def open(cls, location: str | Path) -> "Ledger":
+        """Open a SQLite file or a database URL, and bring it to the newest revision.
+
+        Raises:
+            StorageError, MissingExtra: see `open_engine`.
+        """
+        return cls(open_engine(location))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def secret(self) -> bytes:
+        """The ledger's own secret, made at the first call; prompts derive their nonces from it."""
+        with storage_errors(self.place):
+            for _ in range(2):
+                with self.engine.connect() as connection:
+                    found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)).scalar()
+                if found is not None:
+                    return bytes.fromhex(found)
+                try:
+                    with self.engine.begin() as connection:
+                        connection.execute(insert(ledger_meta).values(name=SECRET, value=secrets.token_hex(32)))
+                except IntegrityError:  # another process was first: its secret is read in the second round
+                    continue
+            with self.engine.connect() as connection:
+                return bytes.fromhex(
+                    connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)).scalar_one()
+                )
+
+    # --- runs
+
+    def create_run(self, run: Run, cases: Sequence[str]) -> None:
+        """Append a run with its cases (each a JSON text), in order."""
+        with storage_errors(self.place), self.engine.begin() as connection:
+            connection.execute(insert(runs), [msgspec.structs.asdict(run) | {"created_at": naive(run.created_at)}])
+            rows = [{"run_id": run.id, "position": position, "case": storable(case)} for position, case in enumerate(cases)]
+            if rows:
+                connection.execute(insert(run_cases), rows)
+
+    def finish_run(self, run_id: str, at: datetime | None) -> None:
+        """Note when a run was complete; None: it is not any more."""
+        with storage_errors(self.place), self.engine.begin() as connection:
+            connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
+
+    def runs(self) -> list[Run]:
+        """All runs, the newest first."""
+        return self._runs(select(runs))
+
+    def unfinished_run(self, fingerprint: str) -> Run | None:
+        """The newest run of a fingerprint that is not complete."""
+        found = self._runs(select(runs).where(runs.c.fingerprint == fingerprint, runs.c.finished_at.is_(None)))
+        return found[0] if found else None
+
+    def run(self, name: str) -> Run:
+        """A run by its id, an unambiguous beginning of it, its folder, or `latest`.
+
+        Raises:
+            UnknownRun: there is none; the newest are listed.
+        """
+        known = self.runs()
+        folder = str(Path(name).expanduser().resolve())
+        found = [run for run in known if name == run.id or folder == run.folder]
+        if not found and name == "latest":
+            found = known[:1]
+        found = found or [run for run in known if run.id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        ids = name_list((run.id for run in found or known), 5)
+        if found:
+            raise UnknownRun(f"{name!r} is the beginning of several runs: {ids}")
+        raise UnknownRun(f"no run {name!r} in {self.place}: " + (f"there are {ids}" if known else "it holds no run yet"))
+
+    def _runs(self, query: Select[Any]) -> list[Run]:
+        with storage_errors(self.place), self.engine.connect() as connection:
+            rows = connection.execute(query.order_by(runs.c.created_at.desc(), runs.c.id.desc()))
+            return [
+                Run(**row._mapping | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)}) for row in rows
+            ]
+
+    def run_cases(self, run_id: str) -> list[str]:
+        """The cases of a run as they were appended, in order."""
+        query = select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    # --- answers and judgments
+
+    def append(self, records: Sequence[Answer | Judgment]) -> None:
+        """Commit answers and judgments in one transaction."""
+        given = [record for record in records if isinstance(record, Answer)]
+        judged = [record for record in records if isinstance(record, Judgment)]
+        with storage_errors(self.place), self.engine.begin() as connection:
+            if given:
+                connection.execute(insert(answers), [answer_row(answer) for answer in given])
+            if judged:
+                statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
+                ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
+                rows = [
+                    verdict_row(number, verdict)
+                    for number, judgment in zip(ids, judged, strict=True)
+                    for verdict in judgment.verdicts
+                ]
+                connection.execute(insert(verdicts), rows)
+
+    def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """The answer that counts for each key: the latest that was answered, else the latest attempt."""
+        best: dict[str, Answer] = {}
+        with storage_errors(self.place):
+            for row in self._by_keys(answers, keys):
+                answer = answer_of(row)
+                if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
+                    best[answer.key] = answer
+        return best
+
+    def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
+        """The judgment that counts for each key: the latest that scored, else the latest attempt."""
+        best: dict[str, Judgment] = {}
+        with storage_errors(self.place):
+            for judgment in self._judgments(keys):
+                if judgment.key not in best or is_scored(judgment) or not is_scored(best[judgment.key]):
+                    best[judgment.key] = judgment
+        return best
+
+    def judgment_counts(self) -> dict[str, int]:
+        """How many judgments each run paid for."""
+        query = select(judgments.c.run_id, func.count()).group_by(judgments.c.run_id)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            return {run_id: count for run_id, count in connection.execute(query)}
+
+    def _judgments(self, keys: Sequence[str]) -> Iterator[Judgment]:
+        for part in chunks(keys):
+            with self.engine.connect() as connection:
+                rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()
+                said: dict[int, list[Verdict]] = {}
+                joined = select(verdicts).join(judgments, verdicts.c.judgment_id == judgments.c.id)
+                for row in connection.execute(joined.where(judgments.c.key.in_(part))):
+                    said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+            for row in rows:
+                yield judgment_of(row, tuple(said.get(row.id, ())))
+
+    def _by_keys(self, table: Table, keys: Sequence[str]) -> Iterator[Row[Any]]:
+        for part in chunks(keys):
+            with self.engine.connect() as connection:
+                yield from connection.execute(select(table).where(table.c.key.in_(part)).order_by(table.c.id)).all()
+
+
+def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Keys in portions that a query can take."""
+    distinct = list(dict.fromkeys(keys))
+    for start in range(0, len(distinct), KEYS_PER_QUERY):
+        yield distinct[start : start + KEYS_PER_QUERY]
+
+
+def is_scored(judgment: Judgment) -> bool:
+    """Whether every verdict of a judgment is a score."""
+    return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
+
+
+def answer_row(answer: Answer) -> dict[str, Any]:
+    """An answer as a row."""
+    row = msgspec.structs.asdict(answer)
+    return row | {
+        "text": storable(answer.text),
+        "reason": storable(answer.reason),
+        "case_id": storable(answer.case_id),
+        "created_at": naive(answer.created_at),
+    }
+
+
+def answer_of(row: Row[Any]) -> Answer:
+    """A row as an answer."""
+    fields = {name: value for name, value in row._mapping.items() if name != "id"}
+    return Answer(**fields | {"created_at": aware(row.created_at)})
+
+
+def judgment_row(judgment: Judgment) -> dict[str, Any]:
+    """A judgment as a row; its verdicts are rows of their own."""
+    row = msgspec.structs.asdict(judgment)
+    del row["verdicts"]
+    return row | {
+        "raw_text": storable(judgment.raw_text),
+        "repair_text": storable(judgment.repair_text),
+        "steps": json_text(judgment.steps),
+        "created_at": naive(judgment.created_at),
+    }
+
+
+def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
+    """A row and its verdicts as a judgment."""
+    fields = {name: value for name, value in row._mapping.items() if name != "id"}
+    steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
+    return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
+
+
+def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a row; scores are a column, so that SQL can reckon with them."""
+    outcome = verdict.outcome
+    scored = isinstance(outcome, Scored)
+    return {
+        "judgment_id": judgment_id,
+        "criterion": verdict.criterion,
+        "outcome": outcome_name(outcome),
+        "score": outcome.score if isinstance(outcome, Scored) else None,
+        "explanation": storable(outcome.explanation) if isinstance(outcome, Scored) else "",
+        "evidence": storable(json_text(outcome.evidence)) if isinstance(outcome, Scored) else "[]",
+        "reason": "" if scored else storable(getattr(outcome, "reason", "")),
+    }
+
+
+FAILURES: dict[str, Callable[..., Outcome]] = {
+    "unparsed": Unparsed,
+    "refused": Refused,
+    "timed_out": TimedOut,
+    "unreachable": Unreachable,
+}
+
+
+def outcome_of(row: Row[Any]) -> Outcome:
+    """The outcome of a verdict's row."""
+    if row.outcome == "scored":
+        evidence = msgspec.json.decode(row.evidence, type=tuple[str, ...])
+        return Scored(score=row.score, explanation=row.explanation, evidence=evidence)
+    return FAILURES[row.outcome](reason=row.reason)
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON text."""
+    return msgspec.json.encode(value).decode()
+
+
+def storable(text: str) -> str:
+    """A text that every database takes: NUL and lone surrogates become U+FFFD."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def naive(moment: datetime) -> datetime:
+    """UTC without its zone, as the columns hold it."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def aware(moment: datetime | None) -> datetime | None:
+    """A column's time with its zone."""
+    return moment.replace(tzinfo=UTC) if moment else None

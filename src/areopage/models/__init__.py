@@ -1,0 +1,1 @@
+"""The port to a language model, and its adapters."""

@@ -1,0 +1,258 @@
+"""One thin JSON transport for every adapter that speaks HTTP: aiohttp carries the bytes, msgspec reads and writes them.
+
+A `JsonServer` turns whatever goes wrong on the way into the three `CallError`s; it tries nothing again
+(see `areopage.models.retry`). Keys live in headers and never reach a message.
+"""
+
+import asyncio
+import errno
+import math
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+import aiohttp
+import msgspec
+
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
+from areopage.models.settings import Timeouts
+
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+MESSAGE_LENGTH = 200
+SHORTEST_SECRET = 4
+# A look-up (which models are there?) that takes longer means a server that hangs, however patient the calls may be.
+LOOKUP_SECONDS = 30.0
+
+T = TypeVar("T")
+
+
+class JsonServer:
+    """A server that takes and gives JSON.
+
+    The session is opened with the first call, and again when another event loop runs.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeouts: Timeouts | None = None,
+        connections: int = 64,
+        proxy: str | None = None,
+    ) -> None:
+        """Prepare the transport; nothing is opened yet.
+
+        Args:
+            base_url: `http(s)://[user:password@]host[:port][/path]`.
+            headers: sent with every call; their values count as secrets.
+            timeouts: the four limits of a call.
+            connections: how many connections may be open at once.
+            proxy: the HTTP proxy to go through, None for none.
+
+        Raises:
+            ModelError: `base_url` is no address of a server, or a header cannot be sent.
+        """
+        self.address, authorization = _split_address(base_url)
+        self._headers = {**authorization, **(headers or {})}
+        for name, value in self._headers.items():
+            if not value.isprintable():
+                raise ModelError(f"the header {name!r} for {self.address} holds a line break or a control character: correct it")
+        # "Bearer KEY": the scheme may be shown, the key may not, and a server may echo the one without the other.
+        values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
+        self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
+        self._timeouts = timeouts or Timeouts()
+        self._connections = connections
+        self._proxy = proxy
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def post(self, path: str, body: object, into: type[T]) -> T:
+        """Send JSON (bytes as they are, any other object encoded) and read the answer as `into`.
+
+        Raises:
+            CallTimedOut: one of the limits of `Timeouts` was reached.
+            CallUnreachable: no connection, 5xx, 429, or an answer that is cut or is not the JSON that was expected.
+            CallRejected: another status, or a body that cannot be sent or is too large to be read.
+        """
+        try:
+            data = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        except (TypeError, ValueError) as error:  # a lone surrogate in a text, an option that is no JSON
+            raise CallRejected(f"{self.address}{path}: the request cannot be written as JSON: {_one_line(str(error))}") from error
+        return await self._call("POST", path, data, into, self._timeouts.total)
+
+    async def get(self, path: str, into: type[T]) -> T:
+        """Look something up, within half a minute; faults as for `post`."""
+        return await self._call("GET", path, None, into, min(self._timeouts.total, LOOKUP_SECONDS))
+
+    async def aclose(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def fault(self, path: str, status: int, message: str, *, retry_after: float | None = None) -> CallError:
+        """The exception for an error that the server reports, with its message on one line and without secrets.
+
+        A status under 300 is an error object inside an answer that claims success; like 5xx it is worth another try.
+        After a 429 that names no pause, `retry_after` is 0.0.
+        """
+        text = f"{self.address}{path} answered {status}: {self._shown(message) or _phrase(status)}"
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            return CallUnreachable(text, retry_after=retry_after or 0.0)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES:
+            return CallUnreachable(text, retry_after=retry_after)
+        return CallRejected(text, status=status)
+
+    async def _call(self, method: str, path: str, data: bytes | None, into: type[T], total: float) -> T:
+        where = self.address + path
+        limits = self._timeouts
+        timeout = aiohttp.ClientTimeout(
+            total=total,
+            connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
+            sock_connect=limits.connect,
+            sock_read=limits.read,
+        )
+        try:
+            session = await self._open_session()
+            # A redirect is not followed: it would carry the prompts to a server that nobody configured.
+            async with session.request(
+                method, where, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
+            ) as response:
+                content = await _read_bounded(response)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise CallTimedOut(f"{where}: no connection within {limits.connect:g} s") from error
+        except TimeoutError as error:
+            raise CallTimedOut(f"{where}: no answer within {min(limits.read, total):g} s") from error
+        except aiohttp.ClientConnectorError as error:
+            raise _unconnected(where, error) from error
+        except aiohttp.ClientError as error:
+            raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})") from error
+        if content is None:
+            raise CallRejected(f"{where}: the answer is larger than {MAX_RESPONSE_BYTES >> 20} MB", status=response.status)
+        if not HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
+            message = _message(content, response.content_type)
+            if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
+                message = f"it redirects to {response.headers.get('location', 'another place')}: give that address"
+            raise self.fault(path, response.status, message, retry_after=_retry_after(response.headers, datetime.now(UTC)))
+        try:
+            return msgspec.json.decode(content, type=into)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
+
+    async def _open_session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        if self._session is not None and self._loop is loop:
+            return self._session
+        stale, self._loop = self._session, loop
+        # trust_env stays off: it would read ~/.netrc in a thread for each call, and fail where that file names the host.
+        session = self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._connections),
+            headers={"Accept": "application/json", "Content-Type": "application/json", **self._headers},
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        if stale is not None:
+            await stale.close()
+        return session
+
+    def _shown(self, message: str) -> str:
+        for secret in self._secrets:
+            message = message.replace(secret, "***")
+        return _one_line(message)
+
+
+def error_text(body: object) -> str:
+    """The message in an error body: `{"error": "..."}` (Ollama) or `{"error": {"message": "..."}}` (OpenAI); "" if none."""
+    error = body.get("error") if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else ""
+
+
+def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
+    """Take the credentials out of an address, so that it can be shown; they become an Authorization header."""
+    try:
+        parts = urlsplit(base_url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a broken IPv6 address
+        usable = False
+    if not usable:
+        raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")
+    user_info, _, host = parts.netloc.rpartition("@")
+    address = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
+    if not user_info:
+        return address, {}
+    return address, {"Authorization": f"Basic {b64encode(unquote(user_info).encode()).decode()}"}
+
+
+async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
+    """The whole body, unpacked; None where it is larger than `MAX_RESPONSE_BYTES`."""
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        size += len(chunk)
+        if size > MAX_RESPONSE_BYTES:
+            response.close()
+            return None
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _unconnected(where: str, error: aiohttp.ClientConnectorError) -> CallUnreachable:
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return CallUnreachable(f"{where}: no host of this name is known")
+    cause = error.os_error
+    # Where a name has several addresses that fail in different ways, their numbers are only in the text.
+    if cause.errno == errno.ECONNREFUSED or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
+        return CallUnreachable(f"{where}: connection refused, nothing listens there", refused=True)
+    return CallUnreachable(f"{where}: no connection ({_one_line(cause.strerror or str(cause))})")
+
+
+def _message(content: bytes, content_type: str) -> str:
+    """What a failed answer says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
+    if "html" in content_type or content.lstrip()[:1] == b"<":
+        return ""
+    try:
+        message = error_text(msgspec.json.decode(content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        message = ""
+    return message or content.decode("utf-8", "replace")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "no message"
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(char if char.isprintable() else " " for char in text[: 10 * MESSAGE_LENGTH])
+    return " ".join(printable.split())[:MESSAGE_LENGTH]
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The pause in seconds that the server asks for, >= 0; None where it asks for none that can be read."""
+    milliseconds = _finite(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    text = headers.get("retry-after", "")
+    seconds = _finite(text)
+    if seconds is not None:
+        return max(0.0, seconds)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - now).total_seconds())
+
+
+def _finite(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

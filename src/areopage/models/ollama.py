@@ -1,0 +1,250 @@
+"""Ollama's native protocol: `/api/chat` without streaming, `/api/tags` and `/api/show`."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown, name_list
+from areopage.models.http import JsonServer, error_text
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.reference import ModelReference
+from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
+from areopage.models.settings import ModelSettings
+
+DEFAULT_URL = "http://localhost:11434"
+DEFAULT_PORT = 11434
+# Fields of the request itself; Ollama ignores them without a word when they stand among `options`.
+TOP_LEVEL_OPTIONS = frozenset({"keep_alive", "think", "logprobs", "top_logprobs", "truncate", "shift"})
+# The windows, in tokens, that servers take by themselves when a call names no num_ctx (by version and by memory).
+DEFAULT_WINDOWS = (2048, 4096, 32768, 262144)
+CHARACTERS_PER_TOKEN = 4
+WIDE_MARGIN = 1.3
+
+
+class _ReplyMessage(msgspec.Struct):
+    content: str | None = None
+
+
+class _Reply(msgspec.Struct):
+    message: _ReplyMessage | None = None
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    logprobs: Any = None
+    error: Any = None
+
+
+class _Tag(msgspec.Struct):
+    name: str
+    digest: str = ""
+    size: int | None = None
+
+
+class _Tags(msgspec.Struct):
+    models: list[_Tag] | None = None
+
+
+class _Show(msgspec.Struct):
+    model_info: dict[str, Any] | None = None
+
+
+class OllamaModel:
+    """One model of one Ollama server, as a `LanguageModel`."""
+
+    def __init__(self, reference: ModelReference, server: JsonServer, address: ServerAddress) -> None:
+        self._reference = reference
+        self._server = server
+        self._address = address
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called it."""
+        return self._reference
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """None: the server queues, the caller decides."""
+        return None
+
+    async def check(self) -> ModelStatus:
+        """Make sure that the server has the model; see `LanguageModel.check`."""
+        listed = await _list(self._server, self._address)
+        by_name = {model.name: model for model in listed}
+        name = self._reference.model
+        found = by_name.get(name) or by_name.get(f"{name}:latest")
+        if found is None:
+            has = f"it has: {name_list(by_name)}" if by_name else "it has none yet"
+            raise ModelMissing(f"{self._server.address} has no model {name!r}: ollama pull {name} ({has})")
+        return ModelStatus(digest=found.digest, context_length=await self._context_length())
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask once; see `LanguageModel.generate`. Thinking is not part of the text."""
+        started = time.perf_counter()
+        try:
+            reply = await self._server.post("/api/chat", chat_body(self._reference.model, messages, options, schema), _Reply)
+        except CallRejected as fault:
+            if fault.status != 404:
+                raise
+            raise CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status) from fault
+        if reply.error is not None:
+            raise self._server.fault("/api/chat", 200, error_text({"error": reply.error}))
+        if reply.message is None:
+            raise CallUnreachable(f"{self._server.address}/api/chat: the answer holds no message")
+        return Completion(
+            text=reply.message.content or "",
+            finish_reason=reply.done_reason or "stop",
+            prompt_tokens=reply.prompt_eval_count,
+            completion_tokens=reply.eval_count,
+            seconds=time.perf_counter() - started,
+            logprobs=read_logprobs(reply.logprobs),
+            prompt_cut=looks_cut(messages, reply.prompt_eval_count, options.get("num_ctx")),
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections; the model stays loaded for as long as `keep_alive` said."""
+        await self._server.aclose()
+
+    async def _context_length(self) -> int | None:
+        """The longest context that the model was made for, in tokens; None where the server does not tell."""
+        try:
+            show = await self._server.post("/api/show", {"model": self._reference.model}, _Show)
+        except CallError:
+            return None
+        lengths = [value for key, value in (show.model_info or {}).items() if key.endswith(".context_length")]
+        return lengths[0] if lengths and isinstance(lengths[0], int) else None
+
+
+def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaModel:
+    """Open a model of an Ollama server; nothing is called yet.
+
+    Raises:
+        ModelError: the endpoint is unknown, or an address is none.
+    """
+    server, address = _open(reference.endpoint, settings)
+    return OllamaModel(reference, server, address)
+
+
+async def list_models(settings: ModelSettings, endpoint: str = "") -> tuple[ListedModel, ...]:
+    """The models that a server has, with digests and sizes; `endpoint` is "" for the usual server.
+
+    Raises:
+        ServerDown: nothing answers there.
+        ModelError: the endpoint is unknown, or what answers is no Ollama server.
+    """
+    server, address = _open(endpoint, settings)
+    try:
+        return await _list(server, address)
+    finally:
+        await server.aclose()
+
+
+def server_address(endpoint: str, settings: ModelSettings) -> ServerAddress:
+    """Where the server is: the named endpoint, else OLLAMA_HOST, else the suite's preset, else this machine.
+
+    Raises:
+        ModelError: the endpoint is unknown, or what should be an address is none.
+    """
+    named = named_endpoint("ollama", endpoint, settings)
+    if named is not None:
+        return ServerAddress(url=server_url(named.base_url), source=f"endpoint {endpoint!r}")
+    preset = settings.ollama_base_url
+    host = settings.environment.get("OLLAMA_HOST", "").strip(" \t\r\n\"'")
+    if host:
+        beside = f"; the suite's preset names {_without_credentials(preset)}" if preset else ""
+        return ServerAddress(url=server_url(host), source=f"OLLAMA_HOST{beside}")
+    if preset:
+        return ServerAddress(url=server_url(preset), source="the suite's active preset; OLLAMA_HOST would override it")
+    return ServerAddress(url=DEFAULT_URL, source="the default; OLLAMA_HOST names another")
+
+
+def server_url(host: str) -> str:
+    """Read an address as Ollama's own tools do: `host`, `host:port`, `:port`, `http(s)://host[:port][/path]`.
+
+    Without a scheme the port is 11434 by default; with one it is the scheme's. An address to listen on (0.0.0.0, ::)
+    is taken as this machine.
+
+    Raises:
+        ModelError: it is no address.
+    """
+    scheme, separator, rest = host.strip().partition("://")
+    if not separator:
+        scheme, rest = "http", scheme
+    try:
+        parts = urlsplit(f"{scheme}://{rest}")
+        name, port = parts.hostname or "127.0.0.1", parts.port
+    except ValueError as error:
+        raise ModelError(f"{_without_credentials(host)!r} is not the address of an Ollama server: write host:port") from error
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104
+    if ":" in name:
+        name = f"[{name}]"
+    if port is None and not separator:
+        port = DEFAULT_PORT
+    user_info, at, _ = parts.netloc.rpartition("@")
+    return f"{scheme}://{user_info}{at}{name}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
+
+
+def chat_body(model: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> dict[str, Any]:
+    """The body of a chat request: a few options are fields of their own, all the others go into `options` unchanged."""
+    body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False}
+    body |= {name: value for name, value in options.items() if name in TOP_LEVEL_OPTIONS}
+    inner = {name: value for name, value in options.items() if name not in TOP_LEVEL_OPTIONS}
+    if inner:
+        body["options"] = inner
+    if schema is not None:
+        body["format"] = dict(schema)
+    return body
+
+
+def looks_cut(messages: Sequence[Message], counted: int | None, window: object) -> bool:
+    """Whether the server seems to have dropped part of the prompt.
+
+    Ollama says nothing about it. The signs: far fewer tokens were counted than the characters let expect, and the count
+    is where a cut leaves it (half the window and a few tokens, or the whole window), or the prompt could never fit
+    (then whole messages are dropped, and the count may be anything).
+
+    Args:
+        messages: what was sent.
+        counted: how many prompt tokens the server counted; None where it is silent.
+        window: the call's num_ctx, if it names one.
+    """
+    if counted is None:
+        return False
+    expected = sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
+    if expected <= counted * WIDE_MARGIN:
+        return False
+    if not isinstance(window, int):
+        return any(_at_a_cut(counted, default) for default in DEFAULT_WINDOWS)
+    return _at_a_cut(counted, window) or counted > window or expected > window * WIDE_MARGIN
+
+
+def _at_a_cut(counted: int, window: int) -> bool:
+    return counted in (window // 2 + 2, window // 2 + 3, window)
+
+
+def _open(endpoint: str, settings: ModelSettings) -> tuple[JsonServer, ServerAddress]:
+    address = server_address(endpoint, settings)
+    named = named_endpoint("ollama", endpoint, settings)
+    headers: Mapping[str, str] = named.headers if named else {}
+    key = settings.environment.get(named.api_key_env, "").strip() if named else ""
+    return open_server(address.url, settings, headers=headers, api_key=key), address
+
+
+async def _list(server: JsonServer, address: ServerAddress) -> tuple[ListedModel, ...]:
+    try:
+        tags = await server.get("/api/tags", _Tags)
+    except CallRejected as fault:
+        raise ModelError(f"{server.address} ({address.source}) does not answer as an Ollama server: {fault}") from fault
+    except CallError as fault:
+        raise ServerDown(
+            f"no Ollama server answers at {server.address} ({address.source}): start it with: ollama serve [{fault}]"
+        ) from fault
+    return tuple(ListedModel(name=tag.name, digest=tag.digest, size=tag.size) for tag in tags.models or ())
+
+
+def _without_credentials(address: str) -> str:
+    return address.rpartition("@")[2]

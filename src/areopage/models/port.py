@@ -1,0 +1,112 @@
+"""The one port through which every model is called: targets, judges, rules and recordings alike."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from areopage.cases.records import Case
+from areopage.models.reference import ModelReference
+
+Options = Mapping[str, Any]
+Schema = Mapping[str, Any]
+
+
+class Message(Struct, frozen=True):
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class TokenLogprob(Struct, frozen=True):
+    """A generated token with its natural-log probability, and the likeliest others at its place."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+class Completion(Struct, frozen=True, kw_only=True):
+    """What a model answered. `seconds` is the wall time of the call; token counts are None where the server is silent.
+
+    `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
+    `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    prompt_cut: bool = False
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """What a call is about. Models that generate text ignore it; recordings and rules look it up.
+
+    `criterion` is "" when a target is asked for a response; `pass_index` counts from 1.
+    """
+
+    case: Case
+    asked: str
+    criterion: str = ""
+    pass_index: int = 1
+    language: str = "en"
+
+
+class ModelStatus(Struct, frozen=True, kw_only=True):
+    """What a check of a model found. `digest` identifies the weights where the server tells it.
+
+    `standing` is why the model is unfit to judge, where that is known beforehand ("" otherwise).
+    `context_length` is in tokens.
+    """
+
+    digest: str = ""
+    context_length: int | None = None
+    standing: str = ""
+
+
+class LanguageModel(Protocol):
+    """A model that can be asked. One instance serves many concurrent calls up to `max_concurrency`."""
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called it."""
+        ...
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """How many calls it can take at once; None where the caller decides."""
+        ...
+
+    async def check(self) -> ModelStatus:
+        """Make sure that the model can be called.
+
+        Raises:
+            ServerDown: nothing answers at its address.
+            ModelMissing: the server does not have it.
+            ModelError: it cannot be used as configured.
+        """
+        ...
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask once; no retries here.
+
+        Args:
+            messages: the chat so far, the system message first if there is one.
+            options: the model's options under the provider's own names (temperature, num_ctx, ...).
+            schema: a JSON schema that the answer must fit, where the server can hold to it.
+            subject: what the call is about.
+
+        Raises:
+            CallTimedOut, CallUnreachable, CallRejected: see `areopage.errors`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and memory."""
+        ...

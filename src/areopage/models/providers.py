@@ -1,0 +1,44 @@
+"""Which adapter serves which provider. Third parties register one through the entry point group `areopage.models`."""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from areopage.errors import ModelError, name_list
+from areopage.models.port import LanguageModel
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+
+OpenModel = Callable[[ModelReference, ModelSettings], LanguageModel]
+
+ENTRY_POINT_GROUP = "areopage.models"
+BUILT_IN = {
+    "ollama": "areopage.models.ollama",
+    "openai": "areopage.models.openai",
+    "embedded": "areopage.models.embedded",
+    "replay": "areopage.models.replay",
+    "rules": "areopage.models.rules",
+}
+
+
+def provider_names() -> list[str]:
+    """Every provider that can be named, built in or installed."""
+    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))})
+
+
+def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageModel:
+    """Open the adapter of a reference; nothing is called yet.
+
+    Each adapter module has a function `open_model(reference, settings)`; it is imported here, when it is wanted.
+
+    Raises:
+        ModelError: no such provider, or the reference does not fit it.
+        MissingExtra: the adapter needs a package that is not installed.
+    """
+    module = BUILT_IN.get(reference.provider)
+    if module is not None:
+        return cast(OpenModel, import_module(module).open_model)(reference, settings)
+    for point in entry_points(group=ENTRY_POINT_GROUP, name=reference.provider):
+        return cast(OpenModel, point.load())(reference, settings)
+    raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {name_list(provider_names(), 20)}")

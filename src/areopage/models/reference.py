@@ -1,0 +1,37 @@
+"""How a user names a model: `provider:model`, or `provider@endpoint:model` for a named server."""
+
+from msgspec import Struct
+
+from areopage.errors import ModelError
+
+
+class ModelReference(Struct, frozen=True):
+    """A model as the user names it. `endpoint` is "" for the provider's usual server."""
+
+    provider: str
+    model: str
+    endpoint: str = ""
+
+    def __str__(self) -> str:
+        at = f"@{self.endpoint}" if self.endpoint else ""
+        return f"{self.provider}{at}:{self.model}"
+
+    @classmethod
+    def parse(cls, text: str, *, default_provider: str | None = None) -> "ModelReference":
+        """Read `provider[@endpoint]:model`; everything after the first colon is the model's name.
+
+        Args:
+            text: the reference, for example `ollama:qwen3:8b` or `openai@lab:mistral-small`.
+            default_provider: the provider of a text that names none by its own key (as in a suite's `judges`).
+
+        Raises:
+            ModelError: the text is not a reference.
+        """
+        if default_provider is not None:
+            head, model = default_provider, text
+        else:
+            head, _, model = text.partition(":")
+        provider, _, endpoint = head.partition("@")
+        if not provider or not model.strip():
+            raise ModelError(f"{text!r} is not a model reference: write provider:model, for example ollama:qwen3:8b")
+        return cls(provider=provider, model=model.strip(), endpoint=endpoint)

@@ -1,0 +1,144 @@
+"""Trying again: a language model that outlives the transient faults of the one it wraps."""
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from areopage.errors import CallTimedOut, CallUnreachable
+from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.reference import ModelReference
+
+TIMEOUTS_BORNE = 1
+LONGEST_DOUBLING = 30
+
+
+@dataclass(slots=True)
+class _Faults:
+    """What one call has met so far; moments are of the instance's clock."""
+
+    seen: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    first_at: float = math.inf
+    refused_at: float = math.inf
+
+
+class Retrying:
+    """A `LanguageModel` that asks another one, again where that may help.
+
+    - A fault that passes (5xx, a broken connection, one time-out) is tried again, `attempts` calls in all, after an
+      exponential back-off with full jitter.
+    - Where the server asks for a pause (429), all calls of this instance wait for it, so that a storm calms down. Such
+      calls do not use up the attempts, only `patience`.
+    - Where nothing listens, calls are tried again for as long as `outage`.
+
+    Whatever is still wrong then is raised as it came.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        attempts: int = 5,
+        patience: float = 120.0,
+        outage: float = 10.0,
+        base: float = 0.5,
+        cap: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        """Wrap a model.
+
+        Args:
+            model: the model to ask; it is closed with this one.
+            attempts: how many calls may fail before the fault is raised, those told to pause and those refused apart.
+            patience: seconds from a call's first fault within which another try may begin.
+            outage: the same from its first refused connection.
+            base: the longest first back-off in seconds; it doubles from fault to fault.
+            cap: the longest back-off in seconds.
+            clock: seconds that only grow.
+            sleep: waits for so many seconds.
+            draw: a random number in [0, 1).
+
+        `retries` counts the tries made beyond the first ones, over all calls.
+        """
+        self._model = model
+        self._attempts, self._patience, self._outage = attempts, patience, outage
+        self._base, self._cap = base, cap
+        self._clock, self._sleep, self._draw = clock, sleep, draw
+        self._closed_until = -math.inf
+        self.retries = 0
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called the model."""
+        return self._model.reference
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """How many calls the model can take at once."""
+        return self._model.max_concurrency
+
+    async def check(self) -> ModelStatus:
+        """Check the model, without another try: a user who waits at the start wants to know at once."""
+        return await self._model.check()
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end."""
+        faults = _Faults()
+        pause = 0.0
+        while True:
+            await self._wait(pause)
+            try:
+                return await self._model.generate(messages, options, schema, subject=subject)
+            except (CallTimedOut, CallUnreachable) as fault:
+                following = self._pause_after(fault, faults)
+                if following is None:
+                    raise
+                pause = following
+            self.retries += 1
+
+    async def _wait(self, pause: float) -> None:
+        """Wait for this call's own pause, and for the one that the server asked of everybody."""
+        shut = self._closed_until - self._clock()
+        if shut > 0:
+            # Those who waited together should not all knock at once.
+            pause = max(pause, shut + self._back_off(1))
+        if pause > 0:
+            await self._sleep(pause)
+
+    def _pause_after(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float | None:
+        """Seconds until another try, or None when there should be none."""
+        now = self._clock()
+        refused = isinstance(fault, CallUnreachable) and fault.refused
+        asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
+        faults.seen += 1
+        faults.first_at = min(faults.first_at, now)
+        faults.refused_at = min(faults.refused_at, now) if refused else math.inf
+        faults.timed_out += isinstance(fault, CallTimedOut)
+        faults.failed += asked is None and not refused
+        if faults.timed_out > TIMEOUTS_BORNE or faults.failed >= self._attempts:
+            return None
+        end = faults.refused_at + self._outage if refused else faults.first_at + self._patience
+        left = end - now - (asked or 0.0)
+        # A pause beyond what this call may wait is not shared: each call finds out by itself, and is not held up by it.
+        if left < 0 or end <= now:
+            return None
+        if asked:
+            self._closed_until = max(self._closed_until, now + asked)
+        return (asked or 0.0) + min(self._back_off(faults.seen), left)
+
+    def _back_off(self, faults: int) -> float:
+        """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""
+        limit = min(self._cap, self._base * 2.0 ** min(faults - 1, LONGEST_DOUBLING))
+        return limit * (1.0 - self._draw())

@@ -1,0 +1,132 @@
+"""What the adapters of model servers share: where a server is and how it is reached, what it lists, its log-probabilities."""
+
+import ipaddress
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+
+from areopage.errors import ModelError, name_list
+from areopage.models.http import JsonServer
+from areopage.models.port import TokenLogprob
+from areopage.models.settings import Endpoint, ModelSettings
+
+
+class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that a server offers.
+
+    `digest` is "" and `size` (bytes) and `context_length` (tokens) are None where the server does not tell.
+    """
+
+    name: str
+    digest: str = ""
+    size: int | None = None
+    context_length: int | None = None
+
+
+class ServerAddress(msgspec.Struct, frozen=True, kw_only=True):
+    """The address of a server; `source` says in a message who named it."""
+
+    url: str
+    source: str
+
+
+class _AlternativeToken(msgspec.Struct):
+    token: str
+    logprob: float
+
+
+class _Token(msgspec.Struct):
+    token: str
+    logprob: float
+    top_logprobs: tuple[_AlternativeToken, ...] | None = None
+
+
+def named_endpoint(provider: str, name: str, settings: ModelSettings) -> Endpoint | None:
+    """The endpoint of this name; None for no name.
+
+    Raises:
+        ModelError: no endpoint has the name, or it belongs to another provider.
+    """
+    if not name:
+        return None
+    endpoint = settings.endpoints.get(name)
+    if endpoint is None:
+        known = name_list(sorted(settings.endpoints)) or "none is defined"
+        raise ModelError(f"unknown endpoint {name!r} in {provider}@{name}: use one of the configuration's endpoints ({known})")
+    if endpoint.provider != provider:
+        raise ModelError(f"endpoint {name!r} belongs to {endpoint.provider}: write {endpoint.provider}@{name}:MODEL")
+    return endpoint
+
+
+def open_server(
+    base_url: str, settings: ModelSettings, *, headers: Mapping[str, str] | None = None, api_key: str = ""
+) -> JsonServer:
+    """A transport with the user's limits; the key goes into the Authorization header, unless the headers have one.
+
+    Raises:
+        ModelError: the address, a header or the proxy cannot be used.
+    """
+    given = dict(headers or {})
+    if api_key and "authorization" not in {name.lower() for name in given}:
+        given["Authorization"] = f"Bearer {api_key}"
+    return JsonServer(
+        base_url,
+        headers=given,
+        timeouts=settings.timeouts,
+        connections=settings.connections,
+        proxy=environment_proxy(base_url, settings.environment),
+    )
+
+
+def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY (in either case) name for an address; never one for loopback.
+
+    Raises:
+        ModelError: the proxy is not an HTTP proxy.
+    """
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    proxies = {name.lower(): value for name, value in environment.items() if value}
+    proxy = proxies.get(f"{parts.scheme}_proxy")
+    if not proxy or is_loopback(host) or _is_exempt(host, proxies.get("no_proxy", "")):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if urlsplit(proxy).scheme not in ("http", "https"):
+        raise ModelError(
+            f"{parts.scheme.upper()}_PROXY names a proxy that is not an HTTP proxy: unset it, or add {host} to NO_PROXY"
+        )
+    return proxy
+
+
+def _is_exempt(host: str, no_proxy: str) -> bool:
+    """Whether NO_PROXY covers a host: `*`, the host itself, or a domain that it belongs to, with or without a leading dot."""
+    entries = {entry.strip().lower().removeprefix(".") for entry in no_proxy.split(",")} - {""}
+    return "*" in entries or any(host == entry or host.endswith(f".{entry}") for entry in entries)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this very machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
+    """Read the list of tokens that both protocols give; None where there is none, or where it has another shape.
+
+    An answer that was paid for is not thrown away because its log-probabilities cannot be read.
+    """
+    if not tokens:
+        return None
+    try:
+        read = msgspec.convert(tokens, list[_Token])
+    except msgspec.ValidationError:
+        return None
+    return tuple(
+        TokenLogprob(item.token, item.logprob, tuple((other.token, other.logprob) for other in item.top_logprobs or ()))
+        for item in read
+    )

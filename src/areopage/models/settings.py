@@ -1,0 +1,53 @@
+"""What an adapter needs to know of the user's configuration; built once at the edge."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """The four limits of one call, in seconds.
+
+    `pool` waits for a free connection, `connect` for the server to accept, `read` for the next bytes
+    (a model that does not stream sends none until it is done), `total` for all of it.
+    """
+
+    pool: float = 60.0
+    connect: float = 5.0
+    read: float = 600.0
+    total: float = 900.0
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """A server by name. The key is never in a file: `api_key_env` names the environment variable that holds it."""
+
+    provider: str
+    base_url: str
+    api_key_env: str = ""
+    headers: Mapping[str, str] = {}
+
+
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """Everything an adapter may read.
+
+    Args:
+        endpoints: named servers, for references such as `openai@lab:model`.
+        ollama_base_url: the server of the suite's active Ollama preset, "" where the suite names none.
+        environment: the process's environment variables.
+        base_dir: the folder that relative paths of the suite start from.
+        rules: the suite's `rules` section: parameters of the deterministic judges.
+        personas: the personas of the run's language, by maturity, as plain objects.
+        timeouts: limits of a call.
+        connections: how many connections an adapter may hold open.
+    """
+
+    endpoints: Mapping[str, Endpoint] = {}
+    ollama_base_url: str = ""
+    environment: Mapping[str, str] = {}
+    base_dir: Path = Path(".")
+    rules: Mapping[str, Any] = {}
+    personas: Mapping[str, Any] = {}
+    timeouts: Timeouts = Timeouts()
+    connections: int = 64

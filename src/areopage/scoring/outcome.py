@@ -1,0 +1,54 @@
+"""What a judge's verdict on one criterion came to. A failure is a type of its own and never a number."""
+
+from msgspec import Struct
+
+
+class Scored(Struct, frozen=True, tag="scored", kw_only=True):
+    """The judge gave a score that lies on the criterion's scale (in that scale's own units)."""
+
+    score: float
+    explanation: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+class Unparsed(Struct, frozen=True, tag="unparsed", kw_only=True):
+    """The judge answered, and no score could be read from the answer."""
+
+    reason: str
+
+
+class Refused(Struct, frozen=True, tag="refused", kw_only=True):
+    """The judge declined to judge."""
+
+    reason: str
+
+
+class TimedOut(Struct, frozen=True, tag="timed_out", kw_only=True):
+    """No answer came in time."""
+
+    reason: str
+
+
+class Unreachable(Struct, frozen=True, tag="unreachable", kw_only=True):
+    """The judge could not be asked: no connection, or the server turned the call away."""
+
+    reason: str
+
+
+Outcome = Scored | Unparsed | Refused | TimedOut | Unreachable
+OUTCOME_NAMES = ("scored", "unparsed", "refused", "timed_out", "unreachable")
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """The outcome's name as it stands in the ledger, in files and in reports."""
+    return str(outcome.__struct_config__.tag)
+
+
+class PlannedPass(Struct, frozen=True, kw_only=True):
+    """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run."""
+
+    case_id: str
+    criterion: str
+    judge: str
+    pass_index: int
+    outcome: Outcome | None = None

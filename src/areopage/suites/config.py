@@ -1,0 +1,213 @@
+"""The schema of a suite's `config.yml`: V1.1's keys, extended, never renamed."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0)]
+OptionValues = dict[str, Any]
+
+
+class Section(BaseModel):
+    """Base of every section; unknown keys are named by `suites.keys`, not refused."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ProjectSection(Section):
+    """Who the suite is."""
+
+    name: str = ""
+    version: str = "0"
+    description: str = ""
+
+
+class PriceSection(Section):
+    """What a model costs, in any currency, per million tokens."""
+
+    input_per_million: Share = 0.0
+    output_per_million: Share = 0.0
+    currency: str = "USD"
+
+
+class JudgeSection(Section):
+    """One judge. `model` is the provider's name of the model; `criteria` limits what it may judge (selections)."""
+
+    model: str
+    provider: str = "ollama"
+    options: OptionValues = {}
+    criteria: list[str] = []
+    price: PriceSection | None = None
+
+
+class EvaluationSection(Section):
+    """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own."""
+
+    n_passes: Annotated[int, Field(ge=1, le=100)] = 1
+    hyperparameters: dict[str, OptionValues] = {}
+    quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class ConsistencySection(Section):
+    """From where on variance and disagreement are remarked upon."""
+
+    variance_threshold: Share = 0.5
+    agreement_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
+
+
+class JudgeSystemSection(Section):
+    """The jury."""
+
+    judges: dict[str, JudgeSection] = {}
+    evaluation: EvaluationSection = EvaluationSection()
+    consistency: ConsistencySection = ConsistencySection()
+
+
+class OllamaPresetSection(Section):
+    """One Ollama server."""
+
+    host: str = "localhost"
+    port: Annotated[int, Field(ge=1, le=65535)] = 11434
+    description: str = ""
+    ssh_command: str = ""
+
+
+class OllamaSection(Section):
+    """The Ollama servers, and which one is in use."""
+
+    active_preset: str = "default"
+    default: OllamaPresetSection = OllamaPresetSection()
+    presets: dict[str, OllamaPresetSection] = {}
+
+
+class EndpointSection(Section):
+    """A server by name, for references such as `openai@lab:model`."""
+
+    provider: str = "openai"
+    base_url: str
+    api_key_env: str = ""
+    headers: dict[str, str] = {}
+
+
+class CriteriaSection(Section):
+    """Where the criteria lie, and which are taken where a case names none."""
+
+    registry_file: str = "assets/criteria_registry.yml"
+    base_path: str = "assets/criteria/"
+    default_selection: str = "full_evaluation"
+
+
+class WeightsSection(Section):
+    """The three levels of weights."""
+
+    categories: dict[str, Share] = {}
+    subcategories: dict[str, dict[str, Share]] = {}
+    criteria: dict[str, dict[str, Share]] = {}
+
+
+class TargetSection(Section):
+    """A model that may be tested; the first enabled one is the default target."""
+
+    provider: str = "ollama"
+    model: str
+    enabled: bool = True
+    description: str = ""
+    options: OptionValues = {}
+    price: PriceSection | None = None
+
+
+class PathsSection(Section):
+    """Where data lie. `datasets` is one list, or one per language."""
+
+    data_dir: str = "data"
+    datasets: list[str] | dict[str, list[str]] = []
+    personas_file: str = "assets/personas.json"
+    output_dir: str = "outputs"
+    gold_file: str = "gold.jsonl"
+
+
+class TestModeSection(Section):
+    """One way to put a case to the target; `system_prompt` replaces the built-in one."""
+
+    enabled: bool = True
+    description: str = ""
+    system_prompt: str = ""
+
+
+class TestModesSection(Section):
+    """The two ways."""
+
+    attack: TestModeSection = TestModeSection()
+    defensive: TestModeSection = TestModeSection()
+
+
+class ExecutionSection(Section):
+    """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds."""
+
+    test_prompts_limit: Annotated[int, Field(ge=-1)] = -1
+    mode: str = "phased"
+    test_mode: Literal["attack", "defensive"] = "attack"
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
+    connect_timeout: Annotated[float, Field(gt=0)] = 5.0
+    call_timeout: Annotated[float, Field(gt=0)] = 900.0
+    outage_seconds: Annotated[float, Field(ge=0)] = 10.0
+
+
+class OutputSection(Section):
+    """Where runs are written."""
+
+    base_directory: str = ""
+
+
+class LoggingSection(Section):
+    """What `run.log` holds."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+
+class ValidationSection(Section):
+    """Limits. Lengths are in characters; a longer row is rejected."""
+
+    max_criteria_per_benchmark: Annotated[int, Field(ge=1)] = 1000
+    max_judges_simultaneous: Annotated[int, Field(ge=1)] = 100
+    max_passes_per_judge: Annotated[int, Field(ge=1)] = 100
+    max_prompt_length: Annotated[int, Field(ge=1)] = 1_000_000
+    max_response_length: Annotated[int, Field(ge=1)] = 1_000_000
+    max_cases: Annotated[int, Field(ge=1)] = 100_000
+    default_maturity: Literal["Child", "Teen", "YoungAdult", "Emerging"] = "Child"
+
+
+class ScaleSection(Section):
+    """A scale: of the prompt files that state none, and of the scores of the run."""
+
+    min: float = 0.0
+    max: float = 5.0
+    higher_is_better: bool = True
+
+
+class ScoringSection(Section):
+    """How judgments become scores."""
+
+    profile: Literal["default", "v1_1"] = "default"
+    scale: ScaleSection = ScaleSection()
+
+
+class SuiteConfig(Section):
+    """A suite's configuration."""
+
+    project: ProjectSection = ProjectSection()
+    languages: Annotated[list[str], Field(min_length=1)] = ["en"]
+    judge_system: JudgeSystemSection = JudgeSystemSection()
+    ollama: OllamaSection = OllamaSection()
+    endpoints: dict[str, EndpointSection] = {}
+    criteria: CriteriaSection = CriteriaSection()
+    weights: WeightsSection = WeightsSection()
+    models: list[TargetSection] = []
+    paths: PathsSection = PathsSection()
+    test_modes: TestModesSection = TestModesSection()
+    execution: ExecutionSection = ExecutionSection()
+    output: OutputSection = OutputSection()
+    logging: LoggingSection = LoggingSection()
+    validation: ValidationSection = ValidationSection()
+    scoring: ScoringSection = ScoringSection()
+    rules: dict[str, Any] = {}

@@ -1,0 +1,107 @@
+"""Everything that is wrong with a suite's criteria and weights, all at once."""
+
+from collections.abc import Iterable, Mapping
+
+from areopage.criteria.prompt_file import prompt_faults
+from areopage.criteria.registry import RegistryEntry
+from areopage.errors import AreopageError, ConfigError
+from areopage.scoring.weights import SUM_TOLERANCE
+from areopage.suites.loader import Suite
+from areopage.yaml_document import read_yaml
+
+
+def suite_faults(suite: Suite) -> list[str]:
+    """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
+    return [
+        *(str(fault) for fault in suite.registry.faults),
+        *duplicate_faults(suite),
+        *prompt_file_faults(suite),
+        *weight_faults(suite),
+        *persona_and_data_faults(suite),
+    ]
+
+
+def duplicate_faults(suite: Suite) -> list[str]:
+    """Two criteria with one prompt file, or two versions of one criterion in one preset."""
+    faults: list[str] = []
+    by_file: dict[str, str] = {}
+    document = suite.registry.document
+    for entry in suite.registry.entries.values():
+        first = by_file.setdefault(entry.file, entry.id)
+        if first != entry.id:
+            faults.append(str(document.error(f"is the prompt file of {first} too", "criteria", entry.id, "file")))
+    for preset in suite.registry.presets.values():
+        paths: dict[str, str] = {}
+        for criterion in preset.criteria:
+            first = paths.setdefault(suite.registry.entries[criterion].path, criterion)
+            if first != criterion:
+                message = f"holds two versions of one criterion: {first} and {criterion}"
+                faults.append(str(document.error(message, "presets", preset.name)))
+    return faults
+
+
+def prompt_file_faults(suite: Suite) -> list[str]:
+    """Every missing and every faulty prompt file, in each of the suite's languages."""
+    faults: list[str] = []
+    for entry in suite.registry.entries.values():
+        path = suite.criteria_folder / entry.file
+        translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
+        for file in (path, *translations):
+            try:
+                if not file.is_file():
+                    raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
+                faults.extend(str(fault) for fault in prompt_faults(read_yaml(file)))
+            except ConfigError as fault:
+                faults.append(str(fault))
+    return faults
+
+
+def weight_faults(suite: Suite) -> list[str]:
+    """Every level with a missing weight, a weight for nothing, or a sum that is not 1."""
+    entries = suite.registry.entries.values()
+    weights = suite.config.weights
+    faults = level_faults(suite, ("weights", "categories"), weights.categories, {entry.category for entry in entries})
+    for category in dict.fromkeys(entry.category for entry in entries):
+        below = {entry.subcategory for entry in entries if entry.category == category}
+        configured = weights.subcategories.get(category, {})
+        faults += level_faults(suite, ("weights", "subcategories", category), configured, below)
+    for key in dict.fromkeys(f"{entry.category}.{entry.subcategory}" for entry in entries):
+        names = {entry.name for entry in entries if group_of(entry) == key}
+        faults += level_faults(suite, ("weights", "criteria", key), weights.criteria.get(key, {}), names)
+    known = {group_of(entry) for entry in entries}
+    for key in weights.criteria:
+        if key not in known:
+            faults.append(str(suite.document.error("weighs a sub-category that has no criterion", "weights", "criteria", key)))
+    return faults
+
+
+def group_of(entry: RegistryEntry) -> str:
+    """`category.subcategory`."""
+    return f"{entry.category}.{entry.subcategory}"
+
+
+def level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
+    """What is wrong with one level of weights."""
+    document, wanted = suite.document, sorted(names)
+    if not configured:
+        return [str(document.error(f"no weights for {', '.join(wanted)}: equal ones are used", *keys))] if len(wanted) > 1 else []
+    faults = [str(document.error(f"no weight for {name!r}", *keys)) for name in wanted if name not in configured]
+    faults += [str(document.error("weighs nothing that exists", *keys, name)) for name in configured if name not in wanted]
+    total = sum(configured.values())
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        faults.append(str(document.error(f"the weights sum to {total:.6g}, not 1", *keys)))
+    return faults
+
+
+def persona_and_data_faults(suite: Suite) -> list[str]:
+    """Personas that cannot be read, and datasets that are not there."""
+    faults: list[str] = []
+    for language in suite.config.languages:
+        try:
+            suite.personas(language)
+        except AreopageError as fault:
+            faults.append(str(fault))
+        for path in suite.datasets(language):
+            if not path.is_file():
+                faults.append(str(suite.document.error(f"{path.name} is not in {path.parent}", "paths", "datasets")))
+    return list(dict.fromkeys(faults))
