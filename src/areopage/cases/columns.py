@@ -12,7 +12,19 @@ from areopage.errors import DatasetError, name_list
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "id": ("id", "guid", "uuid", "prompt_id", "question_id", "case_id", "record_id", "identifiant"),
-        "prompt": ("prompt", "question", "query", "input", "user_input", "user_prompt", "messages", "requête", "invite"),
+        "prompt": (
+            "prompt",
+            "prompt_text",
+            "question",
+            "question_text",
+            "query",
+            "input",
+            "user_input",
+            "user_prompt",
+            "messages",
+            "requête",
+            "invite",
+        ),
         "category": ("category", "catégorie"),
         "subcategory": ("subcategory", "sous-catégorie"),
         "maturity": (
@@ -32,7 +44,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "criteria_selection": ("criteria_selection", "criteria", "critères", "sélection de critères"),
         "response": (
             "response",
+            "response_text",
             "answer",
+            "answer_text",
             "output",
             "completion",
             "generation",
@@ -107,7 +121,7 @@ def plan_columns(names: tuple[str, ...]) -> ColumnPlan:
         found = name_list(_shown(name) for name in names if name)
         accepted = name_list(ALIASES["prompt"], limit=20)
         raise DatasetError(f"no column holds the prompt: found {found or 'no names'}; it may be called {accepted}")
-    return ColumnPlan(fields, _distinct(unread, taken=set(fields)))
+    return ColumnPlan(fields, _distinct(unread))
 
 
 def names_prompt(names: Sequence[str]) -> bool:
@@ -120,18 +134,17 @@ def _fields_by_name() -> Mapping[str, str]:
     return {fold_name(alias): field for field, aliases in ALIASES.items() for alias in aliases}
 
 
-def _distinct(unread: Sequence[tuple[int, str]], taken: set[str]) -> tuple[tuple[int, str], ...]:
+def _distinct(unread: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """Give every unread column a name of its own: `note`, `note_2`; one without a name is `column_3`."""
-    named: list[tuple[int, str]] = []
+    named: dict[str, int] = {}
+    count: dict[str, int] = {}
     for position, name in unread:
-        wanted = unique = name or f"column_{position + 1}"
-        count = 1
-        while unique in taken:
-            count += 1
-            unique = f"{wanted}_{count}"
-        taken.add(unique)
-        named.append((position, unique))
-    return tuple(named)
+        unique = wanted = name or f"column_{position + 1}"
+        while unique in named:
+            count[wanted] = count.get(wanted, 1) + 1
+            unique = f"{wanted}_{count[wanted]}"
+        named[unique] = position
+    return tuple((position, name) for name, position in named.items())
 
 
 def _shown(name: str) -> str:

@@ -11,6 +11,7 @@ from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip
 from areopage.cases.text_encoding import refuse_binary
 from areopage.errors import DatasetError
 
+_MAX_DEPTH = 100
 _DECODER = msgspec.json.Decoder()
 
 
@@ -28,7 +29,7 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
             if len(line) > MAX_RECORD:
                 raise DatasetError(f"{path}: line {number} is longer than {MAX_RECORD:,} bytes: write one object per line")
             if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901: the mark is no part of the line
+                line = line.removeprefix(codecs.BOM_UTF8)
             if line.strip():
                 yield _read_line(number, line)
 
@@ -43,7 +44,18 @@ def _read_line(number: int, line: bytes) -> Row | BadRow:
     except RecursionError:
         reason = "the JSON is nested too deeply"
     else:
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not _is_deep(value, line):
             return Row(number, tuple(value), tuple(value.values()))
-        reason = "the line is not a JSON object"
+        reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
+
+
+def _is_deep(value: Any, line: bytes) -> bool:
+    """Say whether the nesting is deeper than anybody can write out again; few lines have the brackets for it."""
+    if line.count(b"[") + line.count(b"{") <= _MAX_DEPTH:
+        return False
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        members = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        level = [inner for group in members for inner in group]
+    return bool(level)

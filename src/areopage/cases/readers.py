@@ -1,6 +1,6 @@
 """Open a dataset file by its extension and stream its rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from areopage.cases.rows import BadRow, Row
@@ -14,7 +14,7 @@ KEYED_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
 
 
-def read_rows(path: Path) -> Iterator[Row | BadRow]:
+def read_rows(path: Path) -> Generator[Row | BadRow, None, None]:
     """Yield the rows of a dataset in the file's order. Close the iterator to stop early.
 
     Memory does not grow with the file (a workbook is held whole, within the limits of its reader).

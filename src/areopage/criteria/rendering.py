@@ -117,6 +117,23 @@ def case_content(case: Case) -> dict[str, Any]:
     }
 
 
+def criterion_content(criterion: Criterion) -> dict[str, Any]:
+    """What a judge is told of a criterion, and so what makes a judgment another one; names for people are not part of it."""
+    return {
+        "id": criterion.id,
+        "language": criterion.language,
+        "scale": [criterion.scale.min, criterion.scale.max, criterion.scale.higher_is_better],
+        "texts": [
+            criterion.role,
+            criterion.task,
+            criterion.age_context,
+            criterion.scoring_guide,
+            criterion.examples,
+            criterion.output_format,
+        ],
+    }
+
+
 def case_nonce(case: Case, secret: bytes) -> str:
     """16 hexadecimal digits that nobody can foretell without the secret."""
     return hmac.new(secret, msgspec.json.encode(case_content(case)), hashlib.sha256).hexdigest()[:16]

@@ -107,7 +107,8 @@ class Ledger:
         with storage_errors(self.place), self.engine.connect() as connection:
             rows = connection.execute(query.order_by(runs.c.created_at.desc(), runs.c.id.desc()))
             return [
-                Run(**row._mapping | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)}) for row in rows
+                Run(**dict(row._mapping) | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)})
+                for row in rows
             ]
 
     def run_cases(self, run_id: str) -> list[str]:
@@ -158,7 +159,7 @@ class Ledger:
         """How many judgments each run paid for."""
         query = select(judgments.c.run_id, func.count()).group_by(judgments.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
-            return {run_id: count for run_id, count in connection.execute(query)}
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def _judgments(self, keys: Sequence[str]) -> Iterator[Judgment]:
         for part in chunks(keys):

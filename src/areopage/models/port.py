@@ -60,12 +60,15 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     """What a check of a model found. `digest` identifies the weights where the server tells it.
 
     `standing` is why the model is unfit to judge, where that is known beforehand ("" otherwise).
-    `context_length` is in tokens.
+    `context_length` is in tokens. `criteria` limits what it may judge (paths or ids; empty: anything).
+    `deterministic` says that asking twice can only give the same answer, so that one pass is enough.
     """
 
     digest: str = ""
     context_length: int | None = None
     standing: str = ""
+    criteria: tuple[str, ...] = ()
+    deterministic: bool = False
 
 
 class LanguageModel(Protocol):

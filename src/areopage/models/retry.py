@@ -23,6 +23,7 @@ class _Faults:
     failed: int = 0
     timed_out: int = 0
     first_at: float = math.inf
+    refused_in_a_row: int = 0
     refused_at: float = math.inf
 
 
@@ -124,6 +125,7 @@ class Retrying:
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         faults.seen += 1
         faults.first_at = min(faults.first_at, now)
+        faults.refused_in_a_row = faults.refused_in_a_row + 1 if refused else 0
         faults.refused_at = min(faults.refused_at, now) if refused else math.inf
         faults.timed_out += isinstance(fault, CallTimedOut)
         faults.failed += asked is None and not refused
@@ -136,7 +138,7 @@ class Retrying:
             return None
         if asked:
             self._closed_until = max(self._closed_until, now + asked)
-        return (asked or 0.0) + min(self._back_off(faults.seen), left)
+        return (asked or 0.0) + min(self._back_off(faults.refused_in_a_row or faults.seen), left)
 
     def _back_off(self, faults: int) -> float:
         """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""

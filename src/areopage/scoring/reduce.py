@@ -83,10 +83,7 @@ def reduce_criterion(
     quorum = ceil(profile.quorum * len(judges))
     reached = bool(scores) and len(scores) >= quorum
     values = list(scores.values())
-    if profile.leave_one_out:
-        outliers = leave_one_out_outliers(scores, suite.max - suite.min)
-    else:
-        outliers = z_outliers(scores)
+    outliers = leave_one_out_outliers(scores, suite.max - suite.min) if profile.leave_one_out else z_outliers(scores)
     return CriterionScore(
         case_id=case_id,
         criterion=criterion,

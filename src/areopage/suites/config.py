@@ -106,13 +106,17 @@ class WeightsSection(Section):
 
 
 class TargetSection(Section):
-    """A model that may be tested; the first enabled one is the default target."""
+    """A model that may be tested; the first enabled one is the default target.
+
+    `single_prompt` is for models that only complete: they are sent one text instead of a chat.
+    """
 
     provider: str = "ollama"
     model: str
     enabled: bool = True
     description: str = ""
     options: OptionValues = {}
+    single_prompt: bool = False
     price: PriceSection | None = None
 
 

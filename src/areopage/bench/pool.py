@@ -1,0 +1,76 @@
+"""The models of a run: opened once, checked before anything is paid for, closed at the end."""
+
+import msgspec
+
+from areopage.bench.spec import RunSpec
+from areopage.errors import ModelError
+from areopage.jury.judges import Judge
+from areopage.models.port import LanguageModel, ModelStatus
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.retry import Retrying
+from areopage.models.settings import ModelSettings
+
+
+async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
+    """Check the target and every judge, and note what they say of themselves: digest, standing, what they may judge.
+
+    Raises:
+        ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
+    """
+    statuses: dict[ModelReference, ModelStatus] = {}
+    references = [judge.reference for judge in spec.judges]
+    if spec.target is not None:
+        references.insert(0, spec.target.reference)
+    for reference in dict.fromkeys(references):
+        statuses[reference] = await check_model(reference, settings)
+    target = spec.target
+    if target is not None:
+        target = msgspec.structs.replace(target, digest=statuses[target.reference].digest)
+    judges = tuple(settled_judge(judge, statuses[judge.reference]) for judge in spec.judges)
+    return msgspec.structs.replace(spec, target=target, judges=judges)
+
+
+async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:
+    """Open a model, check it, close it."""
+    model = open_model(reference, settings)
+    try:
+        return await model.check()
+    finally:
+        await model.aclose()
+
+
+def settled_judge(judge: Judge, status: ModelStatus) -> Judge:
+    """A judge with what its model says of itself."""
+    return msgspec.structs.replace(
+        judge,
+        digest=status.digest,
+        standing=status.standing,
+        criteria=judge.criteria or status.criteria,
+        passes=judge.passes[:1] if status.deterministic else judge.passes,
+    )
+
+
+def same_models(before: RunSpec, now: RunSpec) -> None:
+    """Make sure that a resumed run asks the very models it began with.
+
+    Raises:
+        ModelError: the weights of one are others than when the run began.
+    """
+    pairs = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
+    if before.target is not None and now.target is not None:
+        pairs.append((str(before.target.reference), before.target.digest, now.target.digest))
+    for name, old, new in pairs:
+        if old != new:
+            message = f"{name} is not the model that the run began with (digest {old[:12]}, now {new[:12]}): start a new run"
+            raise ModelError(message)
+
+
+def open_retrying(reference: ModelReference, settings: ModelSettings, outage_seconds: float) -> Retrying:
+    """A model whose transient faults are tried again."""
+    return Retrying(open_model(reference, settings), outage=outage_seconds)
+
+
+def crew_size(model: LanguageModel, concurrency: int) -> int:
+    """How many calls may be in flight."""
+    return min(concurrency, model.max_concurrency or concurrency)

@@ -1,0 +1,217 @@
+"""From a suite and the user's wishes to a run: cases, criteria, jury and target, with every remark on the way."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench.jury_options import choose_judges, choose_target, model_settings
+from areopage.bench.spec import Labels, RunCase, RunSpec
+from areopage.bench.target_prompts import Mode
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case, Dataset, RejectedRow
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.records import Criterion
+from areopage.criteria.selection import select_criteria
+from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
+from areopage.scoring.profile import profile_named
+from areopage.suites.loader import Suite
+
+
+class RunWishes(Struct, frozen=True, kw_only=True):
+    """What the user asks for; None or empty leaves it to the suite.
+
+    Args:
+        datasets: files in place of the suite's own.
+        target: reference of the model under test.
+        judges: names of the suite's judges, or references.
+        criteria: a selection.
+        passes: how often each judge is asked.
+        limit: how many cases; −1 for all.
+        language: of judges' prompts, personas and the suite's own datasets.
+        salt: see `RunSpec`.
+    """
+
+    datasets: tuple[Path, ...] = ()
+    target: str | None = None
+    judges: tuple[str, ...] = ()
+    criteria: str | None = None
+    mode: Mode | None = None
+    passes: int | None = None
+    limit: int | None = None
+    language: str | None = None
+    profile: str | None = None
+    concurrency: int | None = None
+    salt: str = ""
+
+
+class PreparedRun(Struct, frozen=True, kw_only=True):
+    """A run before any model was asked."""
+
+    spec: RunSpec
+    cases: tuple[RunCase, ...]
+
+
+def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
+    """Put a run together.
+
+    Raises:
+        ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
+    """
+    config = suite.config
+    language = choose_language(suite, wishes.language)
+    remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
+    limit = config.execution.test_prompts_limit if wishes.limit is None else wishes.limit
+    if limit == 0 or limit < -1:
+        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
+    dataset = read_dataset(suite, language, wishes.datasets, None if limit == -1 else limit)
+    if wishes.limit is None and limit != -1:
+        remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
+    selection = wishes.criteria or config.criteria.default_selection
+    chosen, rejected = choose_criteria(suite, dataset.cases, selection, override=wishes.criteria is not None)
+    criteria, notes = usable_criteria(suite, chosen, language)
+    cases = tuple(
+        RunCase(case=case, criteria=tuple(key for key in ids if key in criteria))
+        for case, ids in chosen
+        if any(key in criteria for key in ids)
+    )
+    mode = wishes.mode or config.execution.test_mode
+    if not getattr(config.test_modes, mode).enabled:
+        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
+    target = choose_target(suite, wishes.target, mode)
+    if target is None and any(case.case.response is None for case in cases):
+        raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
+    evaluation = config.judge_system.evaluation
+    profile = profile_named(wishes.profile or config.scoring.profile)
+    concurrency = wishes.concurrency or config.execution.concurrency
+    spec = RunSpec(
+        suite=suite.name,
+        suite_version=config.project.version,
+        language=language,
+        mode=mode,
+        target=target if any(case.case.response is None for case in cases) else None,
+        judges=choose_judges(suite, wishes.judges, wishes.passes),
+        criteria=tuple(criteria.values()),
+        personas=suite.personas(language),
+        labels=labels_of(suite, criteria.values(), language),
+        scale=suite.scale,
+        weights=suite.weights,
+        profile=msgspec.structs.replace(profile, quorum=evaluation.quorum) if profile.quorum else profile,
+        salt=wishes.salt,
+        settings=model_settings(suite, language, concurrency),
+        concurrency=concurrency,
+        outage_seconds=config.execution.outage_seconds,
+        variance_threshold=config.judge_system.consistency.variance_threshold,
+        agreement_threshold=config.judge_system.consistency.agreement_threshold,
+        datasets=tuple(str(path) for path in wishes.datasets or suite.datasets(language)),
+        maturity_defaulted=dataset.maturity_defaulted,
+        default_maturity=config.validation.default_maturity,
+        rejected=(*dataset.rejected, *rejected),
+        remarks=(*remarks, *notes, *dataset_remarks(dataset, config.validation.default_maturity)),
+    )
+    return PreparedRun(spec=spec, cases=cases)
+
+
+def choose_language(suite: Suite, wanted: str | None) -> str:
+    """The run's language.
+
+    Raises:
+        ConfigError: the suite does not speak it.
+    """
+    if wanted is None:
+        return suite.own_language
+    if wanted not in suite.config.languages:
+        allowed = name_list(suite.config.languages)
+        raise ConfigError(
+            f"the suite has no texts in {wanted!r}: use one of {allowed}", path=suite.document.path, key="languages"
+        )
+    return wanted
+
+
+def read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
+    """The cases, from the user's files or the suite's own.
+
+    Raises:
+        DatasetError: see `load_dataset`; or there is nothing to read.
+    """
+    paths = tuple(files) or suite.datasets(language)
+    if not paths:
+        raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
+    limits = suite.config.validation
+    return load_dataset(
+        paths,
+        default_maturity=limits.default_maturity if suite.personas(language) else "",
+        limit=limit,
+        max_cases=limits.max_cases,
+        max_prompt_length=limits.max_prompt_length,
+        max_response_length=limits.max_response_length,
+    )
+
+
+def choose_criteria(
+    suite: Suite, cases: Sequence[Case], selection: str, *, override: bool
+) -> tuple[list[tuple[Case, tuple[str, ...]]], list[RejectedRow]]:
+    """The criteria of each case: its own selection, else the run's; a case whose own selection is wrong is rejected.
+
+    Args:
+        override: the user named the selection, so it goes before those of the cases.
+
+    Raises:
+        CriteriaError: the run's selection is wrong, or no case is left.
+    """
+    default = select_criteria(selection, suite.registry)
+    chosen: list[tuple[Case, tuple[str, ...]]] = []
+    rejected: list[RejectedRow] = []
+    for case in cases:
+        if override or not case.criteria_selection:
+            chosen.append((case, default))
+            continue
+        try:
+            chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
+        except CriteriaError as fault:
+            rejected.append(RejectedRow(file=case.source, row=0, reason=f"case {case.id}: {fault}", content=case.prompt_text))
+    if not chosen:
+        raise CriteriaError(f"no case is left: {rejected[0].reason}")
+    return chosen, rejected
+
+
+def usable_criteria(
+    suite: Suite, chosen: Sequence[tuple[Case, tuple[str, ...]]], language: str
+) -> tuple[dict[str, Criterion], list[str]]:
+    """The chosen criteria that can be loaded, by id in the registry's order, and a remark on each that cannot.
+
+    Raises:
+        CriteriaError: none can be loaded, or there are more than the suite allows.
+    """
+    wanted = {key for _, ids in chosen for key in ids}
+    ids = tuple(key for key in suite.registry.entries if key in wanted)
+    limit = suite.config.validation.max_criteria_per_benchmark
+    if len(ids) > limit:
+        raise CriteriaError(f"{len(ids)} criteria are selected, and validation.max_criteria_per_benchmark is {limit}")
+    loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
+    if not loaded.criteria:
+        raise CriteriaError(f"none of the {len(ids)} selected criteria can be used: {loaded.faults[0]}")
+    remarks = [f"left out: {fault}" for fault in loaded.faults]
+    if loaded.untranslated:
+        remarks.append(f"no text in {language!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
+    return {criterion.id: criterion for criterion in loaded.criteria}, remarks
+
+
+def labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
+    """Names for people of the categories and sub-categories of some criteria."""
+    keys = {key for one in criteria for key in (one.category, f"{one.category}.{one.subcategory}")}
+    return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
+
+
+def dataset_remarks(dataset: Dataset, default_maturity: str) -> list[str]:
+    """What is to be said of a dataset."""
+    remarks: list[str] = []
+    if dataset.maturity_defaulted:
+        count = dataset.maturity_defaulted
+        remarks.append(f"{count} of {len(dataset.cases)} cases name no maturity: they are judged as {default_maturity}")
+    if dataset.rejected:
+        remarks.append(f"{len(dataset.rejected)} rows are rejected: see rejected.csv")
+    if dataset.unread_columns:
+        remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
+    return remarks

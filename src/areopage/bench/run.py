@@ -1,0 +1,196 @@
+"""Carry a run out in phases: all answers, then judge by judge; whatever the ledger holds is not asked again."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
+
+from msgspec import Struct
+
+from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
+from areopage.bench.pool import crew_size, open_retrying
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.target_prompts import to_single_prompt
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
+from areopage.jury.call import CallContext, ask_judge
+from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
+from areopage.ledger.records import Answer, AnswerState, Judgment
+from areopage.ledger.store import Ledger
+from areopage.ledger.writer import LedgerWriter
+from areopage.models.port import LanguageModel, Message, Options, Subject
+from areopage.models.settings import ModelSettings
+from areopage.scoring.outcome import TimedOut, Unreachable
+
+TARGET_PHASE = "target"
+
+Keyed = TypeVar("Keyed", AnswerCall, PlannedCall)
+
+
+class Observer(Protocol):
+    """Who wants to know how a run goes on."""
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """A phase begins: `total` calls belong to it, `kept` of them are in the ledger already."""
+        ...
+
+    def answered(self, answer: Answer) -> None:
+        """The target was asked."""
+        ...
+
+    def judged(self, judgment: Judgment) -> None:
+        """A judge was asked."""
+        ...
+
+
+class RunContext(Struct, frozen=True, kw_only=True):
+    """What the phases of a run share."""
+
+    run_id: str
+    spec: RunSpec
+    settings: ModelSettings
+    ledger: Ledger
+    observer: Observer
+
+
+async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
+    """Ask whatever the ledger does not hold yet, then note that the run is complete.
+
+    A run is complete when nothing is left that another try could bring; calls that timed out or found no server are left, and
+    resuming tries them again.
+
+    Raises:
+        ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
+    """
+    calls = answer_calls(context.spec, cases)
+    await ask_target(context, calls)
+    answers = context.ledger.answers([call.key for call in calls])
+    judged = judged_cases(context.spec, cases, calls, answers)
+    open_ends = len(cases) - len(judged)
+    for position in range(len(context.spec.judges)):
+        open_ends += await ask_one_judge(context, position, judged)
+    context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
+
+
+async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
+    """The first phase."""
+    target = context.spec.target
+    if target is None:
+        return
+    held = context.ledger.answers([call.key for call in calls])
+    missing = distinct([call for call in calls if call.key not in held or held[call.key].state != "answered"])
+    context.observer.phase(TARGET_PHASE, len(calls), len(calls) - len(missing))
+    if not missing:
+        return
+    model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
+    watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
+    try:
+        async with LedgerWriter(context.ledger) as writer:
+
+            async def ask(call: AnswerCall) -> None:
+                answer = await ask_for_answer(call, model, context)
+                writer.append(answer)
+                context.observer.answered(answer)
+                watch.note(answer.state != "unreachable", TARGET_PHASE, answer.reason)
+
+            await run_crew(f"target {target.reference}", missing, ask, crew_size(model, context.spec.concurrency))
+    finally:
+        await model.aclose()
+
+
+async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunContext) -> Answer:
+    """One call to the target.
+
+    Raises:
+        CallUnreachable, CallRejected: no call can succeed any more.
+    """
+    messages: Sequence[Message] = call.messages
+    if call.target.single_prompt:
+        messages = [Message("user", to_single_prompt(call.messages, context.spec.language))]
+    options: Options = call.target.options
+    subject = Subject(case=call.case, asked=TARGET_PHASE, language=context.spec.language)
+    try:
+        completion = await model.generate(messages, options, subject=subject)
+    except CallError as fault:
+        if isinstance(fault, CallUnreachable) and fault.refused:
+            raise
+        if isinstance(fault, CallRejected) and fault.status in (401, 403, 404):
+            raise
+        state: AnswerState = "timed_out" if isinstance(fault, CallTimedOut) else "unreachable"
+        return Answer(
+            key=call.key,
+            run_id=context.run_id,
+            case_id=call.case.id,
+            state=state,
+            text="",
+            reason=str(fault),
+            finish_reason="",
+            prompt_tokens=None,
+            completion_tokens=None,
+            seconds=0.0,
+            created_at=datetime.now(UTC),
+        )
+    return Answer(
+        key=call.key,
+        run_id=context.run_id,
+        case_id=call.case.id,
+        state="answered",
+        text=completion.text,
+        reason="",
+        finish_reason=completion.finish_reason,
+        prompt_tokens=completion.prompt_tokens,
+        completion_tokens=completion.completion_tokens,
+        seconds=completion.seconds,
+        created_at=datetime.now(UTC),
+    )
+
+
+async def ask_one_judge(context: RunContext, position: int, judged: Sequence[JudgedCase]) -> int:
+    """One judge's phase.
+
+    Returns:
+        How many of its calls are still open: timed out or unreachable.
+    """
+    spec = context.spec
+    judge = spec.judges[position]
+    calls = list(plan_judge(judge, judged, spec.personas, spec.salt))
+    held = context.ledger.judgments([call.key for call in calls])
+    settled = {key for key, judgment in held.items() if not is_open(judgment)}
+    missing = distinct([call for call in calls if call.key not in settled])
+    context.observer.phase(judge.name, len(calls), len(calls) - len(missing))
+    if not missing:
+        return 0
+    call_context = CallContext(
+        run_id=context.run_id, secret=context.ledger.secret(), personas=spec.personas, language=spec.language
+    )
+    model = open_retrying(judge.reference, context.settings, spec.outage_seconds)
+    watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, spec.concurrency))
+    open_calls: list[str] = []
+    try:
+        async with LedgerWriter(context.ledger) as writer:
+
+            async def ask(call: PlannedCall) -> None:
+                judgment = await ask_judge(call, model, call_context)
+                writer.append(judgment)
+                context.observer.judged(judgment)
+                if is_open(judgment):
+                    open_calls.append(call.key)
+                outcome = judgment.verdicts[0].outcome
+                watch.note(not isinstance(outcome, Unreachable), judge.name, getattr(outcome, "reason", ""))
+
+            await run_crew(f"judge {judge.name} ({judge.reference})", missing, ask, crew_size(model, spec.concurrency))
+    finally:
+        await model.aclose()
+    return len(open_calls)
+
+
+def is_open(judgment: Judgment) -> bool:
+    """Whether another try may bring a verdict."""
+    return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+def distinct(calls: Sequence[Keyed]) -> list[Keyed]:
+    """The first call of each key: cases alike to the letter are asked about once."""
+    found: dict[str, Keyed] = {}
+    for call in calls:
+        found.setdefault(call.key, call)
+    return list(found.values())

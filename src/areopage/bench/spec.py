@@ -1,0 +1,122 @@
+"""Everything that determines a run. It is kept in the ledger, so that a run can be resumed and rescored without its suite."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench.target_prompts import Mode
+from areopage.cases.personas import Persona
+from areopage.cases.records import Case, RejectedRow
+from areopage.criteria.records import Criterion, Scale
+from areopage.errors import StorageError
+from areopage.jury.judges import Judge, Price
+from areopage.jury.plan import digest_of
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+from areopage.scoring.profile import Profile
+from areopage.scoring.weights import Weights
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """The model under test. `single_prompt` sends one text instead of a chat."""
+
+    reference: ModelReference
+    options: dict[str, Any] = {}
+    digest: str = ""
+    single_prompt: bool = False
+    system_prompt: str = ""
+    price: Price | None = None
+
+
+class Labels(Struct, frozen=True, kw_only=True):
+    """What people call categories and sub-categories (`category.subcategory`), in the run's language."""
+
+    names: dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        """A name, made of the key where there is none."""
+        return self.names.get(key) or key.rpartition(".")[2].replace("_", " ")
+
+
+class RunCase(Struct, frozen=True, kw_only=True):
+    """A case of a run with the ids of the criteria it is judged on."""
+
+    case: Case
+    criteria: tuple[str, ...]
+
+
+class RunSpec(Struct, frozen=True, kw_only=True):
+    """A run's specification.
+
+    Args:
+        salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
+        settings: how models are reached, without the environment.
+        remarks: what was said while preparing: idle keys, missing prompt files, weights.
+    """
+
+    suite: str
+    suite_version: str
+    language: str
+    mode: Mode
+    target: Target | None
+    judges: tuple[Judge, ...]
+    criteria: tuple[Criterion, ...]
+    personas: dict[str, Persona]
+    labels: Labels
+    scale: Scale
+    weights: Weights
+    profile: Profile
+    salt: str
+    settings: ModelSettings
+    concurrency: int
+    outage_seconds: float
+    variance_threshold: float
+    agreement_threshold: float
+    datasets: tuple[str, ...]
+    maturity_defaulted: int
+    default_maturity: str
+    rejected: tuple[RejectedRow, ...]
+    remarks: tuple[str, ...]
+
+    def criteria_by_id(self) -> dict[str, Criterion]:
+        """The criteria by id."""
+        return {criterion.id: criterion for criterion in self.criteria}
+
+
+def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
+    """The hash of what determines a run's results; how fast it is carried out is not part of it."""
+    determining = [
+        spec.suite,
+        spec.suite_version,
+        spec.language,
+        spec.mode,
+        spec.target,
+        spec.judges,
+        spec.criteria,
+        spec.personas,
+        spec.scale,
+        spec.weights,
+        spec.profile,
+        spec.salt,
+        cases,
+    ]
+    return digest_of(determining)
+
+
+def encode_spec(spec: RunSpec) -> str:
+    """The JSON text of a specification; the environment stays out of it, since it may hold keys."""
+    bare = msgspec.structs.replace(spec, settings=msgspec.structs.replace(spec.settings, environment={}))
+    return msgspec.json.encode(bare, enc_hook=str).decode()
+
+
+def decode_spec(text: str, place: str) -> RunSpec:
+    """A specification of its JSON text.
+
+    Raises:
+        StorageError: the text is of another version, or damaged.
+    """
+    try:
+        return msgspec.json.decode(text, type=RunSpec, dec_hook=lambda kind, value: kind(value))
+    except msgspec.ValidationError as error:
+        raise StorageError(f"{place}: the run was made by another version of areopage ({error})") from None

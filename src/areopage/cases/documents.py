@@ -1,0 +1,107 @@
+"""Read the documents that a response should rest on from one cell."""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from areopage.cases.columns import fold_name
+from areopage.cases.records import Document
+
+KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "id": ("id", "doc_id", "document_id", "chunk_id"),
+        "title": ("title", "titre", "doc_title", "doc_titre"),
+        "text": ("text", "texte", "content", "contenu", "page_content"),
+        "score": ("score",),
+        "source": ("source",),
+        "metadata": ("metadata",),
+    }
+)
+"""The spellings of each key of a document; other keys go to its metadata."""
+
+# How JSON begins, and also Python's way of printing a list, which must not pass for the text of one document.
+_STRUCTURED = re.compile(r"""\s*(\[\s*["'{\]]|\{\s*["'}])""")
+
+
+def read_documents(value: Any) -> tuple[Document, ...]:
+    """Return the documents of a cell: a list of texts or objects, its JSON, or plain text that is one document.
+
+    A document without an id is called `doc1`, `doc2`… by its position.
+
+    Raises:
+        ValueError: a document has no text, or the cell begins like JSON and is not.
+    """
+    if isinstance(value, str) and _STRUCTURED.match(value):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+            raise ValueError(f"documents: not valid JSON: {fault}") from fault
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return ()
+    if isinstance(value, str | dict):
+        value = [value]
+    if not isinstance(value, list):
+        raise ValueError("documents: write a JSON list of texts or objects, or one text")
+    return tuple(_read_document(item, position) for position, item in enumerate(value, start=1))
+
+
+def _read_document(item: Any, position: int) -> Document:
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        raise ValueError(f"documents: document {position} is neither a text nor an object")
+    fields: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+    for name, value in item.items():
+        key = _keys_by_name().get(fold_name(str(name)))
+        if key is None:
+            metadata[str(name)] = value
+        elif key in fields:
+            raise ValueError(f"documents: document {position} gives its {key} twice")
+        else:
+            fields[key] = value
+    text = fields.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"documents: document {position} has no text")
+    nested = fields.get("metadata") or {}
+    if not isinstance(nested, dict):
+        raise ValueError(f"documents: the metadata of document {position} is not an object")
+    return Document(
+        id=_label(fields, "id", position) or f"doc{position}",
+        text=text,
+        title=_label(fields, "title", position),
+        score=_score(fields.get("score"), position),
+        source=_label(fields, "source", position),
+        metadata={**nested, **metadata},
+    )
+
+
+@lru_cache(maxsize=1)
+def _keys_by_name() -> Mapping[str, str]:
+    return {fold_name(alias): key for key, aliases in KEYS.items() for alias in aliases}
+
+
+def _label(fields: Mapping[str, Any], key: str, position: int) -> str:
+    value = fields.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"documents: the {key} of document {position} is not text")
+    return str(value).strip()
+
+
+def _score(value: Any, position: int) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        score = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise ValueError(f"documents: the score of document {position} is not a number")
+    return score

@@ -1,0 +1,104 @@
+"""Personas: what is known of each audience, for defensive prompts and for judges."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from areopage.errors import ConfigError
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*")
+
+
+class JudgeConfig(Struct, frozen=True, kw_only=True):
+    """What a judge needs to know of an audience.
+
+    `target_sentence_length` is in words; `target_complex_ratio` is the share of complex words, from 0 to 1.
+    """
+
+    age_group_code: str
+    target_sentence_length: Annotated[float, Meta(gt=0)]
+    target_complex_ratio: Annotated[float, Meta(ge=0, le=1)]
+    is_minor: bool
+    safety_threshold: str
+    auto_block_risks: tuple[str, ...]
+    educational_exceptions: tuple[str, ...]
+
+
+class Persona(Struct, frozen=True, kw_only=True):
+    """An audience as a suite describes it. `maturity_band` is its ages, such as `9-12`."""
+
+    name: str
+    maturity_band: str
+    reading_level: str
+    tone: tuple[str, ...]
+    content_allow: tuple[str, ...]
+    content_block: tuple[str, ...]
+    guidance: tuple[str, ...]
+    policy_notes: tuple[str, ...]
+    judge_config: JudgeConfig
+
+
+def load_personas(path: Path, language: str) -> dict[str, Persona]:
+    """Read the personas of a suite by maturity, in the language asked for where the suite has it.
+
+    For `personas.json` and `fr` that is `personas.fr.json` beside it, if it exists; else the file itself.
+    Keys that are not known are passed over.
+
+    Raises:
+        ConfigError: a file cannot be read or is not JSON (with its line), or a key is missing or wrong (with the key).
+    """
+    chosen = _in_language(path, language)
+    personas = _read_object(chosen)
+    if not personas:
+        raise ConfigError("no persona is defined", path=chosen)
+    return {name: _read_persona(value, name, chosen) for name, value in personas.items()}
+
+
+def _in_language(path: Path, language: str) -> Path:
+    """Prefer the sibling in the full language tag, then in its first part, then the file itself."""
+    if not _LANGUAGE.fullmatch(language):
+        raise ConfigError(f"{language!r} is not a language code such as fr or en", path=path, key="language")
+    stem = path.stem.partition(".")[0]
+    for code in (language, re.split("[-_]", language)[0]):
+        sibling = path.with_name(f"{stem}.{code}{path.suffix}")
+        if sibling.is_file():
+            return sibling
+    return path
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        value: Any = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as fault:
+        raise ConfigError(f"the personas cannot be read: {fault.strerror or fault}", path=path) from fault
+    except UnicodeDecodeError as fault:
+        raise ConfigError("the file is not UTF-8", path=path, line=fault.object[: fault.start].count(b"\n") + 1) from fault
+    except json.JSONDecodeError as fault:
+        raise ConfigError(f"not valid JSON: {fault.msg}", path=path, line=fault.lineno) from fault
+    except RecursionError as fault:
+        raise ConfigError("not valid JSON: nested too deeply", path=path) from fault
+    if not isinstance(value, dict):
+        raise ConfigError("write an object with one persona per maturity", path=path)
+    return value
+
+
+def _read_persona(value: Any, name: str, path: Path) -> Persona:
+    _refuse_missing(value, Persona, name, path)
+    _refuse_missing(value["judge_config"], JudgeConfig, f"{name}.judge_config", path)
+    try:
+        return msgspec.convert(value, Persona)
+    except msgspec.ValidationError as fault:
+        reason, _, place = str(fault).partition(" - at `$")
+        raise ConfigError(reason, path=path, key=name + place.rstrip("`")) from fault
+
+
+def _refuse_missing(value: Any, record: type[Struct], key: str, path: Path) -> None:
+    if not isinstance(value, dict):
+        raise ConfigError("write an object", path=path, key=key)
+    for field in msgspec.structs.fields(record):
+        if field.required and field.name not in value:
+            raise ConfigError("the key is missing", path=path, key=f"{key}.{field.name}")

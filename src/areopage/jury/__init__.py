@@ -1,0 +1,1 @@
+"""Plan, schedule, call, parse: turns cases × criteria × judges × passes into judgments."""

@@ -1,0 +1,184 @@
+"""From a judge's text to an outcome: a bounded ladder of readings, each rung recorded.
+
+strict JSON → fences and think-blocks stripped → json-repair → (by the caller) one repair call → Unparsed.
+
+A verdict must be beyond doubt. Where an answer holds two different scores, by two objects or by one key given twice, neither is
+taken: the second may have been put there by the text under judgment. A score outside the scale is never moved into it.
+"""
+
+import json
+import math
+import re
+from typing import Any, Literal
+
+from json_repair import repair_json
+from msgspec import Struct
+
+from areopage.criteria.records import Scale
+from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
+
+TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
+SCORE_KEY = re.compile(r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*[\"'“]?(-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII)
+REFUSAL = re.compile(
+    r"\W*(i(?:['’]m| am) sorry|sorry,|i (?:can(?:no|['’])t|won['’]t|am (?:not able|unable)|must decline)|as an ai\b|"
+    r"je (?:suis désolé|ne (?:peux|puis) pas|refuse)|désolé|en tant qu['’]ia\b)",
+    re.IGNORECASE,
+)
+REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
+MAX_TEXT = 200_000
+MAX_EXTRACTS = 20
+
+Rung = Literal["strict", "stripped", "json_repair"]
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """What was read. `steps` are the rungs tried, in order; `heuristic` is true where json-repair had to help."""
+
+    outcome: Outcome
+    steps: tuple[str, ...]
+    heuristic: bool = False
+
+
+class DuplicateKey(ValueError):
+    """A JSON object gives one key twice, with different values."""
+
+
+def read_verdict(text: str, finish_reason: str, scale: Scale) -> Reading:
+    """Read one verdict `{"score", "explanation", "evidence_extracts"}`.
+
+    Args:
+        text: the judge's answer.
+        finish_reason: the server's word on why it ended; "length" means that it was cut.
+        scale: the scale that the score must lie on.
+    """
+    if finish_reason in REFUSING_REASONS:
+        return Reading(outcome=Refused(reason=f"the server says: {finish_reason}"), steps=())
+    if len(text) > MAX_TEXT:
+        return Reading(outcome=Unparsed(reason=f"longer than {MAX_TEXT} characters"), steps=())
+    try:
+        whole = json.loads(text, object_pairs_hook=unique_keys)
+    except DuplicateKey as fault:
+        return Reading(outcome=Unparsed(reason=str(fault)), steps=("strict",))
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return Reading(outcome=verdict_of(whole, scale), steps=("strict",))
+    bare = without_thinking(text)
+    objects, broken = top_level_objects(bare)
+    verdicts = [found for found in objects if "score" in found]
+    if verdicts and not broken:
+        return Reading(outcome=only_verdict(verdicts, scale), steps=("strict", "stripped"))
+    steps: tuple[str, ...] = ("strict", "stripped", "json_repair")
+    if "{" in bare:
+        outcome = repaired_verdict(bare, finish_reason, scale)
+        return Reading(outcome=outcome, steps=steps, heuristic=isinstance(outcome, Scored))
+    if not bare.strip():
+        reason = "cut while thinking" if finish_reason == "length" else "empty answer"
+        return Reading(outcome=Unparsed(reason=reason), steps=steps[:2])
+    if REFUSAL.match(bare):
+        return Reading(outcome=Refused(reason="the judge declines"), steps=steps[:2])
+    return Reading(outcome=Unparsed(reason="no JSON object in the answer"), steps=steps[:2])
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a key given twice must say the same both times."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise DuplicateKey(f"the key {key[:40]!r} is given twice, with different values")
+        found[key] = value
+    return found
+
+
+def without_thinking(text: str) -> str:
+    """The text after a leading think-block; an unclosed one leaves nothing. Some servers drop the opening tag."""
+    head, closed, rest = text.partition("</think>")
+    opened = text.lstrip().startswith("<think>")
+    if closed and (opened or "{" not in head):
+        return rest
+    return "" if opened else text
+
+
+def top_level_objects(text: str) -> tuple[list[dict[str, Any]], bool]:
+    """The complete JSON objects that stand in a text, and whether there is a brace that opens none.
+
+    After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
+    inside of it.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=unique_keys, strict=False)
+    found: list[dict[str, Any]] = []
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return found, True
+        if isinstance(value, dict):
+            found.append(value)
+        at = text.find("{", end)
+    return found, False
+
+
+def only_verdict(verdicts: list[dict[str, Any]], scale: Scale) -> Outcome:
+    """The verdict of one or more objects that all say the same score."""
+    outcomes = [verdict_of(verdict, scale) for verdict in verdicts]
+    scores = {outcome.score if isinstance(outcome, Scored) else None for outcome in outcomes}
+    if len(scores) > 1:
+        return Unparsed(reason=f"{len(verdicts)} verdicts in one answer, with different scores")
+    return outcomes[0]
+
+
+def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
+    """The verdict that json-repair makes of a broken object, if the text leaves no doubt about its score."""
+    scores = {match.group(1).replace(",", ".") for match in SCORE_KEY.finditer(text)}
+    if not scores:
+        return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
+    if len(scores) > 1:
+        return Unparsed(reason="broken JSON with different scores")
+    last = max(match.end() for match in SCORE_KEY.finditer(text))
+    if not text[last:].strip():
+        return Unparsed(reason="cut within the score")
+    repaired = repair_json(text[text.find("{") :], return_objects=True)
+    candidates = repaired if isinstance(repaired, list) else [repaired]
+    verdicts = [found for found in candidates if isinstance(found, dict) and "score" in found]
+    if not verdicts:
+        return Unparsed(reason="broken JSON that cannot be repaired")
+    outcome = only_verdict(verdicts, scale)
+    if isinstance(outcome, Scored) and outcome.score != float(scores.pop()):
+        return Unparsed(reason="broken JSON whose repair changes the score")
+    return outcome
+
+
+def verdict_of(verdict: dict[str, Any], scale: Scale) -> Outcome:
+    """The outcome of a parsed object."""
+    score = score_of(verdict.get("score"), scale)
+    if score is None:
+        return Unparsed(reason=f"the score is {shown(verdict.get('score'))}" if "score" in verdict else "no key 'score'")
+    if not scale.contains(score):
+        return Unparsed(reason=f"the score {score:g} is outside {scale.min:g} to {scale.max:g}")
+    raw = verdict.get("evidence_extracts")
+    extracts = raw if isinstance(raw, list) else [raw] if isinstance(raw, str) and raw else []
+    explanation = verdict.get("explanation", "")
+    return Scored(
+        score=score,
+        explanation=explanation if isinstance(explanation, str) else json.dumps(explanation, ensure_ascii=False),
+        evidence=tuple(one for one in extracts if isinstance(one, str))[:MAX_EXTRACTS],
+    )
+
+
+def score_of(value: Any, scale: Scale) -> float | None:
+    """A finite number, or a text such as "4", "4,5" or "4/5" (the denominator must be the scale's end)."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value) if math.isfinite(value) else None
+    match = TEXT_SCORE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or (match.group(2) is not None and float(match.group(2)) != scale.max):
+        return None
+    return float(match.group(1).replace(",", "."))
+
+
+def shown(value: Any) -> str:
+    """A value for a reason, short."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,140 @@
+"""The parameters of the deterministic judges: the section `rules` of a suite's configuration.
+
+    rules:
+      readability:
+        criteria:                      which criterion gets which measure (paths without version)
+          sentence_complexity: age.readability.sentence_complexity
+          vocabulary_level: age.readability.vocabulary_level
+        longest_weight: 0.3            share of the longest sentence in the score of sentence_complexity, 0 to 1
+        extracts: 3                    how many sentences, or words, are quoted
+        languages:
+          en:
+            vocabulary:
+              complex_syllables: 3     a word of so many syllables is hard ...
+              familiar: [animal]       ... unless it is one of these
+            maturities:
+              Child:
+                ages: 6-8              how the explanation names the readers
+                mean_sentence: {full: 8, zero: 20}        words per sentence
+                longest_sentence: {full: 12, zero: 30}    words
+                complex_share: {full: 0.05, zero: 0.20}   hard words / words
+
+A ramp gives 5 up to `full`, 0 from `zero` on, and falls in a straight line between.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import ModelError, name_list
+from areopage.evidence.words import Vocabulary
+
+TOP_SCORE = 5.0
+_Kind = TypeVar("_Kind")
+
+
+class Ramp(Struct, frozen=True, forbid_unknown_fields=True):
+    """A measure that is better when lower: `full` and `zero` are in the measure's own unit, 0 <= full < zero."""
+
+    full: float
+    zero: float
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the ramp does not fall."""
+        if not 0 <= self.full < self.zero:
+            raise ValueError(f"full is {self.full:g} and zero is {self.zero:g}: write 0 <= full < zero")
+
+    def score(self, value: float) -> float:
+        """The score of a measure, 0 to 5: 5 up to `full`, 0 from `zero` on."""
+        share = (self.zero - value) / (self.zero - self.full)
+        return TOP_SCORE * min(1.0, max(0.0, share))
+
+
+class Targets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one audience reads with ease; the units stand in this module's docstring."""
+
+    ages: str = ""
+    mean_sentence: Ramp
+    longest_sentence: Ramp
+    complex_share: Ramp
+
+
+class LanguageRules(Struct, frozen=True, kw_only=True):
+    """The measure of words, and the targets by maturity, of one language."""
+
+    vocabulary: Vocabulary
+    maturities: Mapping[str, Targets]
+
+
+class JudgedCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criteria, by path without version, that the two measures answer."""
+
+    sentence_complexity: str = "age.readability.sentence_complexity"
+    vocabulary_level: str = "age.readability.vocabulary_level"
+
+
+class ReadabilityRules(Struct, frozen=True, kw_only=True):
+    """All of `rules.readability`. Languages are named by two letters."""
+
+    criteria: JudgedCriteria
+    longest_weight: float
+    extracts: int
+    languages: Mapping[str, LanguageRules]
+
+
+class _Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """The section as it stands in YAML; languages are read one by one, so that a fault can name its language."""
+
+    languages: dict[str, Any]
+    criteria: JudgedCriteria = JudgedCriteria()
+    longest_weight: float = 0.3
+    extracts: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range."""
+        if not 0 <= self.longest_weight <= 1:
+            raise ValueError(f"longest_weight is {self.longest_weight:g}: write a share between 0 and 1")
+        if self.extracts < 0:
+            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
+
+
+class _LanguageSection(Struct, frozen=True, forbid_unknown_fields=True):
+    """One language as it stands in YAML."""
+
+    vocabulary: Vocabulary
+    maturities: dict[str, Any]
+
+
+def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
+    """Read the parameters of `rules:readability` from the suite's `rules` section.
+
+    Raises:
+        ModelError: the section is missing or wrong; the message names the key.
+    """
+    if "readability" not in rules:
+        found = f" (it holds {name_list(map(str, rules))})" if rules else ""
+        raise ModelError(f"rules.readability: missing from the suite's configuration{found}: rules:readability needs its targets")
+    section = _convert(rules["readability"], _Section, "rules.readability")
+    languages = {}
+    for language, content in section.languages.items():
+        key = f"rules.readability.languages.{language}"
+        read = _convert(content, _LanguageSection, key)
+        targets = {name: _convert(value, Targets, f"{key}.maturities.{name}") for name, value in read.maturities.items()}
+        languages[language] = LanguageRules(vocabulary=read.vocabulary, maturities=targets)
+    return ReadabilityRules(
+        criteria=section.criteria,
+        longest_weight=section.longest_weight,
+        extracts=section.extracts,
+        languages=languages,
+    )
+
+
+def _convert(value: object, kind: type[_Kind], key: str) -> _Kind:
+    """Convert a plain value to a record; a fault names the whole key."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        raise ModelError(f"{key}{place.rstrip('`')}: {message}") from error

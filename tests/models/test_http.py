@@ -1,0 +1,451 @@
+"""The JSON transport against a server on loopback: every fault becomes the right one of three exceptions."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
+from areopage.models import http
+from areopage.models.http import JsonServer
+from areopage.models.servers import environment_proxy, is_loopback, named_endpoint, read_logprobs
+from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+KEY = "sk-very-secret-key"
+
+
+class Answer(msgspec.Struct):
+    text: str
+
+
+@asynccontextmanager
+async def serving(handler: Handler) -> AsyncIterator[str]:
+    application = web.Application(client_max_size=1 << 30)
+    application.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def replying(status: int = 200, body: Any = None, **more: Any) -> Handler:
+    async def reply(request: web.Request) -> web.Response:
+        if isinstance(body, bytes):
+            return web.Response(status=status, body=body, **more)
+        return web.json_response(body, status=status, **more)
+
+    return reply
+
+
+def post(handler: Handler, body: object = b"{}", **more: Any) -> Answer:
+    async def run() -> Answer:
+        async with serving(handler) as url:
+            server = JsonServer(url, **more)
+            try:
+                return await server.post("/x", body, Answer)
+            finally:
+                await server.aclose()
+
+    return asyncio.run(run())
+
+
+def fault_of(handler: Handler, **more: Any) -> CallError:
+    with pytest.raises(CallError) as caught:
+        post(handler, **more)
+    return caught.value
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_an_object_is_sent_as_json_and_bytes_are_sent_as_they_are() -> None:
+    async def echo(request: web.Request) -> web.Response:
+        assert request.content_type == "application/json"
+        return web.json_response({"text": (await request.read()).decode()})
+
+    assert post(echo, {"a": [1, "é"]}).text == '{"a":[1,"é"]}'
+    assert post(echo, b'{"a": 1 }').text == '{"a": 1 }'
+
+
+def test_get_reads_what_was_asked_for() -> None:
+    async def run() -> Answer:
+        async with serving(replying(body={"text": "hello", "more": 1})) as url:
+            server = JsonServer(url + "/")
+            try:
+                return await server.get("/x", Answer)
+            finally:
+                await server.aclose()
+
+    assert asyncio.run(run()).text == "hello"
+
+
+def test_a_text_that_json_cannot_hold_is_rejected_before_it_is_sent() -> None:
+    with pytest.raises(CallRejected, match="cannot be written as JSON"):
+        post(replying(body={"text": ""}), {"text": "\ud800"})
+    with pytest.raises(CallRejected, match="cannot be written as JSON"):
+        post(replying(body={"text": ""}), {"text": object()})
+
+
+def test_one_server_serves_one_event_loop_after_the_other() -> None:
+    ports: list[str] = []
+
+    async def run(server: JsonServer | None) -> JsonServer:
+        async with serving(replying(body={"text": "hello"})) as url:
+            ports.append(url)
+            server = server or JsonServer(url)
+            server.address = url
+            assert (await server.post("/x", b"{}", Answer)).text == "hello"
+            return server
+
+    server = asyncio.run(run(None))
+    server = asyncio.run(run(server))
+    asyncio.run(server.aclose())
+    assert len(ports) == 2
+
+
+def test_a_closed_server_opens_again() -> None:
+    async def run() -> None:
+        async with serving(replying(body={"text": "hello"})) as url:
+            server = JsonServer(url)
+            await server.aclose()
+            for _ in range(2):
+                assert (await server.post("/x", b"{}", Answer)).text == "hello"
+                await server.aclose()
+
+    asyncio.run(run())
+
+
+def test_a_refused_connection_is_unreachable_and_says_so() -> None:
+    async def run(host: str) -> None:
+        server = JsonServer(f"http://{host}:{free_port()}")
+        try:
+            await server.post("/x", b"{}", Answer)
+        finally:
+            await server.aclose()
+
+    # A name with several addresses fails in several ways at once.
+    for host in ("127.0.0.1", "localhost"):
+        with pytest.raises(CallUnreachable, match=f"http://{host}:.*nothing listens there") as caught:
+            asyncio.run(run(host))
+        assert caught.value.refused
+
+
+def test_an_unknown_host_is_unreachable_and_not_refused() -> None:
+    async def run() -> None:
+        server = JsonServer("http://no-such-host.invalid")
+        try:
+            await server.post("/x", b"{}", Answer)
+        finally:
+            await server.aclose()
+
+    with pytest.raises(CallUnreachable, match="no host of this name") as caught:
+        asyncio.run(run())
+    assert not caught.value.refused
+
+
+def test_a_connection_reset_in_the_middle_is_unreachable() -> None:
+    async def reset(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    fault = fault_of(reset)
+    assert isinstance(fault, CallUnreachable)
+    assert not fault.refused
+
+
+def test_an_answer_cut_on_the_wire_is_unreachable() -> None:
+    async def cut(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(b'{"text": "he')
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    assert isinstance(fault_of(cut), CallUnreachable)
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"text": "he', b"", b"not json", b'{"text": "\xff"}', b'{"text": 5}', b"{}", b"[" * 200_000], ids=repr
+)
+def test_a_body_that_is_not_the_json_expected_is_unreachable(body: bytes) -> None:
+    fault = fault_of(replying(body=body))
+    assert isinstance(fault, CallUnreachable)
+    assert "not the JSON expected" in str(fault)
+    assert "\n" not in str(fault)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 529])
+def test_a_5xx_is_unreachable(status: int) -> None:
+    fault = fault_of(replying(status, {"error": {"message": "overloaded"}}))
+    assert isinstance(fault, CallUnreachable)
+    assert not fault.refused
+    assert fault.retry_after is None
+    assert str(fault).endswith(f"/x answered {status}: overloaded")
+
+
+def test_a_page_of_html_is_reduced_to_its_status() -> None:
+    page = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+    for kind in ("text/html", "application/json"):
+        fault = fault_of(replying(502, page, content_type=kind))
+        assert str(fault).endswith("/x answered 502: Bad Gateway")
+
+
+@pytest.mark.parametrize(
+    ("headers", "pause"),
+    [
+        ({"retry-after-ms": "1500", "Retry-After": "9"}, 1.5),
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0.25"}, 0.25),
+        ({"Retry-After": "-3"}, 0.0),
+        ({"Retry-After": "nan"}, 0.0),
+        ({"Retry-After": "soon"}, 0.0),
+        ({"retry-after-ms": "inf", "Retry-After": "2"}, 2.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_a_429_is_unreachable_with_the_servers_pause(headers: dict[str, str], pause: float) -> None:
+    fault = fault_of(replying(429, {"error": {"message": "slow down"}}, headers=headers))
+    assert isinstance(fault, CallUnreachable)
+    assert fault.retry_after == pause
+
+
+def test_a_pause_may_be_given_as_a_date() -> None:
+    until = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    fault = fault_of(replying(503, {}, headers={"Retry-After": until}))
+    assert isinstance(fault, CallUnreachable)
+    assert fault.retry_after == pytest.approx(3600, abs=120)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"error": "model 'x' not found"}, "model 'x' not found"),
+        ({"error": {"message": "unknown option", "type": "invalid_request_error"}}, "unknown option"),
+        (b"just\r\n\ttext\x1b[31m\x00", "just text [31m"),
+        (b"", "Bad Request"),
+        (b"z" * 1000, "z" * 200),
+        ({"detail": "no"}, '{"detail": "no"}'),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+    ],
+    ids=repr,
+)
+def test_another_4xx_is_rejected_with_the_servers_own_message_on_one_line(body: Any, said: str) -> None:
+    fault = fault_of(replying(400, body))
+    assert isinstance(fault, CallRejected)
+    assert fault.status == 400
+    assert str(fault).partition(" answered 400: ")[2] == said
+
+
+@given(st.text())
+def test_no_message_holds_a_control_character_or_more_than_200_of_the_servers(text: str) -> None:
+    shown = str(JsonServer("http://localhost").fault("/x", 400, text)).removeprefix("http://localhost/x answered 400: ")
+    assert shown.isprintable()
+    assert len(shown) <= 200
+
+
+def test_a_redirect_is_not_followed() -> None:
+    asked: list[str] = []
+
+    async def redirect(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    fault = fault_of(redirect)
+    assert isinstance(fault, CallRejected)
+    assert "redirects to /elsewhere" in str(fault)
+    assert asked == ["/x"]
+
+
+async def never(request: web.Request) -> web.Response:
+    await asyncio.sleep(60)
+    return web.Response()
+
+
+def test_no_answer_in_time_is_timed_out() -> None:
+    for limits in (Timeouts(read=0.05), Timeouts(total=0.05)):
+        with pytest.raises(CallTimedOut, match=r"no answer within 0\.05 s"):
+            post(never, timeouts=limits)
+
+
+def test_no_free_connection_in_time_is_timed_out() -> None:
+    async def run() -> None:
+        async with serving(never) as url:
+            server = JsonServer(url, connections=1, timeouts=Timeouts(pool=0.05, connect=0.05))
+            first = asyncio.create_task(server.post("/x", b"{}", Answer))
+            await asyncio.sleep(0.02)
+            try:
+                await server.post("/x", b"{}", Answer)
+            finally:
+                first.cancel()
+                await asyncio.gather(first, return_exceptions=True)
+                await server.aclose()
+
+    with pytest.raises(CallTimedOut, match="no connection within"):
+        asyncio.run(run())
+
+
+def test_an_answer_without_end_is_rejected_and_not_held_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_RESPONSE_BYTES", 1 << 20)
+    assert isinstance(fault_of(replying(body=b" " * (2 << 20))), CallRejected)
+    assert post(replying(body=b'{"text": "fits"}' + b" " * (1 << 19))).text == "fits"
+
+
+def test_a_packed_answer_is_measured_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_RESPONSE_BYTES", 1 << 20)
+
+    async def packed(request: web.Request) -> web.Response:
+        response = web.Response(body=b" " * (4 << 20))
+        response.enable_compression()
+        return response
+
+    assert isinstance(fault_of(packed), CallError)
+
+
+def test_a_key_that_the_server_echoes_is_not_shown() -> None:
+    async def echo(request: web.Request) -> web.Response:
+        bare = request.headers["Authorization"].removeprefix("Bearer ")
+        return web.json_response({"error": f"{'x' * 190} bad key {bare} in {dict(request.headers)}"}, status=401)
+
+    fault = fault_of(echo, headers={"Authorization": f"Bearer {KEY}", "x-team": "team-secret"})
+    assert KEY[:8] not in str(fault)
+    assert "team-secret" not in str(fault)
+
+
+def test_credentials_in_an_address_are_sent_and_never_shown() -> None:
+    seen: list[str] = []
+
+    async def run() -> None:
+        async def deny(request: web.Request) -> web.Response:
+            seen.append(request.headers["Authorization"])
+            return web.Response(status=403)
+
+        async with serving(deny) as url:
+            server = JsonServer(url.replace("http://", "http://ada:pa%73s@"))
+            assert "ada" not in server.address
+            try:
+                await server.post("/x", b"{}", Answer)
+            finally:
+                await server.aclose()
+
+    with pytest.raises(CallRejected) as caught:
+        asyncio.run(run())
+    assert seen == ["Basic YWRhOnBhc3M="]
+    assert "ada" not in str(caught.value)
+    assert "pass" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["", "localhost:11434", "ftp://host", "http://", "http://u:secret@host:99999", "http://[::1"])
+def test_what_is_no_address_is_a_users_mistake(address: str) -> None:
+    with pytest.raises(ModelError, match="write http://host:port") as caught:
+        JsonServer(address)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_header_with_a_line_break_is_a_users_mistake_and_is_not_shown() -> None:
+    with pytest.raises(ModelError, match="'Authorization'") as caught:
+        JsonServer("http://localhost", headers={"Authorization": f"Bearer {KEY}\nX: y"})
+    assert KEY not in str(caught.value)
+
+
+def test_connections_are_kept_for_the_next_call() -> None:
+    peers: set[object] = set()
+
+    async def note(request: web.Request) -> web.Response:
+        peers.add(request.transport and request.transport.get_extra_info("peername"))
+        return web.json_response({"text": ""})
+
+    async def run() -> None:
+        async with serving(note) as url:
+            server = JsonServer(url)
+            for _ in range(5):
+                await server.post("/x", b"{}", Answer)
+            await server.aclose()
+
+    asyncio.run(run())
+    assert len(peers) == 1
+
+
+def test_a_call_goes_through_the_proxy_it_is_given() -> None:
+    seen: list[str] = []
+
+    async def run() -> Answer:
+        async def proxy(request: web.Request) -> web.Response:
+            seen.append(request.headers["Host"])
+            return web.json_response({"text": "by proxy"})
+
+        async with serving(proxy) as url:
+            server = JsonServer("http://models.example", proxy=url)
+            try:
+                return await server.post("/x", b"{}", Answer)
+            finally:
+                await server.aclose()
+
+    assert asyncio.run(run()).text == "by proxy"
+    assert seen == ["models.example"]
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "proxy"),
+    [
+        ("http://gpu.example/v1", {"HTTP_PROXY": "http://p:3128"}, "http://p:3128"),
+        ("https://gpu.example", {"https_proxy": "p:3128"}, "http://p:3128"),
+        ("https://gpu.example", {"HTTP_PROXY": "http://p:3128"}, None),
+        ("http://localhost:11434", {"HTTP_PROXY": "http://p:3128"}, None),
+        ("http://127.0.0.1:8080", {"HTTP_PROXY": "http://p:3128"}, None),
+        ("http://[::1]:8080", {"HTTP_PROXY": "http://p:3128"}, None),
+        ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "x, .lab.example"}, None),
+        ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "*"}, None),
+        ("http://notlab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "lab.example"}, "http://p:3128"),
+        ("http://gpu.example", {}, None),
+    ],
+)
+def test_the_proxy_of_the_environment_is_never_one_for_loopback(url: str, environment: dict[str, str], proxy: str | None) -> None:
+    assert environment_proxy(url, environment) == proxy
+
+
+def test_a_proxy_of_another_kind_is_a_users_mistake() -> None:
+    with pytest.raises(ModelError, match="NO_PROXY"):
+        environment_proxy("http://gpu.example", {"HTTP_PROXY": "socks5://p:1080"})
+
+
+def test_loopback_is_told_from_its_namesakes() -> None:
+    assert all(map(is_loopback, ["localhost", "api.localhost", "127.0.0.1", "127.9.9.9", "::1"]))
+    assert not any(map(is_loopback, ["localhost.example", "127.0.0.1.example", "10.0.0.1", ""]))
+
+
+def test_an_endpoint_is_found_by_name_and_only_for_its_provider() -> None:
+    lab = Endpoint(provider="openai", base_url="http://lab")
+    settings = ModelSettings(endpoints={"lab": lab})
+    assert named_endpoint("openai", "", settings) is None
+    assert named_endpoint("openai", "lab", settings) is lab
+    with pytest.raises(ModelError, match=r"unknown endpoint 'x'.*\(lab\)"):
+        named_endpoint("openai", "x", settings)
+    with pytest.raises(ModelError, match="openai@lab:MODEL"):
+        named_endpoint("ollama", "lab", settings)
+
+
+def test_log_probabilities_of_another_shape_are_left_out() -> None:
+    assert read_logprobs(None) is None
+    assert read_logprobs([]) is None
+    assert read_logprobs([{"token": "a", "logprob": None}]) is None
+    assert read_logprobs({"tokens": []}) is None
