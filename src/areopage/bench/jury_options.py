@@ -116,7 +116,7 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
         },
         ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in suite.document.data else "",
         base_dir=suite.folder.resolve(),
-        rules=config.rules,
+        rules=suite.rules(),
         personas={name: msgspec.to_builtins(persona) for name, persona in suite.personas(language).items()},
         timeouts=Timeouts(
             connect=config.execution.connect_timeout,

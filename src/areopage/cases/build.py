@@ -21,13 +21,18 @@ _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
 class BuildRules(Struct, frozen=True, kw_only=True):
     """What holds for every row of a load.
 
-    `default_maturity` is for rows that name none; "" means that the suite knows no audience: the column is then not
-    read, and goes to the metadata. Lengths are in characters; None is no limit.
+    `default_maturity` is for rows that name none; "" means that the suite knows no audience. Lengths are in characters;
+    None is no limit.
     """
 
     default_maturity: str
     max_prompt_length: int | None = None
     max_response_length: int | None = None
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The fields that are not read: where no audience is known, "notaries" is no maturity but only metadata."""
+        return frozenset() if self.default_maturity else frozenset({"maturity"})
 
 
 class Built(Struct, frozen=True):
@@ -54,7 +59,7 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     response = _read_long_text(fields, "response")
     reference = _read_long_text(fields, "reference")
     documents = read_documents(fields.get("documents"))
-    maturity = _read_maturity(fields.get("maturity")) if rules.default_maturity else ""
+    maturity = normalise_maturity(fields.get("maturity")) or ""
     category, subcategory = _read_category(fields, metadata)
     case = Case(
         id=_read_label(fields, "id"),
@@ -101,10 +106,6 @@ def _read_long_text(fields: dict[str, Any], field: str) -> str | None:
 
 def _read_label(fields: dict[str, Any], field: str) -> str:
     return _text_of(fields.get(field), field).strip()
-
-
-def _read_maturity(value: Any) -> str:
-    return normalise_maturity(value) or ""
 
 
 def _read_category(fields: dict[str, Any], metadata: dict[str, Any]) -> tuple[str, str]:

@@ -99,8 +99,12 @@ def fold_name(name: str) -> str:
 
 
 @lru_cache(maxsize=128)
-def plan_columns(names: tuple[str, ...]) -> ColumnPlan:
+def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset()) -> ColumnPlan:
     """Map the columns of a table, or the keys of an object, to the fields of a case.
+
+    Args:
+        names: the columns as written, in order.
+        left_out: fields that nobody wants: their columns count as unread.
 
     Raises:
         DatasetError: two columns claim one field, or none is a prompt. The message names no file: the caller knows it.
@@ -109,7 +113,7 @@ def plan_columns(names: tuple[str, ...]) -> ColumnPlan:
     unread: list[tuple[int, str]] = []
     for position, name in enumerate(names):
         field = _fields_by_name().get(fold_name(name))
-        if field is None:
+        if field is None or field in left_out:
             unread.append((position, name))
         elif field in fields:
             raise DatasetError(

@@ -11,6 +11,7 @@ import msgspec
 
 from areopage.cases.columns import fold_name
 from areopage.cases.records import Document
+from areopage.cases.rows import is_deep
 
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -41,6 +42,8 @@ def read_documents(value: Any) -> tuple[Document, ...]:
             value = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
             raise ValueError(f"documents: not valid JSON: {fault}") from fault
+        if is_deep(value):
+            raise ValueError("documents: the JSON is nested too deeply")
     if value is None or (isinstance(value, str) and not value.strip()):
         return ()
     if isinstance(value, str | dict):

@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip
+from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.cases.text_encoding import refuse_binary
 from areopage.errors import DatasetError
 
-_MAX_DEPTH = 100
 _DECODER = msgspec.json.Decoder()
 
 
@@ -44,18 +43,7 @@ def _read_line(number: int, line: bytes) -> Row | BadRow:
     except RecursionError:
         reason = "the JSON is nested too deeply"
     else:
-        if isinstance(value, dict) and not _is_deep(value, line):
+        if isinstance(value, dict) and not is_deep(value):
             return Row(number, tuple(value), tuple(value.values()))
         reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
-
-
-def _is_deep(value: Any, line: bytes) -> bool:
-    """Say whether the nesting is deeper than anybody can write out again; few lines have the brackets for it."""
-    if line.count(b"[") + line.count(b"{") <= _MAX_DEPTH:
-        return False
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        members = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
-        level = [inner for group in members for inner in group]
-    return bool(level)

@@ -40,7 +40,7 @@ class _Intake:
             self._reject(path, row.number, row.reason, row.content)
             return
         try:
-            plan = _plan(row, path)
+            plan = _plan(row, path, self._rules)
             built = build_case(row, plan, path, self._rules)
             case = self._with_free_id(built)
         except ValueError as fault:
@@ -146,10 +146,10 @@ def _all_rows(paths: Sequence[Path]) -> Generator[tuple[Path, Row | BadRow], Non
                 yield path, row
 
 
-def _plan(row: Row, path: Path) -> ColumnPlan:
+def _plan(row: Row, path: Path, rules: BuildRules) -> ColumnPlan:
     """Map the row's columns; a header that is of no use ends the load, an object that is of no use is one bad row."""
     try:
-        return plan_columns(row.names)
+        return plan_columns(row.names, rules.left_out)
     except DatasetError as fault:
         if has_header(path):
             raise DatasetError(f"{path}: {fault}") from fault
@@ -163,6 +163,7 @@ def _content(row: Row) -> str:
 
 def _first_reasons(rejected: Sequence[RejectedRow]) -> str:
     """Name the first reasons that differ, each with the first row that has it."""
-    first = {row.reason: row for row in reversed(rejected)}
-    shown = sorted(first.values(), key=rejected.index)[:_SHOWN_REASONS]
-    return "; ".join(f"{row.file} row {row.row}: {row.reason}" for row in shown)
+    first: dict[str, RejectedRow] = {}
+    for row in rejected:
+        first.setdefault(row.reason, row)
+    return "; ".join(f"{row.file} row {row.row}: {row.reason}" for row in list(first.values())[:_SHOWN_REASONS])

@@ -7,6 +7,9 @@ from msgspec import Struct
 MAX_RECORD = 4 * 1024 * 1024
 """The longest record that a reader accepts: characters in CSV and Parquet, bytes in JSON Lines."""
 
+MAX_DEPTH = 100
+"""How deep lists and objects may lie in each other: what can just be read cannot always be written again."""
+
 MAX_CONTENT = 1_000
 """How many characters of a bad row are kept to show."""
 
@@ -33,3 +36,14 @@ class BadRow(Struct, frozen=True):
 def clip(text: str, limit: int = MAX_CONTENT) -> str:
     """Shorten `text` to `limit` characters; an ellipsis says that something is missing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def is_deep(value: Any) -> bool:
+    """Say whether lists and objects lie in each other deeper than `MAX_DEPTH`."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        groups = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        if not groups:
+            return False
+        level = [inner for group in groups for inner in group]
+    return True

@@ -13,6 +13,8 @@ from areopage.yaml_document import YamlDocument, read_yaml
 
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
 OPTIONAL = ("age_context", "examples")
+# V1.1 files end with these: they mark where the case goes. Here it always goes after the constant part.
+CASE_SLOTS = frozenset({"CONTENT TO ANALYZE", "PROMPT", "RESPONSE"})
 
 
 class LoadedCriteria(Struct, frozen=True, kw_only=True):
@@ -91,7 +93,7 @@ def read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale
 
 
 def prompt_faults(document: YamlDocument) -> list[ConfigError]:
-    """Everything that is wrong with a prompt file."""
+    """Everything that keeps a prompt file from being used."""
     faults: list[ConfigError] = []
     for field in REQUIRED:
         value = document.data.get(field)
@@ -105,12 +107,17 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
             faults.append(document.error("must be a text", field))
     if "scale" in document.data and not valid_scale(document.data["scale"]):
         faults.append(document.error("must be {min: NUMBER, max: LARGER NUMBER, higher_is_better: true|false}", "scale"))
-    faults.extend(
-        document.error(f"has no meaning here: use {', '.join((*REQUIRED, *OPTIONAL, 'scale'))}", key)
-        for key in document.data
-        if key not in (*REQUIRED, *OPTIONAL, "scale")
-    )
     return faults
+
+
+def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
+    """The keys of a prompt file that nothing reads; the criterion can be used all the same."""
+    known = (*REQUIRED, *OPTIONAL, "scale")
+    return [
+        document.error(f"has no meaning here: the keys are {', '.join(known)}", key)
+        for key in document.data
+        if key not in known and key not in CASE_SLOTS
+    ]
 
 
 def valid_scale(raw: Any) -> bool:

@@ -34,23 +34,25 @@ _LOOK_BACK = 24  # characters: longer than any abbreviation
 
 # Never the end of a sentence: the phrase goes on.
 _NEVER = {
-    "en": frozenset("mr mrs ms vs cf viz e.g i.e approx".split()),
-    "fr": frozenset("m mm mme mmes mlle mlles cf vs env c.-à-d c.à.d av apr".split()),
+    "en": frozenset(["mr", "mrs", "ms", "vs", "cf", "viz", "e.g", "i.e", "approx"]),
+    "fr": frozenset(["m", "mm", "mme", "mmes", "mlle", "mlles", "cf", "vs", "env", "c.-à-d", "c.à.d", "av", "apr"]),
 }
 # The same for words that are titles only with a capital: Prof. Martin, but: un bon prof. Il ...
 _TITLES = {
-    "en": frozenset("dr drs prof st rev hon gen col capt lt sgt sen rep gov mt".split()),
-    "fr": frozenset("dr drs pr prof me mgr st ste bd".split()),
+    "en": frozenset(["dr", "drs", "prof", "st", "rev", "hon", "gen", "col", "capt", "lt", "sgt", "sen", "rep", "gov", "mt"]),
+    "fr": frozenset(["dr", "drs", "pr", "prof", "me", "mgr", "st", "ste", "bd"]),
 }
 # Not the end where a number follows: No. 5, art. 12.
 _BEFORE_NUMBERS = {
-    "en": frozenset("no nos p pp fig figs vol ch sec art eq ca max min".split()),
-    "fr": frozenset("no nos n° p pp fig vol chap ch art al tél ann max min".split()),
+    "en": frozenset(["no", "nos", "p", "pp", "fig", "figs", "vol", "ch", "sec", "art", "eq", "ca", "max", "min"]),
+    "fr": frozenset(["no", "nos", "n°", "p", "pp", "fig", "vol", "chap", "ch", "art", "al", "tél", "ann", "max", "min"]),
 }
 # May end a sentence: they do where a capital follows, not where the text goes on in lower case.
 _OPEN_ENDED = {
-    "en": frozenset("etc inc ltd co corp jr sr a.m p.m al est dept ave blvd max min".split()),
-    "fr": frozenset("etc ex p.ex j.-c al max min éd coll tél chap art fig vol".split()),
+    "en": frozenset(
+        ["etc", "inc", "ltd", "co", "corp", "jr", "sr", "a.m", "p.m", "al", "est", "dept", "ave", "blvd", "max", "min"]
+    ),
+    "fr": frozenset(["etc", "ex", "p.ex", "j.-c", "al", "max", "min", "éd", "coll", "tél", "chap", "art", "fig", "vol"]),
 }
 _VOWELS = frozenset("aeiouyàâäéèêëîïôöùûüœæ")
 

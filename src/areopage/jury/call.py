@@ -17,8 +17,8 @@ from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparse
 REPAIR_REQUEST = {
     "en": "Your last answer could not be read: {reason}. Answer again, with the one JSON object of the output format and nothing "
     "else; keep the explanation under 40 words.",
-    "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de sortie "
-    "et rien d’autre ; l’explication doit tenir en 40 mots.",
+    "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de "
+    "sortie et rien d’autre ; l’explication doit tenir en 40 mots.",
 }
 
 

@@ -193,8 +193,9 @@ class Connection:
     def complain_of_key(self, fault: CallRejected) -> None:
         """Raise a ModelError that names the key's variable if the fault is about the key."""
         if fault.status in (401, 403):
-            variable = self._key_variable or "a variable named as api_key_env of the endpoint"
-            raise ModelError(f"{self.server.address} refuses the key: correct {variable} [{fault}]") from fault
+            raise ModelError(
+                f"{self.server.address} refuses the key: correct the environment variable {self._key_variable} [{fault}]"
+            ) from fault
 
     def down(self, fault: CallError) -> ServerDown:
         """The exception for a server that does not answer."""
@@ -247,10 +248,11 @@ def connect(endpoint: str, settings: ModelSettings) -> Connection:
     else:
         address = ServerAddress(url=DEFAULT_URL, source="the default; OPENAI_BASE_URL names another")
     variable = named.api_key_env if named is not None else DEFAULT_KEY_VARIABLE
-    headers = dict(named.headers) if named is not None else {}
-    server = open_server(address.url, settings, headers=headers, api_key=(key := settings.environment.get(variable, "").strip()))
+    key = settings.environment.get(variable, "").strip()
+    headers = named.headers if named is not None else {}
     has_key = bool(key) or "authorization" in {name.lower() for name in headers}
-    return Connection(server, address, variable, has_key=has_key)
+    server = open_server(address.url, settings, headers=headers, api_key=key)
+    return Connection(server, address, variable or "that the endpoint's api_key_env names", has_key=has_key)
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """Which adapter serves which provider. Third parties register one through the entry point group `areopage.models`."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from areopage.errors import ModelError, name_list
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
+if TYPE_CHECKING:
+    from areopage.models.servers import ListedModel
+
 OpenModel = Callable[[ModelReference, ModelSettings], LanguageModel]
+ListModels = Callable[[ModelSettings, str], Awaitable[Sequence["ListedModel"]]]
 
 ENTRY_POINT_GROUP = "areopage.models"
 BUILT_IN = {
@@ -42,3 +46,21 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageMo
     for point in entry_points(group=ENTRY_POINT_GROUP, name=reference.provider):
         return cast(OpenModel, point.load())(reference, settings)
     raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {name_list(provider_names(), 20)}")
+
+
+async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -> "Sequence[ListedModel]":
+    """The models that a provider's server offers.
+
+    Args:
+        endpoint: a named server, "" for the usual one.
+
+    Raises:
+        ModelError: the provider is unknown or has no list.
+        ServerDown: nothing answers.
+    """
+    if provider not in provider_names():
+        raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 20)}")
+    list_models = getattr(import_module(BUILT_IN[provider]), "list_models", None) if provider in BUILT_IN else None
+    if list_models is None:
+        raise ModelError(f"the provider {provider} has no list of models")
+    return await cast(ListModels, list_models)(settings, endpoint)

@@ -32,7 +32,7 @@ class Retrying:
 
     - A fault that passes (5xx, a broken connection, one time-out) is tried again, `attempts` calls in all, after an
       exponential back-off with full jitter.
-    - Where the server asks for a pause (429), all calls of this instance wait for it, so that a storm calms down. Such
+    - Where the server asks for a pause (429, maybe 503), all calls of this instance wait for it: a storm calms down. Such
       calls do not use up the attempts, only `patience`.
     - Where nothing listens, calls are tried again for as long as `outage`.
 

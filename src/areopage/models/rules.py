@@ -68,9 +68,9 @@ class ReadabilityJudge:
         return (self._rules.criteria.sentence_complexity, self._rules.criteria.vocabulary_level)
 
     async def check(self) -> ModelStatus:
-        """The digest covers the parameters and the version of the code."""
+        """The digest covers the parameters and the version of the code; one pass says all."""
         content = msgspec.json.encode((CODE_VERSION, self._rules), order="deterministic")
-        return ModelStatus(digest=hashlib.sha256(content).hexdigest())
+        return ModelStatus(digest=hashlib.sha256(content).hexdigest(), criteria=self.criteria, deterministic=True)
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
@@ -200,8 +200,8 @@ def _explain_vocabulary(share: float, total: int, complex_syllables: int, target
     percent, target = _number(100 * share, language), _number(100 * targets.complex_share.full, language)
     if language == "fr":
         return (
-            f"{percent}\u00a0% des mots ({total}\u00a0en tout) ont au moins {complex_syllables}\u00a0syllabes sans être familiers\u00a0; "
-            f"la cible pour {audience}\u00a0ans est de {target}\u00a0%."
+            f"{percent}\u00a0% des mots ({total}\u00a0en tout) ont au moins {complex_syllables}\u00a0syllabes "
+            f"sans être familiers\u00a0; la cible pour {audience}\u00a0ans est de {target}\u00a0%."
         )
     return (
         f"{percent}% of the words ({total} in all) have {complex_syllables} syllables or more and are not familiar; "

@@ -46,7 +46,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     endpoints: Mapping[str, Endpoint] = {}
     ollama_base_url: str = ""
     environment: Mapping[str, str] = {}
-    base_dir: Path = Path(".")
+    base_dir: Path = Path()
     rules: Mapping[str, Any] = {}
     personas: Mapping[str, Any] = {}
     timeouts: Timeouts = Timeouts()

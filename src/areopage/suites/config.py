@@ -121,13 +121,14 @@ class TargetSection(Section):
 
 
 class PathsSection(Section):
-    """Where data lie. `datasets` is one list, or one per language."""
+    """Where data lie. `datasets` is one list, or one per language; `rules_file` holds what may also stand under `rules`."""
 
     data_dir: str = "data"
     datasets: list[str] | dict[str, list[str]] = []
     personas_file: str = "assets/personas.json"
     output_dir: str = "outputs"
     gold_file: str = "gold.jsonl"
+    rules_file: str = ""
 
 
 class TestModeSection(Section):

@@ -1,6 +1,7 @@
 """Load a suite: a bundled one by its name, or any folder with a `config.yml`."""
 
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -60,6 +61,15 @@ class Suite(Struct, frozen=True, kw_only=True):
         """The personas by maturity; none where the suite has no file of them."""
         path = self.folder / self.config.paths.personas_file
         return load_personas(path, language) if path.is_file() else {}
+
+    def rules(self) -> dict[str, Any]:
+        """The parameters of the deterministic judges.
+
+        Raises:
+            ConfigError: the file of rules is missing or no YAML mapping.
+        """
+        named = self.config.paths.rules_file
+        return self.config.rules | (read_yaml(self.folder / named).data if named else {})
 
 
 def bundled_names() -> list[str]:

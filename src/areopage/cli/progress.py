@@ -1,0 +1,222 @@
+"""How a run goes on: a live display on a terminal, plain lines elsewhere, and the run's log."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from areopage.bench.run import TARGET_PHASE, Observer
+from areopage.bench.spec import RunSpec
+from areopage.errors import StorageError
+from areopage.ledger.records import Answer, Judgment
+from areopage.scoring.outcome import Scored, outcome_name
+
+PLAIN_EVERY = 10.0
+
+
+class Observers:
+    """Several observers as one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self.observers = observers
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Pass it on."""
+        for observer in self.observers:
+            observer.phase(name, total, kept)
+
+    def answered(self, answer: Answer) -> None:
+        """Pass it on."""
+        for observer in self.observers:
+            observer.answered(answer)
+
+    def judged(self, judgment: Judgment) -> None:
+        """Pass it on."""
+        for observer in self.observers:
+            observer.judged(judgment)
+
+
+class Tally:
+    """What a run has spent so far, and how its calls ended, per phase."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
+        if spec.target is not None and spec.target.price is not None:
+            self.prices[TARGET_PHASE] = spec.target.price
+        self.outcomes: Counter[str] = Counter()
+        self.tokens = 0
+        self.cost = 0.0
+
+    def begin(self) -> None:
+        """A phase begins: outcomes are counted anew, what was spent goes on."""
+        self.outcomes.clear()
+
+    def add(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """One call has ended."""
+        self.outcomes[outcome] += 1
+        self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
+        if name in self.prices:
+            self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
+
+    def health(self) -> str:
+        """How the phase's calls ended, failures by name."""
+        good = self.outcomes["scored"] + self.outcomes["answered"]
+        failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in ("scored", "answered")]
+        return ", ".join([f"{good} ok", *failed])
+
+    def spent(self) -> str:
+        """Tokens, and money where prices are stated."""
+        currency = next(iter(self.prices.values())).currency if self.prices else ""
+        return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
+
+
+class LiveProgress:
+    """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
+
+    def __init__(self, spec: RunSpec, console: Console) -> None:
+        self.tally = Tally(spec)
+        self.bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[health]}", markup=False),
+            console=console,
+            refresh_per_second=4,
+        )
+        self.task: TaskID | None = None
+        self.began = 0.0
+        self.done = 0
+
+    def __enter__(self) -> "LiveProgress":
+        self.bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Leave the bars as they stand."""
+        self.bars.stop()
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """A new bar."""
+        self.tally.begin()
+        health = f"{kept} already in the ledger" if kept else ""
+        self.task = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
+        self.began, self.done = time.monotonic(), 0
+
+    def answered(self, answer: Answer) -> None:
+        """The bar moves on."""
+        self.advance(TARGET_PHASE, answer.state, answer)
+
+    def judged(self, judgment: Judgment) -> None:
+        """The bar moves on."""
+        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """One call has ended."""
+        self.tally.add(name, outcome, record)
+        self.done += 1
+        if self.task is not None:
+            rate = f"{self.done / max(1e-6, time.monotonic() - self.began):.1f}/s"
+            self.bars.update(self.task, advance=1, rate=rate, health=f"{self.tally.health()} | {self.tally.spent()}")
+
+
+class PlainProgress:
+    """A line every ten seconds and one at the end of each phase, for logs and pipes."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.tally = Tally(spec)
+        self.name, self.total, self.kept, self.done = "", 0, 0, 0
+        self.began = self.last = 0.0
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Say what begins."""
+        self.tally.begin()
+        self.name, self.total, self.kept, self.done = name, total, kept, 0
+        self.began = self.last = time.monotonic()
+        held = f", {kept} already in the ledger" if kept else ""
+        print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
+
+    def answered(self, answer: Answer) -> None:
+        """Count it."""
+        self.advance(TARGET_PHASE, answer.state, answer)
+
+    def judged(self, judgment: Judgment) -> None:
+        """Count it."""
+        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """One call has ended."""
+        self.tally.add(name, outcome, record)
+        self.done += 1
+        now, finished = time.monotonic(), self.kept + self.done == self.total
+        if finished or now - self.last >= PLAIN_EVERY:
+            self.last = now
+            rate = self.done / max(1e-6, now - self.began)
+            left = (self.total - self.kept - self.done) / rate
+            line = f"{self.name}: {self.kept + self.done}/{self.total}, {rate:.1f}/s, {left:.0f} s left"
+            print(f"{line}, {self.tally.health()}, {self.tally.spent()}", file=sys.stderr, flush=True)
+
+
+class RunLog:
+    """The run's log, `run.log`: one line per event, times in UTC; use as `with`."""
+
+    LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+    def __init__(self, path: Path, level: str = "INFO") -> None:
+        self.path = path
+        self.least = self.LEVELS.index(level)
+        try:
+            self.stream = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+
+    def __enter__(self) -> "RunLog":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Note how it ended, if not well, and close."""
+        if kind is not None:
+            self.write("ERROR", f"stopped: {kind.__name__}: {error}")
+        self.stream.close()
+
+    def write(self, level: str, message: str) -> None:
+        """One line; line breaks in the message become spaces, so that text from outside cannot forge a line.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        if self.LEVELS.index(level) < self.least:
+            return
+        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            self.stream.write(f"{moment} {level} {' '.join(message.split())}\n")
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """A phase begins."""
+        self.write("INFO", f"phase {name}: {total} calls, {kept} in the ledger already")
+
+    def answered(self, answer: Answer) -> None:
+        """The target was asked."""
+        good = answer.state == "answered"
+        self.write("DEBUG" if good else "WARNING", f"target {answer.case_id}: {answer.state} {answer.reason}")
+
+    def judged(self, judgment: Judgment) -> None:
+        """A judge was asked."""
+        for verdict in judgment.verdicts:
+            where = f"judge {judgment.judge} pass {judgment.pass_index} {verdict.criterion} key {judgment.key[:12]}"
+            if isinstance(verdict.outcome, Scored):
+                level = "DEBUG" if judgment.repair == "none" else "INFO"
+                self.write(level, f"{where}: {verdict.outcome.score:g}, repair {judgment.repair}")
+            else:
+                self.write("WARNING", f"{where}: {outcome_name(verdict.outcome)}: {verdict.outcome.reason}")

@@ -1,0 +1,181 @@
+"""A model inside this process, by llama.cpp: `embedded:smollm2`, or `embedded:PATH` of a GGUF file.
+
+The weights are loaded at the first call, and again when a call asks for another `n_ctx`. One call runs at a time, in a thread
+of its own; a call that is cancelled stops at the next token. The prompt's part that equals the last prompt is not computed again.
+"""
+
+import asyncio
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
+from areopage.models.embedded_chat import DEFAULT_N_CTX, chat_request, dense_schema, read_chunks
+from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+
+GGUF_MAGIC = b"GGUF"
+
+
+def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedModel":
+    """Open a model file; nothing is loaded yet.
+
+    Raises:
+        MissingExtra: llama.cpp is not installed.
+        ModelError: the reference names neither the bundled model nor a file.
+    """
+    if find_spec("xllamacpp") is None:
+        raise MissingExtra("the embedded model", "embedded")
+    if reference.model == SMOLLM2.name:
+        return EmbeddedModel(reference, None, settings)
+    if "/" not in reference.model and "\\" not in reference.model and not reference.model.endswith(".gguf"):
+        raise ModelError(f"{str(reference)!r}: write embedded:{SMOLLM2.name}, or embedded: and the path of a .gguf file")
+    return EmbeddedModel(reference, settings.base_dir / Path(reference.model).expanduser(), settings)
+
+
+class EmbeddedModel:
+    """A GGUF model in this process. See `areopage.models.port.LanguageModel`."""
+
+    max_concurrency: int | None = 1
+
+    def __init__(self, reference: ModelReference, path: Path | None, settings: ModelSettings) -> None:
+        """Use the file at `path`; None is the bundled model."""
+        self.reference = reference
+        self._path = path
+        self._settings = settings
+        self._closed = threading.Event()
+        # One thread: the model is loaded, asked and dropped in it, one thing after another.
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-model")
+        self._server: Any = None
+        self._n_ctx = 0
+
+    async def check(self) -> ModelStatus:
+        """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none.
+
+        Raises:
+            ModelMissing: there is no such file, the bundled model was not pulled, or its file is damaged.
+            ModelError: the file is no GGUF file, or cannot be read.
+        """
+        path = await asyncio.to_thread(self._file)
+        digest = await asyncio.to_thread(file_digest, path, self._settings.environment)
+        standing = SMOLLM2.standing if self._path is None else ""
+        return ModelStatus(digest=digest, context_length=DEFAULT_N_CTX, standing=standing)
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask once; see `LanguageModel.generate`.
+
+        Options are llama.cpp's: temperature, top_p, top_k, min_p, seed, max_tokens (512 unless given), stop, logprobs and
+        top_logprobs, n_ctx (4096 unless given), penalties; Ollama's num_ctx and num_predict are understood.
+
+        Raises:
+            CallRejected: the prompt is longer than the context, or llama.cpp refuses an option or the schema (status 400).
+            CallTimedOut: the answer took longer than the total time-out.
+            ModelError: an option is unknown, or the file cannot be loaded.
+        """
+        n_ctx, request = chat_request(messages, options)
+        abandoned = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._worker, self._answer, n_ctx, request, schema, abandoned)
+        finally:
+            # The thread cannot be cancelled; it looks at this after each token.
+            abandoned.set()
+
+    async def aclose(self) -> None:
+        """Stop what is under way and give the memory back."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._drop)
+        self._worker.shutdown(wait=False)
+
+    def _file(self) -> Path:
+        """The path of the weights, once they are known to be there."""
+        if self._path is None:
+            return find_weights(self._settings.environment)
+        try:
+            with self._path.open("rb") as file:
+                magic = file.read(len(GGUF_MAGIC))
+        except FileNotFoundError as error:
+            raise ModelMissing(f"{self.reference}: there is no file {self._path}") from error
+        except OSError as error:
+            raise ModelError(f"{self.reference}: {self._path} cannot be read: {error.strerror}") from error
+        if magic != GGUF_MAGIC:
+            raise ModelError(f"{self.reference}: {self._path} is not a GGUF file")
+        return self._path
+
+    def _answer(self, n_ctx: int, request: dict[str, Any], schema: Schema | None, abandoned: threading.Event) -> Completion:
+        """Load if need be and run one request; in the worker thread."""
+        if self._closed.is_set():
+            raise CallRejected(f"{self.reference}: closed before the call began")
+        if self._server is None or n_ctx != self._n_ctx:
+            self._drop()
+            self._server, self._n_ctx = load_server(self._file(), n_ctx), n_ctx
+        started = time.monotonic()
+        limit = self._settings.timeouts.total
+        chunks: list[dict[str, Any]] = []
+
+        def take(chunk: dict[str, Any]) -> bool:
+            """Keep a piece; true stops the answer."""
+            chunks.append(chunk)
+            return abandoned.is_set() or self._closed.is_set() or time.monotonic() - started > limit
+
+        try:
+            # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
+            demanded = {} if schema is None else {"grammar": schema_grammar(schema)}
+            self._server.handle_chat_completions(request | demanded, take)
+        except (ValueError, RuntimeError) as error:
+            raise CallRejected(f"{self.reference}: {error}", status=400) from error
+        seconds = time.monotonic() - started
+        if seconds > limit:
+            raise CallTimedOut(f"{self.reference}: no complete answer within {limit:g} s")
+        if self._closed.is_set():
+            raise CallRejected(f"{self.reference}: closed before the answer was complete")
+        return read_chunks(chunks, seconds, str(self.reference))
+
+    def _drop(self) -> None:
+        """Let go of the loaded model; its destructor ends llama.cpp's threads. In the worker thread."""
+        self._server = None
+
+
+def schema_grammar(schema: Schema) -> str:
+    """The grammar that holds the model to a JSON schema; RuntimeError where llama.cpp cannot make one."""
+    import xllamacpp
+
+    return str(xllamacpp.json_schema_to_grammar(dense_schema(schema)))
+
+
+def load_server(path: Path, n_ctx: int) -> Any:
+    """Load a model file for one call at a time.
+
+    llama.cpp's wrapper opens a port on loopback besides: a random key that nobody knows keeps it shut.
+
+    Raises:
+        ModelError: llama.cpp cannot load the file.
+    """
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = n_ctx
+    parameters.n_parallel = 1
+    # Below every level: llama.cpp would write to the user's stderr.
+    parameters.verbosity = -1
+    parameters.warmup = False
+    # No second store of prompts in memory (8 GB by default): the last prompt's prefix is kept in the context itself.
+    parameters.cache_ram_mib = 0
+    parameters.api_keys = [secrets.token_hex(32)]
+    parameters.ui = False
+    parameters.n_threads_http = 1
+    try:
+        return xllamacpp.Server(parameters)
+    except RuntimeError as error:
+        raise ModelError(f"llama.cpp cannot load {path} with n_ctx {n_ctx}: is it a whole GGUF file of a chat model?") from error

@@ -1,0 +1,176 @@
+"""What goes to llama.cpp's chat and what comes back: plain data in, a `Completion` out."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import CallRejected, ModelError
+from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob
+
+DEFAULT_N_CTX = 4096  # tokens
+DEFAULT_MAX_TOKENS = 512  # a small model may never end by itself
+# Other names of llama.cpp's options, so that a judge can be moved here from another provider.
+_ALIASES = {"num_ctx": "n_ctx", "num_predict": "max_tokens", "n_predict": "max_tokens"}
+# Options of other providers that say how a server uses its machine: they change no answer.
+_MACHINE_OPTIONS = frozenset({"keep_alive", "main_gpu", "num_gpu", "num_batch", "num_thread"})
+# How the families of chat models mark turns: <|im_end|>, <end_of_turn>, [/INST], </s>, ...
+_CONTROL = re.compile(r"<(?:[|｜]|(?:start|end)_of_(?:turn|image)>|/?s>|[be]os>)|\[/?(?:INST|SYSTEM_PROMPT)\]|<<(?=/?SYS>>)")
+_SAMPLING = frozenset(
+    [
+        "temperature",
+        "top_p",
+        "top_k",
+        "min_p",
+        "typical_p",
+        "seed",
+        "repeat_penalty",
+        "repeat_last_n",
+        "presence_penalty",
+        "frequency_penalty",
+        "stop",
+        "max_tokens",
+        "logprobs",
+        "top_logprobs",
+        "cache_prompt",
+    ]
+)
+
+
+class _Alternative(Struct, frozen=True):
+    """A token that might have come."""
+
+    token: str
+    logprob: float
+
+
+class _Token(Struct, frozen=True):
+    """A token that came."""
+
+    token: str
+    logprob: float
+    top_logprobs: tuple[_Alternative, ...] = ()
+
+
+class _Tokens(Struct, frozen=True):
+    """The log-probabilities of a chunk."""
+
+    content: tuple[_Token, ...] | None = None
+
+
+class _Delta(Struct, frozen=True):
+    """What a chunk adds to the text; thinking comes under another name and is left out."""
+
+    content: str | None = None
+
+
+class _Choice(Struct, frozen=True):
+    """A chunk of the one answer."""
+
+    delta: _Delta = _Delta()
+    finish_reason: str | None = None
+    logprobs: _Tokens | None = None
+
+
+class _Usage(Struct, frozen=True):
+    """Token counts, in the last chunk."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Fault(Struct, frozen=True):
+    """What llama.cpp says when it will not answer; the last two only where the prompt is too long."""
+
+    message: str = "no reason given"
+    code: int = 400
+    n_prompt_tokens: int | None = None
+    n_ctx: int | None = None
+
+
+class _Chunk(Struct, frozen=True):
+    """One piece of a streamed answer."""
+
+    choices: tuple[_Choice, ...] = ()
+    usage: _Usage | None = None
+    error: _Fault | None = None
+
+
+def chat_request(messages: Sequence[Message], options: Options) -> tuple[int, dict[str, Any]]:
+    """The context to load and the request to make of a call, but for what its schema demands.
+
+    Raises:
+        ModelError: an option is unknown, or n_ctx is not a number of tokens.
+    """
+    named = {_ALIASES.get(name, name): value for name, value in options.items() if name not in _MACHINE_OPTIONS}
+    n_ctx = named.pop("n_ctx", DEFAULT_N_CTX)
+    if type(n_ctx) is not int or n_ctx < 1:
+        raise ModelError(f"option n_ctx of an embedded model is {n_ctx!r}: write a number of tokens, such as {DEFAULT_N_CTX}")
+    unknown = sorted(set(named) - _SAMPLING)
+    if unknown:
+        raise ModelError(f"an embedded model has no option {unknown[0]!r}: use n_ctx, {', '.join(sorted(_SAMPLING))}")
+    return n_ctx, {
+        "messages": [{"role": message.role, "content": defused(message.content)} for message in messages],
+        "max_tokens": DEFAULT_MAX_TOKENS,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        **named,
+    }
+
+
+def dense_schema(schema: Schema) -> dict[str, Any]:
+    """A JSON schema that leaves no free white space between values: small models fill pages with it."""
+    return {**schema, "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
+
+
+def defused(text: str) -> str:
+    """A text in which nothing reads as a control token: llama.cpp takes them at their word wherever they stand.
+
+    An answer that is being judged could otherwise end its turn and speak as the judge. A space without width parts them.
+    """
+    return _CONTROL.sub(lambda found: found.group()[0] + "\u200b" + found.group()[1:], text)
+
+
+def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:
+    """Put the pieces of a streamed answer together.
+
+    Args:
+        chunks: what llama.cpp handed over, in order.
+        seconds: how long the call took.
+        asked: the model's reference, for messages.
+
+    Raises:
+        CallRejected: llama.cpp refused the call.
+    """
+    read = msgspec.convert(chunks, list[_Chunk])
+    for chunk in read:
+        if chunk.error is not None:
+            raise CallRejected(f"{asked}: {_fault_text(chunk.error)}", status=chunk.error.code)
+    choices = [choice for chunk in read for choice in chunk.choices]
+    tokens = [token for choice in choices if choice.logprobs for token in choice.logprobs.content or ()]
+    usage = next((chunk.usage for chunk in reversed(read) if chunk.usage), None)
+    return Completion(
+        text="".join(choice.delta.content or "" for choice in choices),
+        finish_reason=next((choice.finish_reason for choice in reversed(choices) if choice.finish_reason), "stop"),
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        completion_tokens=usage.completion_tokens if usage else None,
+        seconds=seconds,
+        logprobs=tuple(map(_logprob, tokens)) or None,
+    )
+
+
+def _logprob(token: _Token) -> TokenLogprob:
+    """A token in the port's own record."""
+    return TokenLogprob(token.token, token.logprob, tuple((other.token, other.logprob) for other in token.top_logprobs))
+
+
+def _fault_text(fault: _Fault) -> str:
+    """The reason of a refusal, with what to do about it where that is known."""
+    if fault.n_prompt_tokens is not None and fault.n_ctx is not None:
+        return (
+            f"the prompt has {fault.n_prompt_tokens} tokens and the context holds {fault.n_ctx}: "
+            "raise the option n_ctx or shorten the case"
+        )
+    return fault.message

