@@ -32,6 +32,18 @@ class YamlDocument(Struct, frozen=True, kw_only=True):
         return ConfigError(message, path=self.path, line=self.line(*keys), key=".".join(str(key) for key in keys) or None)
 
 
+class BoundedLoader(yaml.SafeLoader):
+    """PyYAML's safe loader; merges of merges (`<<`) cost what they hold and not what they repeat."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put merged keys in place, each once: of keys alike the last counts, as in the mapping that is made of them."""
+        super().flatten_mapping(node)
+        last = {(key.tag, str(key.value)): (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+        if len(last) < len(node.value):
+            others = [(key, value) for key, value in node.value if not isinstance(key, yaml.ScalarNode)]
+            node.value = [*others, *last.values()]
+
+
 def read_yaml(path: Path) -> YamlDocument:
     """Read a YAML mapping.
 
@@ -57,7 +69,11 @@ def parse_yaml(text: str, path: Path) -> YamlDocument:
     Raises:
         ConfigError: as in `read_yaml`.
     """
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = BoundedLoader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError("not valid YAML: a control character stands here", path=path, line=line) from None
     try:
         node = loader.get_single_node()
         lines: dict[KeyPath, int] = {}
@@ -70,6 +86,9 @@ def parse_yaml(text: str, path: Path) -> YamlDocument:
         raise ConfigError(f"not valid YAML: {error.problem or error.context}", path=path, line=line) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}", path=path) from None
+    except (LookupError, AttributeError, TypeError):
+        # PyYAML lets these out where a value does not fit the tag before it
+        raise ConfigError("not valid YAML: a value does not fit its tag (`!!...`)", path=path) from None
     finally:
         loader.dispose()
     if not isinstance(data, dict):
@@ -88,8 +107,10 @@ def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: 
     if isinstance(node, yaml.MappingNode):
         seen: set[Hashable] = set()
         for key_node, value_node in node.value:
-            key = str(key_node.value)
             line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise ConfigError("a key must be a plain word", path=path, line=line, key=".".join(keys) or None)
+            key = str(key_node.value)
             if key in seen:
                 raise ConfigError("this key stands twice at the same level", path=path, line=line, key=".".join((*keys, key)))
             seen.add(key)

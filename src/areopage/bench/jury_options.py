@@ -2,60 +2,109 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from areopage.bench.spec import Target
 from areopage.bench.target_prompts import Mode
-from areopage.errors import ConfigError, ModelError, name_list
+from areopage.criteria.selection import select_criteria
+from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import EvaluationSection, JudgeSection, PriceSection
+from areopage.suites.config import EvaluationSection, PriceSection
 from areopage.suites.loader import Suite
+
+NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
 
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
     """The judges of a run.
 
     Args:
-        wanted: names of the suite's judges or model references; empty: all judges of the suite.
+        wanted: names of the suite's judges, model references, or both as NAME=REF; empty: all judges of the suite.
         passes: how often each judge is asked, in place of the suite's `n_passes`.
 
     Raises:
         ModelError: a name is neither a judge of the suite nor a reference, or one is given twice.
-        ConfigError: the suite has no judges and none was named.
+        ConfigError: the suite has no judges and none was named, or a judge of the suite is to judge what does not exist.
     """
     configured = suite.config.judge_system.judges
-    evaluation = suite.config.judge_system.evaluation
     if not configured and not wanted:
         raise ConfigError("names no judge: add one, or give --judge", path=suite.document.path, key="judge_system.judges")
     judges: list[Judge] = []
-    for name in wanted or list(configured):
-        if name in configured:
-            judge = configured_judge(name, configured[name], evaluation, passes)
-        elif ":" in name:
-            reference = ModelReference.parse(name)
-            judge = Judge(name=judge_name(reference), reference=reference, passes=pass_options({}, evaluation, passes))
-        else:
-            known = name_list(configured) or "none"
-            raise ModelError(f"no judge {name!r}: the suite has {known}; or write provider:model, e.g. ollama:qwen3:8b")
+    for text in wanted or list(configured):
+        judge = configured_judge(text, suite, passes) if text in configured else named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
-            raise ModelError(f"judge {name!r} is given twice")
+            raise ModelError(f"judge {judge.name!r} is given twice: name each once, or tell them apart by NAME=REF")
         judges.append(judge)
     return tuple(judges)
 
 
-def configured_judge(name: str, section: JudgeSection, evaluation: EvaluationSection, passes: int | None) -> Judge:
-    """A judge of the suite."""
+def configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
+    """A judge of the suite.
+
+    Raises:
+        ConfigError: it is to judge what the suite does not have.
+    """
+    system = suite.config.judge_system
+    section = system.judges[name]
     return Judge(
         name=name,
         reference=ModelReference.parse(section.model, default_provider=section.provider),
-        passes=pass_options(section.options, evaluation, passes),
-        criteria=tuple(section.criteria),
+        passes=pass_options(section.options, system.evaluation, passes),
+        criteria=judge_scope(name, suite),
         price=price_of(section.price),
     )
+
+
+def judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
+    """What a judge of the suite may judge; a preset stands for its criteria, and a name for nothing is a mistake.
+
+    Raises:
+        ConfigError: a name is no criterion, category or preset of the suite.
+    """
+    scope: list[str] = []
+    for position, wanted in enumerate(suite.config.judge_system.judges[name].criteria):
+        try:
+            found = select_criteria(wanted, suite.registry)
+        except CriteriaError as fault:
+            raise suite.document.error(str(fault), "judge_system", "judges", name, "criteria", position) from None
+        scope.extend(found if wanted in suite.registry.presets or "," in wanted else [wanted])
+    return tuple(scope)
+
+
+def named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
+    """A judge that the user names: REF, or NAME=REF; the name of a judge of the suite keeps its options and its criteria.
+
+    Raises:
+        ModelError: it is neither.
+    """
+    system = suite.config.judge_system
+    found = NAMED_REFERENCE.fullmatch(text)
+    name, reference_text = found.groups() if found else ("", text)
+    if ":" not in reference_text:
+        known = name_list(system.judges) or "none"
+        raise ModelError(f"no judge {text!r}: the suite has {known}; or write provider:model, e.g. ollama:qwen3:8b")
+    reference = typed_reference(reference_text)
+    if name in system.judges:
+        return msgspec.structs.replace(configured_judge(name, suite, passes), reference=reference, price=None)
+    options = pass_options({}, system.evaluation, passes)
+    return Judge(name=name or judge_name(reference), reference=reference, passes=options)
+
+
+def typed_reference(text: str) -> ModelReference:
+    """A reference as the user typed it: the path of a recording starts from where the user stands, not from the suite.
+
+    Raises:
+        ModelError: it is no reference.
+    """
+    reference = ModelReference.parse(text)
+    if reference.provider != "replay":
+        return reference
+    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
 
 
 def pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
@@ -86,7 +135,7 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
                 system_prompt=system_prompt,
                 price=price_of(section.price),
             )
-    return Target(reference=ModelReference.parse(wanted), system_prompt=system_prompt) if wanted else None
+    return Target(reference=typed_reference(wanted), system_prompt=system_prompt) if wanted is not None else None
 
 
 def price_of(section: PriceSection | None) -> Price | None:

@@ -3,7 +3,7 @@
 import msgspec
 
 from areopage.bench.spec import RunSpec
-from areopage.errors import ModelError
+from areopage.errors import CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.models.port import LanguageModel, ModelStatus
 from areopage.models.providers import open_model
@@ -49,6 +49,22 @@ def settled_judge(judge: Judge, status: ModelStatus) -> Judge:
         criteria=judge.criteria or status.criteria,
         passes=judge.passes[:1] if status.deterministic else judge.passes,
     )
+
+
+def with_competent_jury(spec: RunSpec) -> RunSpec:
+    """A specification that says which of its criteria no judge may judge; a judge's model may have narrowed what it judges.
+
+    Raises:
+        CriteriaError: no judge may judge anything.
+    """
+    alone = [criterion.id for criterion in spec.criteria if not any(judge.may_judge(criterion) for judge in spec.judges)]
+    if len(alone) == len(spec.criteria):
+        judges = name_list(judge.name for judge in spec.judges)
+        raise CriteriaError(f"{judges} may judge none of the selected criteria: name other judges, or other criteria")
+    if not alone:
+        return spec
+    remark = f"left out, since no judge may judge it: {name_list(alone)}"
+    return msgspec.structs.replace(spec, remarks=(*spec.remarks, remark))
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:

@@ -1,6 +1,6 @@
 """From a suite and the user's wishes to a run: cases, criteria, jury and target, with every remark on the way."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -68,14 +68,11 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     dataset = read_dataset(suite, language, wishes.datasets, None if limit == -1 else limit)
     if wishes.limit is None and limit != -1:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
-    selection = wishes.criteria or config.criteria.default_selection
+    selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = choose_criteria(suite, dataset.cases, selection, override=wishes.criteria is not None)
     criteria, notes = usable_criteria(suite, chosen, language)
-    cases = tuple(
-        RunCase(case=case, criteria=tuple(key for key in ids if key in criteria))
-        for case, ids in chosen
-        if any(key in criteria for key in ids)
-    )
+    cases, without_criteria = cases_with_criteria(chosen, criteria)
+    all_rejected = (*dataset.rejected, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
@@ -107,8 +104,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         datasets=tuple(str(path) for path in wishes.datasets or suite.datasets(language)),
         maturity_defaulted=dataset.maturity_defaulted,
         default_maturity=config.validation.default_maturity,
-        rejected=(*dataset.rejected, *rejected),
-        remarks=(*remarks, *notes, *dataset_remarks(dataset, config.validation.default_maturity)),
+        rejected=all_rejected,
+        remarks=(*remarks, *notes, *dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)),
     )
     return PreparedRun(spec=spec, cases=cases)
 
@@ -170,10 +167,30 @@ def choose_criteria(
         try:
             chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
         except CriteriaError as fault:
-            rejected.append(RejectedRow(file=case.source, row=0, reason=f"case {case.id}: {fault}", content=case.prompt_text))
+            rejected.append(rejected_case(case, str(fault)))
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
+
+
+def cases_with_criteria(
+    chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion]
+) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
+    """The cases with those of their criteria that can be used; a case that is left with none is rejected."""
+    cases: list[RunCase] = []
+    rejected: list[RejectedRow] = []
+    for case, ids in chosen:
+        usable = tuple(key for key in ids if key in criteria)
+        if usable:
+            cases.append(RunCase(case=case, criteria=usable))
+        else:
+            rejected.append(rejected_case(case, f"none of its criteria can be used: {name_list(ids)}"))
+    return tuple(cases), rejected
+
+
+def rejected_case(case: Case, reason: str) -> RejectedRow:
+    """A case that was read well and cannot be judged; its row is not known any more, so its id stands in the reason."""
+    return RejectedRow(file=case.source, row=0, reason=f"case {case.id}: {reason}", content=case.prompt_text)
 
 
 def usable_criteria(
@@ -204,14 +221,14 @@ def labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Lab
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
-def dataset_remarks(dataset: Dataset, default_maturity: str) -> list[str]:
-    """What is to be said of a dataset."""
+def dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
+    """What is to be said of a dataset of which `rejected` rows cannot be used."""
     remarks: list[str] = []
     if dataset.maturity_defaulted:
         count = dataset.maturity_defaulted
         remarks.append(f"{count} of {len(dataset.cases)} cases name no maturity: they are judged as {default_maturity}")
-    if dataset.rejected:
-        remarks.append(f"{len(dataset.rejected)} rows are rejected: see rejected.csv")
+    if rejected:
+        remarks.append(f"{rejected} rows are rejected: see rejected.csv")
     if dataset.unread_columns:
         remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
     return remarks

@@ -135,7 +135,7 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
         case_id=call.case.id,
         state="answered",
         text=completion.text,
-        reason="",
+        reason="the server cut the prompt: raise num_ctx" if completion.prompt_cut else "",
         finish_reason=completion.finish_reason,
         prompt_tokens=completion.prompt_tokens,
         completion_tokens=completion.completion_tokens,

@@ -15,12 +15,18 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before 
 
 @app.command()
 def run(
-    suite: Annotated[str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")] = "child_safety",
-    dataset: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")] = None,
+    suite: Annotated[
+        str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")
+    ] = "child_safety",
+    dataset: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")
+    ] = None,
     target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(metavar="REF", help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b; may be repeated."),
+        typer.Option(
+            metavar="[NAME=]REF", help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b; may be repeated."
+        ),
     ] = None,
     criteria: Annotated[str | None, typer.Option(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,
     mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How cases are put to the target.")] = None,
@@ -36,7 +42,7 @@ def run(
 ) -> None:
     """Run a benchmark; an interrupted run with the same wishes is resumed."""
     from areopage.bench.prepare import RunWishes
-    from areopage.cli.bench_run import start_run
+    from areopage.cli.bench_run import Places, start_run, want_run
     from areopage.errors import UserError
 
     if mode not in (None, "attack", "defensive"):
@@ -53,18 +59,19 @@ def run(
         profile=profile,
         concurrency=concurrency,
     )
+    wanted = want_run(suite, wishes, fresh=fresh)
     with open_ledger(out, ledger, create=True) as opened:
-        code = start_run(suite, wishes, opened, out, fresh=fresh, yes=yes)
+        code = start_run(wanted, opened, Places(out=out, ledger=ledger), yes=yes)
     raise typer.Exit(code)
 
 
 @app.command()
 def resume(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOption = None, yes: YesOption = False) -> None:
     """Go on with a run; calls that timed out or found no server are tried again."""
-    from areopage.cli.bench_run import resume_run
+    from areopage.cli.bench_run import Places, resume_run
 
     with open_ledger(out, ledger) as opened:
-        code = resume_run(opened.run(run), opened, out, yes=yes)
+        code = resume_run(opened.run(run), opened, Places(out=out, ledger=ledger), yes=yes)
     raise typer.Exit(code)
 
 
@@ -84,13 +91,16 @@ def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOp
     from areopage.cli.bench_show import print_view
 
     with open_ledger(out, ledger) as opened:
-        print_view(view_run(opened.run(run), opened))
+        found = opened.run(run)
+        print_view(view_run(found, opened), Path(found.folder))
 
 
 @app.command()
 def rescore(
     run: RunArgument = "latest",
-    weights: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML with a section `weights`, or its three levels.")] = None,
+    weights: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML with a section `weights`, or its three levels.")
+    ] = None,
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
     without_judge: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Leave a judge out; may be repeated.")] = None,
     reparse: Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")] = False,
@@ -107,8 +117,12 @@ def rescore(
 @app.command()
 def export(
     run: RunArgument = "latest",
-    form: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")] = "csv",
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")] = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")
+    ] = "csv",
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
+    ] = None,
     out: OutOption = OUTPUTS,
     ledger: LedgerOption = None,
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,10 +13,11 @@ from pathlib import Path
 import msgspec
 import typer
 from filelock import FileLock, Timeout
+from msgspec import Struct
 from rich.console import Console
 
 from areopage.bench.estimate import estimate
-from areopage.bench.pool import check_models, same_models
+from areopage.bench.pool import check_models, same_models, with_competent_jury
 from areopage.bench.prepare import RunWishes, prepare_run
 from areopage.bench.results import load_run_cases, view_run
 from areopage.bench.run import Observer, RunContext, carry_out
@@ -32,37 +34,68 @@ from areopage.suites.loader import load_suite
 
 COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 LOCK_FILE = "run.lock"
+START_LOCK_FILE = "start.lock"
 
 
-def start_run(suite: str, wishes: RunWishes, ledger: Ledger, out: Path, *, fresh: bool, yes: bool) -> int:
+class Wanted(Struct, frozen=True, kw_only=True):
+    """A run that can begin: everything was read, every model has answered, nothing is written yet."""
+
+    spec: RunSpec
+    cases: tuple[RunCase, ...]
+    log_level: str
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Where the user wants runs and their ledger; `ledger` is None unless it was named."""
+
+    out: Path
+    ledger: str | None
+
+    def resume_command(self, run_id: str) -> str:
+        """The command that goes on with a run."""
+        ledger = ["--ledger", self.ledger] if self.ledger else []
+        return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *ledger])
+
+
+def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> Wanted:
+    """Read the suite and the dataset, and check the models.
+
+    Raises:
+        UserError: whatever the user can mend; nothing was written or paid for yet.
+    """
+    if fresh:
+        wishes = msgspec.structs.replace(wishes, salt=secrets.token_hex(8))
+    loaded = load_suite(suite)
+    prepared = prepare_run(loaded, wishes)
+    spec = asyncio.run(check_models(prepared.spec, with_environment(prepared.spec.settings)))
+    return Wanted(spec=with_competent_jury(spec), cases=prepared.cases, log_level=loaded.config.logging.level)
+
+
+def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> int:
     """Begin a run, or go on with the unfinished one that has the same specification.
 
     Returns:
         The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
 
     Raises:
-        UserError: whatever the user can mend; nothing was paid for yet, or what was is kept.
+        UserError: whatever the user can mend; what was paid for is kept.
     """
-    if fresh:
-        wishes = msgspec.structs.replace(wishes, salt=secrets.token_hex(8))
-    loaded = load_suite(suite)
-    prepared = prepare_run(loaded, wishes)
-    settings = with_environment(prepared.spec.settings)
-    spec = asyncio.run(check_models(prepared.spec, settings))
-    fingerprint = fingerprint_of(spec, prepared.cases)
-    unfinished = ledger.unfinished_run(fingerprint)
-    if unfinished is None:
-        print_plan(spec, prepared.cases)
+    spec, cases = wanted.spec, wanted.cases
+    fingerprint = fingerprint_of(spec, cases)
+    if ledger.unfinished_run(fingerprint) is None:
+        print_plan(spec, cases)
         confirm(yes)
-        run = create_run(spec, prepared.cases, fingerprint, ledger, out)
-    else:
-        typer.echo(f"resuming the unfinished run {unfinished.id} (--fresh starts anew)", err=True)
-        run = unfinished
-        spec = decode_spec(run.spec, f"run {run.id}")
-    return go_on(run, spec, prepared.cases, ledger, out, loaded.config.logging.level)
+    # Two processes with the same wishes must not both find nothing and begin.
+    with start_lock(places.out):
+        run = ledger.unfinished_run(fingerprint)
+        if run is None:
+            run = create_run(spec, cases, fingerprint, ledger, places.out)
+        else:
+            typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+    return go_on(run, spec, cases, ledger, places, wanted.log_level)
 
 
-def resume_run(run: Run, ledger: Ledger, out: Path, *, yes: bool) -> int:
+def resume_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> int:
     """Go on with a run from the ledger alone; its suite and dataset are not read again.
 
     Returns, raises:
@@ -73,14 +106,14 @@ def resume_run(run: Run, ledger: Ledger, out: Path, *, yes: bool) -> int:
     same_models(spec, asyncio.run(check_models(spec, with_environment(spec.settings))))
     print_plan(spec, cases)
     confirm(yes)
-    return go_on(run, spec, cases, ledger, out, "INFO")
+    return go_on(run, spec, cases, ledger, places, "INFO")
 
 
-def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, out: Path, level: str) -> int:
+def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, level: str) -> int:
     """Carry out what is left of a run, and write its results."""
     folder = Path(run.folder)
     make_folder(folder)
-    hint = f"areopage bench resume {run.id} --out {out}"
+    hint = places.resume_command(run.id)
     with ExitStack() as stack:
         stack.enter_context(run_lock(folder, run.id))
         log = stack.enter_context(RunLog(folder / "run.log", level))
@@ -109,7 +142,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, o
         for warning in view.scores.warnings:
             log.write("WARNING", warning)
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
-    print_view(view)
+    print_view(view, folder)
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
     return COMPLETE if view.complete else INCOMPLETE
@@ -140,6 +173,25 @@ def create_run(spec: RunSpec, cases: tuple[RunCase, ...], fingerprint: str, ledg
 
 
 @contextmanager
+def start_lock(out: Path) -> Iterator[None]:
+    """Let one process at a time look for an unfinished run and create one; others wait.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    make_folder(out)
+    lock = FileLock(out / START_LOCK_FILE)
+    try:
+        lock.acquire()
+    except OSError as error:
+        raise StorageError(f"{out} cannot be written: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
 def run_lock(folder: Path, run_id: str) -> Iterator[None]:
     """Keep two processes from working on one run; the system frees the lock when its holder dies.
 
@@ -151,7 +203,8 @@ def run_lock(folder: Path, run_id: str) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise UserError(f"run {run_id} is being carried out by another process: wait for it, or start anew with --fresh") from None
+        message = f"run {run_id} is being carried out by another process: wait for it, or start anew with --fresh"
+        raise UserError(message) from None
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror}") from None
     try:

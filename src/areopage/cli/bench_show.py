@@ -10,15 +10,18 @@ from rich.text import Text
 
 from areopage.bench.results import RunView, Variant, view_run
 from areopage.errors import ConfigError, UserError
+from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.results_csv import write_judgments_csv, write_judgments_jsonl
-from areopage.report.write import write_outputs
+from areopage.report.write import REPORT, write_outputs
 from areopage.scoring.profile import profile_named
 from areopage.scoring.tree import Node
 from areopage.scoring.weights import Weights
 from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
+
+UNSEEN_WIDTH = 200
 
 
 def print_runs(ledger: Ledger) -> None:
@@ -29,17 +32,26 @@ def print_runs(ledger: Ledger) -> None:
         return
     counts = ledger.judgment_counts()
     table = Table(box=None, pad_edge=False)
-    for heading in ("run", "suite", "begun (UTC)", "state", "judgments paid for"):
-        table.add_column(heading, overflow="fold")
+    table.add_column("run, begun (UTC)", overflow="fold")
+    for heading in ("state", "judgments"):
+        table.add_column(heading, no_wrap=True)
     for run in runs:
         state = "complete" if run.finished_at else "unfinished"
-        table.add_row(Text(run.id), Text(run.suite), f"{run.created_at:%Y-%m-%d %H:%M}", state, str(counts.get(run.id, 0)))
-    Console().print(table)
+        table.add_row(Text(run.id), state, str(counts.get(run.id, 0)))
+    text_console().print(table)
 
 
-def print_view(view: RunView) -> None:
-    """The scores of a run and how its judges did."""
+def text_console() -> Console:
+    """A console for plain text; where nobody looks at a terminal no line is cut at its width."""
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = UNSEEN_WIDTH
+    return console
+
+
+def print_view(view: RunView, folder: Path) -> None:
+    """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
+    console = text_console()
     unfit = [health for health in view.health if health.standing]
     for health in unfit:
         console.print(Text(f"NOT VALID: judge {health.judge} is not fit to judge ({health.standing})", style="bold red"))
@@ -55,20 +67,24 @@ def print_view(view: RunView) -> None:
     console.print(Text(headline, style="bold"))
     console.print(scores_table(view))
     console.print(health_table(view))
-    console.print(Text(f"report: {Path(view.run.folder) / 'report.html'}"), soft_wrap=True)
+    report = folder / REPORT
+    if report.is_file():
+        console.print(Text(f"report: {report}"), soft_wrap=True)
 
 
 def scores_table(view: RunView) -> Table:
-    """Scores of categories and criteria."""
+    """Scores of categories, sub-categories and criteria; each weight is the share among its siblings."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("score of")
+    table.add_column("score of", overflow="fold")
     for heading in ("score", "weight", "coverage"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
+    names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
     for category in view.scores.tree.parts:
         add_row(table, category, view.spec.labels.get(category.name), bold=True)
         for subcategory in category.parts:
+            add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}", bold=False)
             for criterion in subcategory.parts:
-                add_row(table, criterion, f"  {criterion.name}", bold=False)
+                add_row(table, criterion, f"    {names[criterion.name]}", bold=False)
     return table
 
 
@@ -82,7 +98,7 @@ def health_table(view: RunView) -> Table:
     """How each judge did."""
     table = Table(box=None, pad_edge=False)
     for heading in ("judge", "standing", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
         table.add_row(
@@ -116,7 +132,9 @@ def rescore_run(
     view = view_run(run, ledger, variant)
     folder = new_folder(Path(run.folder), "rescore")
     write_outputs(view, folder)
-    print_view(view)
+    for warning in view.scores.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    print_view(view, folder)
     typer.echo(f"written to {folder}", err=True)
 
 
@@ -158,6 +176,8 @@ def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:
     writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
     if form not in writers:
         raise UserError(f"--format {form!r}: use one of {', '.join(writers)}")
+    if file is None:
+        make_folder(Path(run.folder))
     path = file or Path(run.folder) / f"judgments.{form}"
     writers[form](view_run(run, ledger), path)
     typer.echo(f"written to {path}")

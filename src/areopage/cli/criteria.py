@@ -17,13 +17,14 @@ def list_criteria(
     lang: LangOption = None,
 ) -> None:
     """List criteria and presets."""
+    from areopage.bench.prepare import choose_language
     from areopage.criteria.selection import select_criteria
     from areopage.suites.loader import load_suite
 
     loaded = load_suite(suite)
-    language = lang or loaded.own_language
+    language = choose_language(loaded, lang)
     registry = loaded.registry
-    for key in select_criteria(selection, registry) if selection else tuple(registry.entries):
+    for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
         typer.echo(f"{key}  {registry.entries[key].description.get(language)}")
     if selection is None:
         for preset in registry.presets.values():
@@ -37,6 +38,7 @@ def show(
     lang: LangOption = None,
 ) -> None:
     """Show a criterion as a judge reads it."""
+    from areopage.bench.prepare import choose_language
     from areopage.cases.records import Case
     from areopage.criteria.prompt_file import load_criteria
     from areopage.criteria.rendering import render_judge_prompt
@@ -44,7 +46,7 @@ def show(
     from areopage.suites.loader import load_suite
 
     loaded = load_suite(suite)
-    language = lang or loaded.own_language
+    language = choose_language(loaded, lang)
     ids = select_criteria(criterion, loaded.registry)
     found = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
     if found.faults:

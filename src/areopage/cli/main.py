@@ -52,5 +52,5 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # whoever read our output has gone; the interpreter would complain once more while flushing
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(INTERRUPTED)

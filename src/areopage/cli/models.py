@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from areopage.models.reference import ModelReference
     from areopage.models.settings import ModelSettings
 
 app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
@@ -20,7 +19,9 @@ ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For examp
 
 @app.command("list")
 def list_models(
-    provider: Annotated[str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")] = None,
+    provider: Annotated[
+        str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")
+    ] = None,
     suite: SuiteOption = None,
 ) -> None:
     """List the models of a provider's server; without one, list the providers."""

@@ -17,7 +17,11 @@ LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the runs and of their ledger.")]
 LedgerOption = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="FILE|URL", help=f"Ledger: a SQLite file or postgresql://...; default DIR/ledger.db, or ${LEDGER_VARIABLE}."),
+    typer.Option(
+        "--ledger",
+        metavar="FILE|URL",
+        help=f"Ledger: a SQLite file or postgresql://...; default DIR/ledger.db, or ${LEDGER_VARIABLE}.",
+    ),
 ]
 
 

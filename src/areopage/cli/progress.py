@@ -208,7 +208,7 @@ class RunLog:
 
     def answered(self, answer: Answer) -> None:
         """The target was asked."""
-        good = answer.state == "answered"
+        good = answer.state == "answered" and not answer.reason
         self.write("DEBUG" if good else "WARNING", f"target {answer.case_id}: {answer.state} {answer.reason}")
 
     def judged(self, judgment: Judgment) -> None:

@@ -120,11 +120,16 @@ _EN_KNOWN = {
 def _english(word: str) -> int:
     """Syllables of an English word in lower case."""
     word = word.replace("’", "'")
+    second = _EN_SECOND_PARTS.search(word)
+    if second and word not in _EN_KNOWN:
+        return _english_part(word[: second.start()]) + _english_part(second.group())
+    return _english_part(word)
+
+
+def _english_part(word: str) -> int:
+    """Syllables of a word that is not made of two."""
     if word in _EN_KNOWN:
         return _EN_KNOWN[word]
-    second = _EN_SECOND_PARTS.search(word)
-    if second:
-        return _english(word[: second.start()]) + _english(second.group())
     count = len(_EN_GROUPS.findall(word)) + len(_EN_PARTED.findall(word))
     if _EN_SILENT.search(word) and not _EN_SOUNDED.search(word):
         count -= 1

@@ -1,0 +1,44 @@
+"""Files that are either the old ones or the new ones, never half of either."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from areopage.errors import StorageError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A place to write to, in the folder of `path`, that takes the place of `path` when the block ends well.
+
+    What is there and is no ordinary file (a pipe, `/dev/stdout`) cannot be replaced: it is written to as it is.
+
+    Raises:
+        StorageError: the file cannot be written; what stood at `path` still stands there.
+    """
+    temporary: Path | None = None
+    try:
+        if path.exists() and not path.is_file():
+            yield path
+            return
+        final = path.resolve()
+        temporary = final.with_name(f".{secrets.token_hex(6)}.tmp")
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())  # some disks are full only now
+        temporary.replace(final)
+    except OSError as fault:
+        raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
+    finally:
+        if temporary is not None:
+            discard(temporary)
+
+
+def discard(path: Path) -> None:
+    """Remove what is left of a file; nothing is said where that fails, since what led here has been said."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return

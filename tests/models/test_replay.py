@@ -1,0 +1,161 @@
+"""Recordings in place of a model: which line answers which call."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from areopage.cases.records import Case, Turn
+from areopage.errors import CallRejected, ModelError
+from areopage.models.port import Completion, Subject
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.replay import ReplayModel, read_recording
+from areopage.models.settings import ModelSettings
+
+CRITERION = "safety.hate.discriminatory_language__v1_0"
+
+
+def record(folder: Path, *lines: dict[str, Any] | str, name: str = "record.jsonl") -> Path:
+    path = folder / name
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+    return path
+
+
+def subject(case: str = "7", asked: str = "judge_a", criterion: str = CRITERION, pass_index: int = 1) -> Subject:
+    return Subject(case=Case(id=case, prompt="Why is it so?"), asked=asked, criterion=criterion, pass_index=pass_index)
+
+
+def ask(path: Path, about: Subject | None) -> Completion:
+    model = open_model(ModelReference.parse(f"replay:{path}"), ModelSettings())
+    return asyncio.run(model.generate([], {}, subject=about))
+
+
+def test_the_line_that_says_most_answers_whatever_its_place(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"case_id": "7"}
+    lines = [{**fields, "text": "case"}]
+    for name, value in (("asked", "judge_a"), ("criterion", CRITERION), ("pass_index", 1)):
+        fields[name] = value
+        lines.append({**fields, "text": f"with {name}"})
+    path = record(tmp_path, *lines)
+    assert ask(path, subject()).text == "with pass_index"
+    assert ask(path, subject(pass_index=2)).text == "with criterion"
+    assert ask(path, subject(criterion="a.b.c__v1_0")).text == "with asked"
+    assert ask(path, subject(asked="judge_b")).text == "case"
+
+
+def test_a_line_that_disagrees_on_any_field_does_not_answer(tmp_path: Path) -> None:
+    path = record(
+        tmp_path, {"case_id": "7", "asked": "judge_b", "text": "x"}, {"case_id": "8", "prompt": "Why is it so?", "text": "x"}
+    )
+    with pytest.raises(CallRejected) as caught:
+        ask(path, subject(pass_index=3))
+    assert caught.value.status is None
+    for named in ("'7'", CRITERION, "pass 3", "'judge_a'", str(path)):
+        assert named in str(caught.value)
+
+
+def test_a_prompt_answers_where_no_case_is_named_and_the_case_goes_first(tmp_path: Path) -> None:
+    by_prompt = {"prompt": " Why is it so?\n", "text": "by prompt"}
+    assert ask(record(tmp_path, by_prompt), subject()).text == "by prompt"
+    assert ask(record(tmp_path, by_prompt, {"case_id": "7", "text": "by case"}), subject()).text == "by case"
+
+
+def test_several_turns_are_matched_by_their_text(tmp_path: Path) -> None:
+    case = Case(id="1", prompt=(Turn(role="user", content="Hi"), Turn(role="assistant", content="Yes?")))
+    path = record(tmp_path, {"prompt": "user: Hi\nassistant: Yes?", "text": "found"})
+    assert ask(path, Subject(case=case, asked="target")).text == "found"
+
+
+def test_a_criterion_may_be_named_by_path_and_its_id_goes_first(tmp_path: Path) -> None:
+    path_line = {"case_id": "7", "criterion": "safety.hate.discriminatory_language", "text": "path"}
+    path = record(tmp_path, path_line, {"case_id": "7", "criterion": CRITERION, "text": "id"})
+    assert ask(path, subject()).text == "id"
+    assert ask(path, subject(criterion="safety.hate.discriminatory_language__v2_0")).text == "path"
+
+
+def test_an_empty_criterion_answers_for_a_target_only(tmp_path: Path) -> None:
+    path = record(tmp_path, {"case_id": "7", "criterion": "", "text": "response"})
+    assert ask(path, subject(asked="target", criterion="")).text == "response"
+    with pytest.raises(CallRejected):
+        ask(path, subject())
+
+
+def test_what_was_recorded_of_a_call_is_handed_on(tmp_path: Path) -> None:
+    line = {"text": "é", "finish_reason": "length", "prompt_tokens": 9, "completion_tokens": 2, "seconds": 1.5}
+    expected = Completion(text="é", finish_reason="length", prompt_tokens=9, completion_tokens=2, seconds=1.5)
+    assert ask(record(tmp_path, {"case_id": "7", **line}), subject()) == expected
+
+
+def test_the_first_of_equal_lines_answers_and_the_others_are_counted(tmp_path: Path) -> None:
+    path = record(
+        tmp_path, {"case_id": "7", "text": "first"}, {"case_id": "7", "text": "second"}, {"case_id": "8", "text": "other"}
+    )
+    assert ask(path, subject()).text == "first"
+    assert read_recording(path).duplicates == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{broken", "malformed"),
+        ('{"case_id": "7"}', "`text`"),
+        ('{"text": "x"}', "write case_id or prompt"),
+        ('{"caseid": "7", "text": "x"}', "`caseid`"),
+        ('{"case_id": "7", "text": "x", "pass_index": "one"}', "`$.pass_index`"),
+    ],
+)
+def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, line: str, reason: str) -> None:
+    path = record(tmp_path, {"case_id": "7", "text": "x"}, "", line)
+    with pytest.raises(ModelError) as caught:
+        ask(path, subject())
+    assert str(caught.value).startswith(f"{path}:3: ")
+    assert reason in str(caught.value)
+
+
+def test_bytes_that_are_not_text_are_named_by_file_and_number(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"case_id": "7", "text": "x"}\r\n{"case_id": "8", "text": "\xff"}\r\n')
+    with pytest.raises(ModelError, match=r"record\.jsonl:2: "):
+        ask(path, subject())
+
+
+def test_a_missing_file_is_refused_at_the_check(tmp_path: Path) -> None:
+    model = open_model(ModelReference.parse("replay:no/such.jsonl"), ModelSettings(base_dir=tmp_path))
+    with pytest.raises(ModelError, match=r"no/such\.jsonl: the recording cannot be read \(No such file"):
+        asyncio.run(model.check())
+
+
+def test_a_relative_path_starts_from_the_suite_and_a_tilde_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(tmp_path, {"case_id": "7", "text": "here"})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for text, base in (("replay:record.jsonl", tmp_path), ("replay:~/record.jsonl", Path("/nowhere"))):
+        model = open_model(ModelReference.parse(text), ModelSettings(base_dir=base))
+        assert asyncio.run(model.generate([], {}, subject=subject())).text == "here"
+
+
+def test_many_calls_at_once_read_the_file_once(tmp_path: Path) -> None:
+    path = record(tmp_path, {"case_id": "7", "text": "x"})
+
+    async def run() -> list[Completion]:
+        model = ReplayModel(ModelReference.parse(f"replay:{path}"), path)
+        await model.check()
+        path.unlink()
+        return await asyncio.gather(*(model.generate([], {}, subject=subject()) for _ in range(20)))
+
+    assert {completion.text for completion in asyncio.run(run())} == {"x"}
+
+
+def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
+    one = record(tmp_path, {"case_id": "7", "text": "x"}, name="one.jsonl")
+    same = record(tmp_path, {"case_id": "7", "text": "x"}, name="same.jsonl")
+    other = record(tmp_path, {"case_id": "7", "text": "y"}, name="other.jsonl")
+    first, second, third = (read_recording(path).digest for path in (one, same, other))
+    assert first == second != third
+
+
+def test_a_call_about_no_case_is_declined(tmp_path: Path) -> None:
+    with pytest.raises(CallRejected, match="was given none"):
+        ask(record(tmp_path, {"case_id": "7", "text": "x"}), None)
