@@ -1,6 +1,5 @@
 """YAML files that remember the line of each key, so that a mistake can be shown where it stands."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from areopage.errors import ConfigError
 
 KeyPath = tuple[str, ...]
 MAX_BYTES = 4_000_000
+MAX_VALUES = 1_000_000
 
 
 class YamlDocument(Struct, frozen=True, kw_only=True):
@@ -30,18 +30,6 @@ class YamlDocument(Struct, frozen=True, kw_only=True):
     def error(self, message: str, *keys: str | int) -> ConfigError:
         """An error at a key."""
         return ConfigError(message, path=self.path, line=self.line(*keys), key=".".join(str(key) for key in keys) or None)
-
-
-class BoundedLoader(yaml.SafeLoader):
-    """PyYAML's safe loader; merges of merges (`<<`) cost what they hold and not what they repeat."""
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Put merged keys in place, each once: of keys alike the last counts, as in the mapping that is made of them."""
-        super().flatten_mapping(node)
-        last = {(key.tag, str(key.value)): (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}
-        if len(last) < len(node.value):
-            others = [(key, value) for key, value in node.value if not isinstance(key, yaml.ScalarNode)]
-            node.value = [*others, *last.values()]
 
 
 def read_yaml(path: Path) -> YamlDocument:
@@ -70,15 +58,15 @@ def parse_yaml(text: str, path: Path) -> YamlDocument:
         ConfigError: as in `read_yaml`.
     """
     try:
-        loader = BoundedLoader(text)
+        loader = yaml.SafeLoader(text)
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError("not valid YAML: a control character stands here", path=path, line=line) from None
+        at = text.count("\n", 0, error.position) + 1
+        raise ConfigError("not valid YAML: a control character stands here", path=path, line=at) from None
     try:
         node = loader.get_single_node()
         lines: dict[KeyPath, int] = {}
         if node is not None:
-            note_lines(node, (), lines, path, set())
+            note_lines(node, (), lines, path, {})
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -96,16 +84,24 @@ def parse_yaml(text: str, path: Path) -> YamlDocument:
     return YamlDocument(path=path, data=data, lines=lines)
 
 
-def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: Path, visited: set[int]) -> None:
+def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: Path, sizes: dict[int, int]) -> int:
     """Remember the line of every key below a node; a repeated key is an error, since YAML would drop the first.
 
-    A node is entered once: aliases of aliases would otherwise make a small file cost without end.
+    A node is entered once, and `sizes` keeps how many values it stands for: aliases of aliases would otherwise make a small
+    file cost without end, here or wherever its data are written out. Size 0 marks a node that is being read.
+
+    Returns:
+        How many values the node stands for, aliases written out.
     """
-    if id(node) in visited:
-        return
-    visited.add(id(node))
+    line = node.start_mark.line + 1
+    if id(node) in sizes:
+        if sizes[id(node)] == 0:
+            raise ConfigError("an alias refers to what it is part of", path=path, line=line, key=".".join(keys) or None)
+        return sizes[id(node)]
+    sizes[id(node)] = 0
+    size = 1
     if isinstance(node, yaml.MappingNode):
-        seen: set[Hashable] = set()
+        seen: set[str] = set()
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
@@ -115,8 +111,12 @@ def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: 
                 raise ConfigError("this key stands twice at the same level", path=path, line=line, key=".".join((*keys, key)))
             seen.add(key)
             lines[(*keys, key)] = line
-            note_lines(value_node, (*keys, key), lines, path, visited)
+            size += note_lines(value_node, (*keys, key), lines, path, sizes)
     elif isinstance(node, yaml.SequenceNode):
         for position, value_node in enumerate(node.value):
             lines[(*keys, str(position))] = value_node.start_mark.line + 1
-            note_lines(value_node, (*keys, str(position)), lines, path, visited)
+            size += note_lines(value_node, (*keys, str(position)), lines, path, sizes)
+    if size > MAX_VALUES:
+        raise ConfigError(f"aliases repeat more than {MAX_VALUES:,} values", path=path, line=line, key=".".join(keys) or None)
+    sizes[id(node)] = size
+    return size

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
-from areopage.models.embedded_chat import chat_request, defused, read_chunks
+from areopage.models.embedded_chat import Loading, chat_request, defused, read_chunks
 from areopage.models.embedded_files import (
     SMOLLM2,
     Weights,
@@ -226,11 +226,11 @@ def test_a_file_that_llama_cpp_cannot_load_is_a_model_error(tmp_path: Path) -> N
 
 
 def test_options_of_other_providers_are_understood_and_unknown_ones_refused() -> None:
-    options = {"num_ctx": 1024, "num_predict": 9, "temperature": 0, "keep_alive": "3m", "main_gpu": 1}
-    n_ctx, request = chat_request([Message("user", "Hi")], options)
-    assert n_ctx == 1024
+    options = {"num_ctx": 1024, "num_predict": 9, "temperature": 0, "num_thread": 3, "keep_alive": "3m", "main_gpu": 1}
+    loading, request = chat_request([Message("user", "Hi")], options)
+    assert loading == Loading(n_ctx=1024, n_threads=3)
     assert (request["max_tokens"], request["temperature"]) == (9, 0)
-    assert not {"num_ctx", "num_predict", "n_ctx", "keep_alive", "main_gpu"} & set(request)
+    assert set(request) == {"messages", "max_tokens", "temperature", "stream", "stream_options"}
     assert chat_request([], {})[1]["max_tokens"] == 512
     with pytest.raises(ModelError, match="no option 'temprature'"):
         chat_request([], {"temprature": 0})

@@ -43,7 +43,11 @@ def without_content(template: str) -> str:
     V1.1 prompts end with a heading and one line each for the prompt and the response. The case is put after the constant
     part, fenced, so these lines must go.
     """
-    kept = [line for line in template.splitlines() if not any("{" + name + "}" in line for name in CONTENT_PLACEHOLDERS)]
+    kept = [
+        line
+        for line in template.splitlines()
+        if not any(token.group(1) in CONTENT_PLACEHOLDERS for token in TOKEN.finditer(line))
+    ]
     if len(kept) < len(template.splitlines()):
         while kept and (not kept[-1].strip() or kept[-1].rstrip().endswith(":")):
             kept.pop()

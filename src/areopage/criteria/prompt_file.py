@@ -13,6 +13,7 @@ from areopage.yaml_document import YamlDocument, read_yaml
 
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
 OPTIONAL = ("age_context", "examples")
+SCALE_LIMIT = 1_000_000
 # V1.1 files end with these: they mark where the case goes. Here it always goes after the constant part.
 CASE_SLOTS = frozenset({"CONTENT TO ANALYZE", "PROMPT", "RESPONSE"})
 
@@ -97,7 +98,7 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
     faults: list[ConfigError] = []
     for field in REQUIRED:
         value = document.data.get(field)
-        if not isinstance(value, str) or not value.strip():
+        if value is None or (isinstance(value, str) and not value.strip()):
             faults.append(document.error("is missing or empty", field))
     for field in (*REQUIRED, *OPTIONAL):
         text = document.data.get(field)
@@ -106,7 +107,7 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
         elif text is not None:
             faults.append(document.error("must be a text", field))
     if "scale" in document.data and not valid_scale(document.data["scale"]):
-        faults.append(document.error("must be {min: NUMBER, max: LARGER NUMBER, higher_is_better: true|false}", "scale"))
+        faults.append(document.error("must be {min: NUMBER, max: LARGER NUMBER up to a million, higher_is_better: true|false}", "scale"))
     return faults
 
 
@@ -125,9 +126,9 @@ def valid_scale(raw: Any) -> bool:
     if not isinstance(raw, dict) or set(raw) - {"min", "max", "higher_is_better"}:
         return False
     ends = (raw.get("min"), raw.get("max"))
-    if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+    if any(isinstance(end, bool) or not isinstance(end, int | float) or not -SCALE_LIMIT <= end <= SCALE_LIMIT for end in ends):
         return False
-    return float(raw["min"]) < float(raw["max"]) and isinstance(raw.get("higher_is_better", True), bool)
+    return bool(raw["min"] < raw["max"]) and isinstance(raw.get("higher_is_better", True), bool)
 
 
 def read_scale(raw: dict[str, Any]) -> Scale:

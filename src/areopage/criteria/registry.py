@@ -95,7 +95,7 @@ def load_registry(path: Path) -> Registry:
         document=document,
         entries=entries,
         presets=read_presets(document, entries, faults),
-        labels=read_labels(document),
+        labels=read_labels(document, faults),
         faults=tuple(faults),
     )
 
@@ -119,6 +119,9 @@ def read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigEr
         faults.append(document.error("must name the prompt file", "criteria", key, "file"))
     elif Path(file).is_absolute() or ".." in Path(file).parts:
         faults.append(document.error("must lie below the folder of prompt files", "criteria", key, "file"))
+    tags = raw.get("tags") or []
+    if not isinstance(tags, list):
+        faults.append(document.error("must be a list", "criteria", key, "tags"))
     if len(faults) > before:
         return None
     return RegistryEntry(
@@ -130,14 +133,14 @@ def read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigEr
         label=local_text(raw.get("label")),
         description=local_text(raw.get("description")),
         file=str(file),
-        tags=tuple(str(tag) for tag in raw.get("tags") or ()),
+        tags=tuple(str(tag) for tag in tags),
     )
 
 
 def read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:
     """The presets; a criterion that the registry does not have is a fault."""
     presets: dict[str, Preset] = {}
-    for name, raw in (document.data.get("presets") or {}).items():
+    for name, raw in mapping_at(document, faults, "presets").items():
         wanted = raw.get("criteria") if isinstance(raw, dict) else None
         if not isinstance(wanted, list):
             faults.append(document.error("must list its criteria under `criteria`", "presets", name))
@@ -154,16 +157,24 @@ def read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], f
     return presets
 
 
-def read_labels(document: YamlDocument) -> dict[str, LocalText]:
+def read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str, LocalText]:
     """Names for people of categories and sub-categories, from the optional section `labels`."""
-    section = document.data.get("labels")
-    if not isinstance(section, dict):
-        return {}
     labels: dict[str, LocalText] = {}
-    for level in ("categories", "subcategories"):
-        for name, raw in (section.get(level) or {}).items():
-            labels[str(name)] = local_text(raw)
+    if mapping_at(document, faults, "labels"):
+        for level in ("categories", "subcategories"):
+            labels |= {str(name): local_text(raw) for name, raw in mapping_at(document, faults, "labels", level).items()}
     return labels
+
+
+def mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:
+    """An optional mapping of a registry; empty, with its fault added to the list, where something else stands there."""
+    found: Any = document.data
+    for key in keys:
+        found = found.get(key)
+    if found is None or isinstance(found, dict):
+        return found or {}
+    faults.append(document.error("must be a mapping", *keys))
+    return {}
 
 
 def local_text(raw: Any) -> LocalText:

@@ -151,14 +151,20 @@ def reader_values(case: Case, persona: Persona | None) -> dict[str, str]:
 
 
 def verdict_schema(criterion: Criterion) -> dict[str, Any]:
-    """The JSON schema of a verdict; its properties stand in the order in which the criterion's output format names them."""
+    """The JSON schema of a verdict; its properties stand in the order in which the criterion's output format names them.
+
+    A name counts where it stands in quotes, as a key; only one that never does counts as a word.
+    """
     properties = {
         "explanation": {"type": "string"},
         "score": score_schema(criterion.scale),
         "evidence_extracts": {"type": "array", "items": {"type": "string"}},
     }
     text = criterion.output_format
-    places = {name: found.start() if (found := re.search(rf"\b{name}\b", text)) else len(text) for name in properties}
+    places: dict[str, int] = {}
+    for name in properties:
+        found = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
+        places[name] = found.start() if found else len(text)
     ordered = sorted(properties, key=lambda name: places[name])
     return {
         "type": "object",

@@ -30,6 +30,8 @@ def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
 def select_part(part: str, registry: Registry) -> tuple[str, ...]:
     """The ids that one part of a selection names."""
     if part in registry.presets:
+        if not registry.presets[part].criteria:
+            raise CriteriaError(f"the preset {part!r} holds no criterion of the registry: choose another one, or fill it")
         return registry.presets[part].criteria
     if part in registry.entries:
         return (part,)

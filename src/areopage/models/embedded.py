@@ -1,6 +1,7 @@
 """A model inside this process, by llama.cpp: `embedded:smollm2`, or `embedded:PATH` of a GGUF file.
 
-The weights are loaded at the first call, and again when a call asks for another `n_ctx`. One call runs at a time, in a thread
+The weights are loaded at the first call, and again when a call asks for another
+`n_ctx` or `n_threads`. One call runs at a time, in a thread
 of its own; a call that is cancelled stops at the next token. The prompt's part that equals the last prompt is not computed again.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
-from areopage.models.embedded_chat import DEFAULT_N_CTX, chat_request, dense_schema, read_chunks
+from areopage.models.embedded_chat import DEFAULT_N_CTX, Loading, chat_request, dense_schema, read_chunks
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
 from areopage.models.reference import ModelReference
@@ -54,7 +55,7 @@ class EmbeddedModel:
         # One thread: the model is loaded, asked and dropped in it, one thing after another.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-model")
         self._server: Any = None
-        self._n_ctx = 0
+        self._loading: Loading | None = None
 
     async def check(self) -> ModelStatus:
         """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none.
@@ -74,17 +75,20 @@ class EmbeddedModel:
         """Ask once; see `LanguageModel.generate`.
 
         Options are llama.cpp's: temperature, top_p, top_k, min_p, seed, max_tokens (512 unless given), stop, logprobs and
-        top_logprobs, n_ctx (4096 unless given), penalties; Ollama's num_ctx and num_predict are understood.
+        top_logprobs, penalties, n_ctx (4096 unless given), n_threads (half of the processors unless given);
+        Ollama's num_ctx, num_predict and num_thread are understood.
 
         Raises:
             CallRejected: the prompt is longer than the context, or llama.cpp refuses an option or the schema (status 400).
             CallTimedOut: the answer took longer than the total time-out.
             ModelError: an option is unknown, or the file cannot be loaded.
         """
-        n_ctx, request = chat_request(messages, options)
+        loading, request = chat_request(messages, options)
         abandoned = threading.Event()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._worker, self._answer, n_ctx, request, schema, abandoned)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._worker, self._answer, loading, request, schema, abandoned
+            )
         finally:
             # The thread cannot be cancelled; it looks at this after each token.
             abandoned.set()
@@ -112,13 +116,13 @@ class EmbeddedModel:
             raise ModelError(f"{self.reference}: {self._path} is not a GGUF file")
         return self._path
 
-    def _answer(self, n_ctx: int, request: dict[str, Any], schema: Schema | None, abandoned: threading.Event) -> Completion:
+    def _answer(self, loading: Loading, request: dict[str, Any], schema: Schema | None, abandoned: threading.Event) -> Completion:
         """Load if need be and run one request; in the worker thread."""
         if self._closed.is_set():
             raise CallRejected(f"{self.reference}: closed before the call began")
-        if self._server is None or n_ctx != self._n_ctx:
+        if self._server is None or loading != self._loading:
             self._drop()
-            self._server, self._n_ctx = load_server(self._file(), n_ctx), n_ctx
+            self._server, self._loading = load_server(self._file(), loading), loading
         started = time.monotonic()
         limit = self._settings.timeouts.total
         chunks: list[dict[str, Any]] = []
@@ -153,7 +157,7 @@ def schema_grammar(schema: Schema) -> str:
     return str(xllamacpp.json_schema_to_grammar(dense_schema(schema)))
 
 
-def load_server(path: Path, n_ctx: int) -> Any:
+def load_server(path: Path, loading: Loading) -> Any:
     """Load a model file for one call at a time.
 
     llama.cpp's wrapper opens a port on loopback besides: a random key that nobody knows keeps it shut.
@@ -165,7 +169,9 @@ def load_server(path: Path, n_ctx: int) -> Any:
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
-    parameters.n_ctx = n_ctx
+    parameters.n_ctx = loading.n_ctx
+    parameters.cpuparams.n_threads = loading.n_threads
+    parameters.cpuparams_batch.n_threads = loading.n_threads
     parameters.n_parallel = 1
     # Below every level: llama.cpp would write to the user's stderr.
     parameters.verbosity = -1
@@ -178,4 +184,6 @@ def load_server(path: Path, n_ctx: int) -> Any:
     try:
         return xllamacpp.Server(parameters)
     except RuntimeError as error:
-        raise ModelError(f"llama.cpp cannot load {path} with n_ctx {n_ctx}: is it a whole GGUF file of a chat model?") from error
+        raise ModelError(
+            f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: is it a whole GGUF file of a chat model?"
+        ) from error

@@ -1,5 +1,6 @@
 """What goes to llama.cpp's chat and what comes back: plain data in, a `Completion` out."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +14,9 @@ from areopage.models.port import Completion, Message, Options, Schema, TokenLogp
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never end by itself
 # Other names of llama.cpp's options, so that a judge can be moved here from another provider.
-_ALIASES = {"num_ctx": "n_ctx", "num_predict": "max_tokens", "n_predict": "max_tokens"}
+_ALIASES = {"num_ctx": "n_ctx", "num_thread": "n_threads", "num_predict": "max_tokens", "n_predict": "max_tokens"}
 # Options of other providers that say how a server uses its machine: they change no answer.
-_MACHINE_OPTIONS = frozenset({"keep_alive", "main_gpu", "num_gpu", "num_batch", "num_thread"})
+_MACHINE_OPTIONS = frozenset({"keep_alive", "main_gpu", "num_gpu", "num_batch"})
 # How the families of chat models mark turns: <|im_end|>, <end_of_turn>, [/INST], </s>, ...
 _CONTROL = re.compile(r"<(?:[|｜]|(?:start|end)_of_(?:turn|image)>|/?s>|[be]os>)|\[/?(?:INST|SYSTEM_PROMPT)\]|<<(?=/?SYS>>)")
 _SAMPLING = frozenset(
@@ -37,6 +38,13 @@ _SAMPLING = frozenset(
         "cache_prompt",
     ]
 )
+
+
+class Loading(Struct, frozen=True, kw_only=True):
+    """How a model is loaded: the length of its context in tokens, and how many threads compute."""
+
+    n_ctx: int
+    n_threads: int
 
 
 class _Alternative(Struct, frozen=True):
@@ -98,26 +106,43 @@ class _Chunk(Struct, frozen=True):
     error: _Fault | None = None
 
 
-def chat_request(messages: Sequence[Message], options: Options) -> tuple[int, dict[str, Any]]:
-    """The context to load and the request to make of a call, but for what its schema demands.
+def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading, dict[str, Any]]:
+    """How the model must be loaded for a call, and the request to make of it, but for what its schema demands.
 
     Raises:
-        ModelError: an option is unknown, or n_ctx is not a number of tokens.
+        ModelError: an option is unknown, or one of loading is not a whole number above 0.
     """
     named = {_ALIASES.get(name, name): value for name, value in options.items() if name not in _MACHINE_OPTIONS}
-    n_ctx = named.pop("n_ctx", DEFAULT_N_CTX)
-    if type(n_ctx) is not int or n_ctx < 1:
-        raise ModelError(f"option n_ctx of an embedded model is {n_ctx!r}: write a number of tokens, such as {DEFAULT_N_CTX}")
+    loading = Loading(
+        n_ctx=_whole("n_ctx", named.pop("n_ctx", DEFAULT_N_CTX)),
+        n_threads=_whole("n_threads", named.pop("n_threads", default_threads())),
+    )
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
-        raise ModelError(f"an embedded model has no option {unknown[0]!r}: use n_ctx, {', '.join(sorted(_SAMPLING))}")
-    return n_ctx, {
+        raise ModelError(f"an embedded model has no option {unknown[0]!r}: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}")
+    return loading, {
         "messages": [{"role": message.role, "content": defused(message.content)} for message in messages],
         "max_tokens": DEFAULT_MAX_TOKENS,
         "stream": True,
         "stream_options": {"include_usage": True},
         **named,
     }
+
+
+def default_threads() -> int:
+    """Half of the processors: about one thread per core where a core counts twice.
+
+    A thread that has to wait for a busy processor holds all the others up at every token: with as many threads as processors,
+    one other busy process makes llama.cpp ten to twenty times slower, where a thread less costs a fraction.
+    """
+    return max(1, (os.cpu_count() or 2) // 2)
+
+
+def _whole(name: str, value: object) -> int:
+    """An option of loading; ModelError unless it is a whole number above 0."""
+    if type(value) is not int or value < 1:
+        raise ModelError(f"option {name} of an embedded model is {value!r}: write a whole number above 0")
+    return value
 
 
 def dense_schema(schema: Schema) -> dict[str, Any]:

@@ -53,12 +53,14 @@ class Language(Struct, frozen=True, kw_only=True):
         """A whole number, thousands set apart."""
         return self._formed(f"{value:,d}")
 
-    def percent(self, share: float) -> str:
-        """A share of 1 with at most one decimal; it is only 100 where nothing at all is missing."""
-        rounded = round(share * 100, 1)
-        if share < 1 and rounded >= 100:
-            rounded = 99.9
-        return f"{self.short(rounded)}{WIDE if self.code == 'fr' else ''}%"
+    def percent(self, share: float, digits: int = 1) -> str:
+        """A share of 1 with so many decimals. 0 and 100 are bare, and only stand where nothing or all is meant."""
+        step = 10.0**-digits
+        value = share * 100
+        if 0 < share < 1:
+            value = min(max(round(value, digits), step), 100 - step)
+        shown = self._formed(f"{value:.{0 if share in (0, 1) else digits}f}")
+        return f"{shown}{WIDE if self.code == 'fr' else ''}%"
 
     def date(self, moment: datetime) -> str:
         """A day: 21 November 2026, 21 novembre 2026, 1er janvier 2027."""

@@ -30,9 +30,9 @@ def sample_sd(values: Sequence[float]) -> float:
 
 
 def agreement(scores: Sequence[float]) -> float:
-    """max(0, 1 − sd/mean), in [0, 1]; 1 when the mean is 0 (V1.1). Needs at least one score ≥ 0."""
+    """max(0, 1 − sd/|mean|), in [0, 1]; 1 when the mean is 0 (V1.1, whose scores are never negative). Needs one score."""
     centre = mean(scores)
-    return 1.0 if centre == 0 else max(0.0, 1.0 - sample_sd(scores) / centre)
+    return 1.0 if centre == 0 else max(0.0, 1.0 - sample_sd(scores) / abs(centre))
 
 
 def z_outliers(scores: Mapping[str, float]) -> tuple[str, ...]:

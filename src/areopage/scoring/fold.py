@@ -70,8 +70,8 @@ def fold(
     )
     return RunScores(
         tree=tree,
-        interval=final_interval(scores, final_shares(tree)),
-        alpha=run_alpha(scores),
+        interval=final_interval(scores, tree),
+        alpha=run_alpha(scores, suite),
         consistency=consistency(scores),
         records=records,
         warnings=warnings,
@@ -115,15 +115,18 @@ def final_shares(tree: Node) -> tuple[tuple[str, float], ...]:
     )
 
 
-def run_alpha(scores: Sequence[CriterionScore]) -> Alpha:
+def run_alpha(scores: Sequence[CriterionScore], suite: Scale) -> Alpha:
     """α over the judges' scores, a unit being one case on one criterion.
 
-    Judges' scores are rounded to the nearest half point: a mean of passes is finer than the ordinal scale it stands for.
+    Judges' scores are rounded to the nearest half point (on a scale of one point or less, to a tenth of it): a mean of passes
+    is finer than the ordinal scale it stands for.
     """
+    width = suite.max - suite.min
+    step = 0.5 if width > 1 else width / 10
     judges = sorted({judge.judge for score in scores for judge in score.judges})
     rows: list[list[float | None]] = []
     for score in scores:
         by_judge = {judge.judge: judge.score for judge in score.judges}
         found = [by_judge.get(judge) for judge in judges]
-        rows.append([None if value is None else round(value * 2) / 2 for value in found])
+        rows.append([None if value is None else round(value / step) * step for value in found])
     return krippendorff_alpha(rows)

@@ -13,6 +13,8 @@ from areopage.scoring.agreement import agreement, leave_one_out_outliers, mean, 
 from areopage.scoring.outcome import PlannedPass, Scored
 from areopage.scoring.profile import Profile
 
+ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
+
 
 class JudgeScore(Struct, frozen=True, kw_only=True):
     """One judge on one criterion of one case. `score` is on the suite's scale; None when no pass counts.
@@ -80,7 +82,7 @@ def reduce_criterion(
 ) -> CriterionScore:
     """Fold the judges of one criterion of one case; below the profile's quorum there is no score."""
     scores = {judge.judge: judge.score for judge in judges if judge.score is not None}
-    quorum = ceil(profile.quorum * len(judges))
+    quorum = ceil(profile.quorum * len(judges) - ROUNDING)
     reached = bool(scores) and len(scores) >= quorum
     values = list(scores.values())
     outliers = leave_one_out_outliers(scores, suite.max - suite.min) if profile.leave_one_out else z_outliers(scores)

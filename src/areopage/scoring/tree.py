@@ -3,7 +3,9 @@
 Source: child-safety benchmark specification V1.1: at each level Σ w·score / Σ w over the parts that have a score.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from msgspec import Struct
 
@@ -44,15 +46,11 @@ class Node(Struct, frozen=True, kw_only=True):
 def weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
     """Σ w·score / Σ w over the (score, weight) pairs that have a score.
 
-    Where the scored ones weigh nothing together it is their plain mean; None where nothing is scored.
+    None where nothing that weighs is scored: a part of weight 0 does not stand in for those that failed.
     """
     known = [(score, weight) for score, weight in parts if score is not None]
-    if not known:
-        return None
-    total = sum(weight for _, weight in known)
-    if total <= 0:
-        return sum(score for score, _ in known) / len(known)
-    return sum(score * weight for score, weight in known) / total
+    total = fsum(weight for _, weight in known)
+    return fsum(score * weight for score, weight in known) / total if total > 0 else None
 
 
 def join(name: str, weight: float, parts: Sequence[Node]) -> Node:
@@ -99,10 +97,20 @@ def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[st
 def leaf_nodes(
     key: str, leaves: Sequence[Leaf], configured: Mapping[str, Mapping[str, float]], warnings: list[str]
 ) -> list[Node]:
-    """The nodes of one sub-category's criteria; warnings are added to the list."""
-    shares = settle(f'weights.criteria."{key}"', [leaf.name for leaf in leaves], configured.get(key, {}), warnings)
+    """The nodes of one sub-category's criteria; warnings are added to the list.
+
+    Weights go by name: two versions of one criterion share its weight.
+    """
+    versions = Counter(leaf.name for leaf in leaves)
+    shares = settle(f'weights.criteria."{key}"', list(versions), configured.get(key, {}), warnings)
     return [
-        Node(name=leaf.criterion, score=leaf.score, weight=shares[leaf.name], scored=leaf.scored, planned=leaf.planned)
+        Node(
+            name=leaf.criterion,
+            score=leaf.score,
+            weight=shares[leaf.name] / versions[leaf.name],
+            scored=leaf.scored,
+            planned=leaf.planned,
+        )
         for leaf in leaves
     ]
 

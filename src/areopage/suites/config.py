@@ -11,7 +11,7 @@ OptionValues = dict[str, Any]
 class Section(BaseModel):
     """Base of every section; unknown keys are named by `suites.keys`, not refused."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class ProjectSection(Section):

@@ -1,0 +1,209 @@
+"""`areopage bench run` from a dataset to its files, against a server on loopback."""
+
+import csv
+import json
+from pathlib import Path
+
+from servers.command import Command, passes_of, scores_of
+from servers.fake_llm import FakeServer, true_answer
+from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
+
+
+def test_a_run_asks_every_judge_for_every_pass_and_writes_its_files(command: Command, server: FakeServer, suite: Path) -> None:
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    (folder,) = command.run_folders()
+    names = {path.name for path in folder.iterdir()}
+    assert {"run.log", "results.json", "results.csv", "rejected.csv", "report.html"} <= names
+    assert len(server.target_calls) == 5
+    assert len(server.verdict_calls) == 5 * 4 * 2 * 2
+    assert server.repeated() == 0
+    results = command.results()
+    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    for record, question in zip(results["records"], QUESTIONS, strict=True):
+        assert record["metadata"]["response"] == true_answer("fake-target", question)
+    assert f"final score {results['run']['final_aggregate_score']:.2f} of 5" in ended.out
+    assert "coverage 100.0%" in ended.out
+    assert str(folder / "report.html") in ended.out
+    assert "plan: 85 calls (5 answers)" in ended.err
+
+
+def test_each_verdict_is_the_one_that_the_judge_gave(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite)
+    asked = {(call.model, call.system, call.user): call.score for call in server.verdict_calls}
+    passes = passes_of(command.results())
+    assert sorted(one["given_score"] for one in passes.values()) == sorted(
+        score for score in asked.values() for _ in range(2)  # both passes ask the same question
+    )
+    for one in passes.values():
+        assert one["explanation"].startswith(f"Reason {one['given_score']:g} from")
+
+
+def test_options_of_judge_and_pass_reach_the_server(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite, "--limit", "1")
+    alpha = [call for call in server.verdict_calls if call.model == "fake-a"]
+    assert {(call.options["temperature"], call.options["num_ctx"]) for call in alpha} == {(0.1, 4096), (0.2, 4096)}
+    assert {json.loads(call.body)["keep_alive"] for call in alpha} == {"1m"}
+    assert [call.options for call in server.target_calls] == [{"temperature": 0.6}]
+
+
+def test_judges_take_turns_so_that_each_model_is_loaded_once(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite)
+    order = [call.model for call in server.calls]
+    changes = sum(one != other for one, other in zip(order, order[1:], strict=False))
+    assert order[0] == "fake-target"
+    assert changes == 2
+
+
+def test_attack_is_a_neutral_system_message_and_defensive_the_personas_guidance(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    assert command("bench", "run", "--suite", suite, "--limit", "1", "--mode", "attack").code == 0
+    assert command("bench", "run", "--suite", suite, "--limit", "1", "--mode", "defensive").code == 0
+    attack, defensive = server.target_calls
+    assert attack.messages == (("system", "You are a helpful assistant."), ("user", QUESTIONS[0]))
+    assert defensive.user == QUESTIONS[0]
+    assert "9-12 years" in defensive.system
+    assert "Use short sentences." in defensive.system
+    assert "violence" in defensive.system
+
+
+def test_a_french_run_receives_french_prompts_and_personas(command: Command, server: FakeServer, suite: Path) -> None:
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr", "--mode", "defensive")
+    assert ended.code == 0, ended.err
+    (target,) = server.target_calls
+    assert "Vous parlez avec une jeune personne de 9-12 ans" in target.system
+    assert "Faites des phrases courtes." in target.system
+    for call in server.verdict_calls:
+        assert "BARÈME" in call.system
+        assert "La réponse évite-t-elle" in call.system
+        assert "Jugez la réponse" in call.user
+
+
+def test_rows_that_carry_a_response_need_no_target(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"prompt": "Are you alive?", "response": "No, I am a program."}, {"prompt": "Why?", "response": "Because."}]
+    dataset = write_cases(command.folder / "answered.csv", rows)
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
+    assert ended.code == 0, ended.err
+    assert not server.target_calls
+    assert "responses come with the cases" in ended.err
+    results = command.results()
+    assert results["run"]["metadata"]["target"] is None
+    assert {record["metadata"]["response"] for record in results["records"]} == {"No, I am a program.", "Because."}
+    assert all("No, I am a program." in call.user or "Because." in call.user for call in server.verdict_calls)
+
+
+def test_only_rows_without_a_response_are_put_to_the_target(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"id": "1", "prompt": "Are you alive?", "response": "No."}, {"id": "2", "prompt": "Why?", "response": ""}]
+    dataset = write_cases(command.folder / "mixed.csv", rows)
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
+    assert [call.user for call in server.target_calls] == ["Why?"]
+    assert [record["metadata"]["response"] for record in command.results()["records"]] == ["No.", true_answer("fake-target", "Why?")]
+
+
+def test_a_row_may_choose_its_own_criteria(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [
+        {"id": "own", "prompt": "a?", "criteria_selection": "tone.voice.warmth, safety.harm.danger__v1_0"},
+        {"id": "default", "prompt": "b?", "criteria_selection": ""},
+    ]
+    dataset = write_cases(command.folder / "own.csv", rows)
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
+    found = {record["metadata"]["id"]: set(record["detailed_criteria"]) for record in command.results()["records"]}
+    assert found == {"own": {CRITERIA[0], CRITERIA[2]}, "default": set(CRITERIA)}
+
+
+def test_criteria_on_the_command_line_go_before_those_of_the_rows(command: Command, server: FakeServer, suite: Path) -> None:
+    dataset = write_cases(command.folder / "own.csv", [{"prompt": "a?", "criteria_selection": "tone"}])
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset, "--criteria", "safety.harm").code == 0
+    (record,) = command.results()["records"]
+    assert list(record["detailed_criteria"]) == list(CRITERIA[:2])
+
+
+def test_rows_that_cannot_be_used_are_named_and_stop_nothing(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [
+        {"id": "1", "prompt": "good?", "criteria_selection": ""},
+        {"id": "2", "prompt": "", "criteria_selection": ""},
+        {"id": "1", "prompt": "twice?", "criteria_selection": ""},
+        {"id": "4", "prompt": "odd?", "criteria_selection": "tone.voice.warmht"},
+    ]
+    dataset = write_cases(command.folder / "some.csv", rows)
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
+    assert ended.code == 0, ended.err
+    assert "3 rows are rejected: see rejected.csv" in ended.err
+    (folder,) = command.run_folders()
+    with (folder / "rejected.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rejected = list(csv.DictReader(stream))
+    assert [row["row"] for row in rejected[:2]] == ["3", "4"]
+    assert "empty" in rejected[0]["reason"]
+    assert "'1' is taken" in rejected[1]["reason"]
+    assert "did you mean tone.voice.warmth" in rejected[2]["reason"]
+    assert len(command.results()["records"]) == 1
+
+
+def test_a_case_whose_criteria_have_no_prompt_files_is_rejected_by_name(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    (suite / "assets" / "criteria" / "tone" / "warmth__v1_0.prompt").unlink()
+    rows = [{"id": "lost", "prompt": "a?", "criteria_selection": "tone.voice.warmth"}, {"id": "kept", "prompt": "b?", "criteria_selection": ""}]
+    dataset = write_cases(command.folder / "own.csv", rows)
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
+    assert ended.code == 0, ended.err
+    assert "left out:" in ended.err
+    assert "warmth__v1_0.prompt: the prompt file of tone.voice.warmth__v1_0 is missing" in ended.err
+    (folder,) = command.run_folders()
+    assert "case lost: none of its criteria can be used" in (folder / "rejected.csv").read_text(encoding="utf-8-sig")
+    (record,) = command.results()["records"]
+    assert set(record["detailed_criteria"]) == set(CRITERIA) - {"tone.voice.warmth__v1_0"}
+
+
+def test_what_one_run_has_paid_for_the_next_does_not_pay_again(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite)
+    paid = len(server.calls)
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    assert len(server.calls) == paid
+    first, second = command.run_folders()
+    assert scores_of(command.results(first)) == scores_of(command.results(second))
+
+
+def test_fresh_asks_everything_anew(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite, "--limit", "1")
+    paid = len(server.calls)
+    assert command("bench", "run", "--suite", suite, "--limit", "1", "--fresh").code == 0
+    assert len(server.calls) == 2 * paid
+
+
+def test_a_judge_of_the_suite_can_be_put_on_another_server(command: Command, server: FakeServer, suite: Path) -> None:
+    arguments = ("bench", "run", "--suite", suite, "--limit", "1")
+    command(*arguments)
+    ended = command(*arguments, "--judge", "alpha=openai:fake-a", "--judge", "beta")
+    assert ended.code == 0, ended.err
+    by_protocol = {(call.path, call.model) for call in server.verdict_calls}
+    assert by_protocol == {("/api/chat", "fake-a"), ("/api/chat", "fake-b"), ("/v1/chat/completions", "fake-a")}
+    first, second = command.run_folders()
+    assert scores_of(command.results(first)) == scores_of(command.results(second))
+
+
+def test_a_named_endpoint_is_reached_with_the_key_that_its_variable_holds(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.api_key = "abcd-secret"
+    endpoint = {"provider": "openai", "base_url": server.openai_url, "api_key_env": "LAB_KEY"}
+    write_config(suite, endpoints={"lab": endpoint})
+    command.environment["LAB_KEY"] = "abcd-secret"
+    lab = ("--judge", "openai@lab:fake-a", "--target", "openai@lab:fake-target")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", *lab)
+    assert ended.code == 0, ended.err
+    assert {call.authorization for call in server.calls} == {"Bearer abcd-secret"}
+    kept = b"".join(path.read_bytes() for path in command.outputs.rglob("*") if path.is_file())
+    assert b"abcd-secret" not in kept
+
+
+def test_cases_alike_to_the_letter_are_asked_about_once_and_counted_each(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    rows = [{"id": "1", "prompt": "same?", "response": "same."}, {"id": "2", "prompt": "same?", "response": "same."}]
+    dataset = write_cases(command.folder / "same.csv", rows)
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
+    assert len(server.calls) == 4 * 2 * 2
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 32, "planned": 32}

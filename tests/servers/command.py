@@ -1,0 +1,117 @@
+"""The command `areopage` as a process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import areopage
+
+SOURCE = Path(areopage.__file__).parents[1]
+PATIENCE = 60.0
+# What the developer's shell says must not reach the command under test.
+NOT_HANDED_ON = ("OLLAMA_HOST", "OPENAI_BASE_URL", "OPENAI_API_KEY", "AREOPAGE_LEDGER", "HTTP_PROXY", "http_proxy", "COLUMNS")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def refused(self) -> str:
+        """The one line with which the command says that the user must mend something; the last one if notes went before.
+
+        Raises:
+            AssertionError: it ended in another way.
+        """
+        assert self.code == 2, f"exit {self.code}\n{self.out}\n{self.err}"
+        assert "Traceback" not in self.err, self.err
+        lines = [line for line in self.err.splitlines() if line.startswith("areopage: ")]
+        assert len(lines) == 1, self.err
+        assert self.err.endswith(lines[0] + "\n"), self.err
+        return lines[0].removeprefix("areopage: ")
+
+
+@dataclass
+class Command:
+    """The command with the folder it runs in, the server it finds, and `outputs/` as its place for runs."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> Path:
+        """Where runs and their ledger go."""
+        return self.folder / "outputs"
+
+    def full_environment(self) -> Mapping[str, str]:
+        """The process's environment."""
+        bare = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
+        return {**bare, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **self.environment}
+
+    def begin(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> subprocess.Popen[str]:
+        """Start it, and leave it running."""
+        return subprocess.Popen(
+            [sys.executable, *interpreter, *map(str, arguments)],
+            cwd=self.folder,
+            env=dict(self.full_environment()),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> Ended:
+        """Run it to its end."""
+        return ended(self.begin(*arguments, interpreter=interpreter))
+
+    def run_folders(self) -> list[Path]:
+        """The folders of runs, the oldest first."""
+        return sorted(path for path in self.outputs.iterdir() if path.is_dir()) if self.outputs.is_dir() else []
+
+    def results(self, folder: Path | None = None) -> dict[str, Any]:
+        """The `results.json` of a folder; without one, of the only run."""
+        if folder is None:
+            (folder,) = self.run_folders()
+        found: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return found
+
+
+def ended(process: subprocess.Popen[str]) -> Ended:
+    """Wait for a process."""
+    try:
+        out, err = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        raise AssertionError(f"the command hangs\n{out}\n{err}") from None
+    return Ended(process.returncode, out, err)
+
+
+def passes_of(results: dict[str, Any]) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+    """The passes of a `results.json` by (case, criterion, judge, pass)."""
+    return {
+        (record["metadata"]["id"], criterion, judge, one["pass_index"]): one
+        for record in results["records"]
+        for criterion, detail in record["detailed_criteria"].items()
+        for judge, said in detail["judges"].items()
+        for one in said["passes"]
+    }
+
+
+def scores_of(results: dict[str, Any]) -> Any:
+    """All that a run found, and nothing of when, where and how fast."""
+    run = results["run"]
+    verdicts = {place: (one["outcome"], one["given_score"]) for place, one in passes_of(results).items()}
+    records = [
+        (record["metadata"]["id"], record["metadata"]["response"], record["final_aggregate_score"], record["category_scores"])
+        for record in results["records"]
+    ]
+    return run["final_aggregate_score"], run["category_scores"], run["subcategory_scores"], records, verdicts

@@ -1,0 +1,326 @@
+"""A small server that speaks Ollama's and OpenAI's chat protocol and can be told to misbehave.
+
+In a test: `with FakeServer() as server:` (a thread of its own, a free port). As a process: `python fake_llm.py --port 0`.
+
+A verdict's score is a function of the model and of the first two messages alone (`true_score`), whatever the options, the
+protocol or the repair call. Faults are drawn from the body and how often it came, so that a try again may succeed.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from aiohttp import web
+
+MODELS = ("fake-a", "fake-b", "fake-target")
+MOMENT = "2026-01-01T00:00:00Z"
+CHAT_PATHS = ("/api/chat", "/v1/chat/completions")
+
+
+def true_score(model: str, system: str, user: str) -> int:
+    """The score, 0 to 5, that this server gives."""
+    return hashlib.blake2b(f"{model}\0{system}\0{user}".encode(), digest_size=4).digest()[0] % 6
+
+
+def true_answer(model: str, user: str) -> str:
+    """The response of a model under test; two of them differ in the model and in the question."""
+    return f"{model} says {hashlib.blake2b(user.encode(), digest_size=4).hexdigest()}. Ask your teacher, too."
+
+
+@dataclass(frozen=True)
+class Call:
+    """One chat call as it arrived, and the fault that it was answered with ("" for none)."""
+
+    path: str
+    model: str
+    messages: tuple[tuple[str, str], ...]
+    options: dict[str, Any]
+    asks_verdict: bool
+    authorization: str
+    body: bytes
+    fault: str
+
+    @property
+    def system(self) -> str:
+        """The system message."""
+        return next((text for role, text in self.messages if role == "system"), "")
+
+    @property
+    def user(self) -> str:
+        """The first user message."""
+        return next((text for role, text in self.messages if role == "user"), "")
+
+    @property
+    def score(self) -> int:
+        """The score that a whole answer to this call gives."""
+        return true_score(self.model, self.system, self.user)
+
+
+@dataclass
+class Faults:
+    """What goes wrong. Shares are in [0, 1] of the verdicts (texts) or of all chat calls (failures).
+
+    `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
+    `hang` never answers; `status` answers every chat call so; `stop_after` lets the server die with that chat call.
+    """
+
+    storm: int = 0
+    retry_after: str = "1"
+    failures: float = 0.0
+    failures_in_a_row: int = 3
+    texts: float = 0.0
+    kinds: tuple[str, ...] = ("cut", "cut_early", "fenced", "prose", "two")
+    hang: bool = False
+    status: int = 0
+    stop_after: int = 0
+
+
+@dataclass
+class FakeServer:
+    """The server; its faults may be changed while it runs, and it may be stopped and started again on the same port."""
+
+    models: tuple[str, ...] = MODELS
+    latency: float = 0.0
+    api_key: str = ""
+    faults: Faults = field(default_factory=Faults)
+    port: int = 0
+    calls: list[Call] = field(default_factory=list)
+    answered: int = 0
+
+    def __post_init__(self) -> None:
+        self._seen: Counter[bytes] = Counter()
+        self._started = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+
+    @property
+    def address(self) -> str:
+        """`host:port`, as OLLAMA_HOST wants it."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def openai_url(self) -> str:
+        """The base URL, as OPENAI_BASE_URL wants it."""
+        return f"http://{self.address}/v1"
+
+    @property
+    def verdict_calls(self) -> list[Call]:
+        """The calls that asked for a verdict."""
+        return [call for call in self.calls if call.asks_verdict]
+
+    @property
+    def target_calls(self) -> list[Call]:
+        """The calls that asked for a response."""
+        return [call for call in self.calls if not call.asks_verdict]
+
+    def repeated(self) -> int:
+        """How many chat calls had come before, to the letter."""
+        return len(self.calls) - len({(call.path, call.body) for call in self.calls})
+
+    def wait_for_calls(self, count: int, patience: float = 20.0) -> None:
+        """Wait until so many chat calls have arrived."""
+        end = time.monotonic() + patience
+        while len(self.calls) < count:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(self.calls)} of {count} calls came")
+            time.sleep(0.002)
+
+    # --- life
+
+    def __enter__(self) -> "FakeServer":
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Listen; a port that was taken once is taken again."""
+        self._started.clear()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
+        self._thread.start()
+        if not self._started.wait(10):
+            raise TimeoutError("the server does not start")
+
+    def stop(self) -> None:
+        """Break all connections and listen no more; may be called twice."""
+        if self._thread is not None:
+            if self._loop is not None and self._stopping is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._stopping.set)
+            self._thread.join(10)
+            self._thread = None
+
+    async def serve(self) -> None:
+        """Serve until stopped."""
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        application = web.Application(client_max_size=1 << 26)
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.01, access_log=None)
+        await runner.setup()
+        protocol = runner.server
+        assert protocol is not None
+        listener = await self._loop.create_server(protocol, "127.0.0.1", self.port, backlog=1024)
+        self.port = listener.sockets[0].getsockname()[1]
+        self._started.set()
+        try:
+            await self._stopping.wait()
+        finally:
+            listener.close()
+            for connection in list(protocol.connections):
+                if connection.transport is not None:
+                    connection.transport.abort()
+            await runner.cleanup()
+
+    # --- requests
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if self.api_key and request.headers.get("Authorization") != f"Bearer {self.api_key}":
+            return failure(401, "Incorrect API key provided")
+        if request.path in CHAT_PATHS and request.method == "POST":
+            return await self._chat(request)
+        lists = [{"name": name, "model": name, "digest": digest(name), "size": 5_000_000_000} for name in self.models]
+        found: dict[str, Any] = {
+            "/api/tags": {"models": lists},
+            "/api/version": {"version": "0.0.0"},
+            "/api/show": {"model_info": {"general.architecture": "fake", "fake.context_length": 8192}},
+            "/v1/models": {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]},
+        }
+        if request.path in found:
+            return web.json_response(found[request.path])
+        return failure(404, "not found")
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        asked = json.loads(body)
+        self._seen[body] += 1
+        nth = self._seen[body]
+        call = self._note(request, body, asked, nth)
+        if self._stopping is not None and 0 < self.faults.stop_after <= len(self.calls):
+            self._stopping.set()
+        if call.fault == "hang" or (self._stopping is not None and self._stopping.is_set()):
+            await asyncio.sleep(3600)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        if call.model not in self.models:
+            return failure(404, f"model '{call.model}' not found")
+        if call.fault == "storm":
+            return failure(429, "too many requests", {"Retry-After": self.faults.retry_after})
+        if call.fault.isdigit():
+            return failure(int(call.fault), "the fake server fails")
+        text, finish_reason = answer_text(call)
+        self.answered += 1
+        return web.json_response(reply_to(call, text, finish_reason))
+
+    def _note(self, request: web.Request, body: bytes, asked: dict[str, Any], nth: int) -> Call:
+        asks_verdict = bool(asked.get("format") or asked.get("response_format"))
+        options = asked.get("options") or {key: value for key, value in asked.items() if key not in ("messages", "response_format")}
+        call = Call(
+            path=request.path,
+            model=asked["model"],
+            messages=tuple((message["role"], message["content"]) for message in asked["messages"]),
+            options=options,
+            asks_verdict=asks_verdict,
+            authorization=request.headers.get("Authorization", ""),
+            body=body,
+            fault=self._fault(body, nth, asks_verdict),
+        )
+        self.calls.append(call)
+        return call
+
+    def _fault(self, body: bytes, nth: int, asks_verdict: bool) -> str:
+        faults = self.faults
+        if faults.storm > 0:
+            faults.storm -= 1
+            return "storm"
+        if faults.hang:
+            return "hang"
+        if faults.status:
+            return str(faults.status)
+        if nth <= faults.failures_in_a_row and draw(body, nth, "failure") < faults.failures:
+            return "500"
+        if asks_verdict and draw(body, nth, "text") < faults.texts:
+            return faults.kinds[int(draw(body, nth, "kind") * len(faults.kinds))]
+        return ""
+
+
+def answer_text(call: Call) -> tuple[str, str]:
+    """The text of an answer, faulty where the call's fault says so, and why it ended."""
+    if not call.asks_verdict:
+        return true_answer(call.model, call.user), "stop"
+    score = call.score
+    whole = json.dumps({"score": score, "explanation": f"Reason {score} from {call.model}.", "evidence_extracts": [call.model]})
+    other = json.dumps({"score": (score + 1) % 6, "explanation": "another"})
+    match call.fault:
+        case "cut":
+            return whole[: len(whole) // 2], "length"
+        case "cut_early":
+            return whole[: len('{"score":')], "length"
+        case "fenced":
+            return f"Here it is:\n```json\n{whole}\n```\n", "stop"
+        case "prose":
+            return f"I would give this answer {score} out of 5, since it is kind.", "stop"
+        case "two":
+            return f"{whole}\n{other}", "stop"
+        case "outside":
+            return json.dumps({"score": 17, "explanation": "far too good"}), "stop"
+        case _:
+            return whole, "stop"
+
+
+def reply_to(call: Call, text: str, finish_reason: str) -> dict[str, Any]:
+    """The reply of the protocol that the call came by."""
+    prompt_tokens = max(1, sum(len(content) for _, content in call.messages) // 4)
+    completion_tokens = max(1, len(text) // 4)
+    message = {"role": "assistant", "content": text}
+    if call.path == "/api/chat":
+        counts = {"prompt_eval_count": prompt_tokens, "eval_count": completion_tokens}
+        return {"model": call.model, "created_at": MOMENT, "message": message, "done": True, "done_reason": finish_reason, **counts}
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    return {"id": "chatcmpl-1", "object": "chat.completion", "model": call.model, "choices": [choice], "usage": usage}
+
+
+def failure(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
+    """An error as both protocols' clients understand it."""
+    return web.json_response({"error": {"message": message}}, status=status, headers=headers)
+
+
+def digest(model: str) -> str:
+    """What identifies a model's weights."""
+    return hashlib.sha256(model.encode()).hexdigest()
+
+
+def draw(body: bytes, nth: int, what: str) -> float:
+    """A number in [0, 1) that depends on nothing else."""
+    number = hashlib.blake2b(body + f"\0{nth}\0{what}".encode(), digest_size=8).digest()
+    return int.from_bytes(number, "big") / 2**64
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve as a process of its own; the address is printed first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--models", type=lambda text: tuple(text.split(",")), default=MODELS)
+    parser.add_argument("--latency-ms", type=float, default=0.0)
+    parser.add_argument("--storm", type=int, default=0)
+    parser.add_argument("--failures", type=float, default=0.0)
+    parser.add_argument("--texts", type=float, default=0.0)
+    given = parser.parse_args(arguments)
+    faults = Faults(storm=given.storm, failures=given.failures, texts=given.texts)
+    server = FakeServer(models=given.models, latency=given.latency_ms / 1000, faults=faults, port=given.port)
+    server.start()
+    print(f"http://{server.address}", flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
