@@ -1,5 +1,7 @@
-"""The command `areopage` as a process."""
+"""The command `areopage`: as a process of its own, or quicker, in the test's own process."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -8,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import areopage
+from areopage.cli.main import main
 
 SOURCE = Path(areopage.__file__).parents[1]
 PATIENCE = 60.0
@@ -68,9 +72,26 @@ class Command:
             text=True,
         )
 
-    def __call__(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> Ended:
-        """Run it to its end."""
+    def process(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> Ended:
+        """Run it to its end as a process."""
         return ended(self.begin(*arguments, interpreter=interpreter))
+
+    def __call__(self, *arguments: str | Path) -> Ended:
+        """Run it to its end in this process, which saves the start of an interpreter; an unforeseen exception is raised."""
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            contextlib.chdir(self.folder),
+            mock.patch.dict(os.environ, self.full_environment(), clear=True),
+            mock.patch.object(sys, "argv", ["areopage", *map(str, arguments)]),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code
+        assert isinstance(code, int)
+        return Ended(code, out.getvalue(), err.getvalue())
 
     def run_folders(self) -> list[Path]:
         """The folders of runs, the oldest first."""

@@ -69,7 +69,8 @@ class Faults:
     """What goes wrong. Shares are in [0, 1] of the verdicts (texts) or of all chat calls (failures).
 
     `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
-    `hang` never answers; `status` answers every chat call so; `stop_after` lets the server die with that chat call.
+    `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so; `stop_after` lets the server
+    die with that chat call.
     """
 
     storm: int = 0
@@ -79,6 +80,7 @@ class Faults:
     texts: float = 0.0
     kinds: tuple[str, ...] = ("cut", "cut_early", "fenced", "prose", "two")
     hang: bool = False
+    hold: bool = False
     status: int = 0
     stop_after: int = 0
 
@@ -208,6 +210,8 @@ class FakeServer:
             self._stopping.set()
         if call.fault == "hang" or (self._stopping is not None and self._stopping.is_set()):
             await asyncio.sleep(3600)
+        while self.faults.hold:
+            await asyncio.sleep(0.005)
         if self.latency:
             await asyncio.sleep(self.latency)
         if call.model not in self.models:

@@ -1,6 +1,5 @@
 """`areopage models`: list, check, pull."""
 
-import asyncio
 import os
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +24,8 @@ def list_models(
     suite: SuiteOption = None,
 ) -> None:
     """List the models of a provider's server; without one, list the providers."""
+    import asyncio
+
     from areopage.models.providers import listed_models, provider_names
 
     if provider is None:
@@ -40,6 +41,8 @@ def list_models(
 @app.command()
 def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     """Make sure that a model can be asked."""
+    import asyncio
+
     from areopage.bench.pool import check_model
     from areopage.models.reference import ModelReference
 

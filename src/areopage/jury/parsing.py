@@ -19,9 +19,12 @@ from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
 TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
 SCORE_KEY = re.compile(r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*[\"'“]?(-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII)
+SCORE_END = re.compile(r"[^\S\n]*+(?:/[^\S\n]*+\d{1,6}(?:\.\d{1,6})?[^\S\n]*+)?[\"'”]?[^\S\n]*+[,}\n]", re.ASCII)
+KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
 REFUSAL = re.compile(
-    r"\W*(i(?:['’]m| am) sorry|sorry,|i (?:can(?:no|['’])t|won['’]t|am (?:not able|unable)|must decline)|as an ai\b|"
-    r"je (?:suis désolé|ne (?:peux|puis) pas|refuse)|désolé|en tant qu['’]ia\b)",
+    r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"
+    r"je (?:suis (?:désolée?|navrée?|dans l['’]incapacité)|ne (?:peux|puis|suis) pas|refuse|regrette)|désolée?\b|"
+    r"en tant qu['’](?:ia\b|intelligence artificielle))",
     re.IGNORECASE,
 )
 REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
@@ -129,22 +132,32 @@ def only_verdict(verdicts: list[dict[str, Any]], scale: Scale) -> Outcome:
 
 
 def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
-    """The verdict that json-repair makes of a broken object, if the text leaves no doubt about its score."""
-    scores = {match.group(1).replace(",", ".") for match in SCORE_KEY.finditer(text)}
+    """The verdict that json-repair makes of a broken object, if the text leaves no doubt about its score.
+
+    What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
+    """
+    found = list(SCORE_KEY.finditer(text))
+    scores = {float(match.group(1).replace(",", ".")) for match in found}
     if not scores:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:
         return Unparsed(reason="broken JSON with different scores")
-    last = max(match.end() for match in SCORE_KEY.finditer(text))
-    if not text[last:].strip():
+    if any(SCORE_END.match(text, match.end()) is None for match in found):
         return Unparsed(reason="cut within the score")
-    repaired = repair_json(text[text.find("{") :], return_objects=True)
+    start = text.find("{")
+    second = text.find("{", start + 1)
+    if KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
+        return Unparsed(reason="broken JSON whose score may be a quotation")
+    try:
+        repaired = repair_json(text[start:], return_objects=True)
+    except RecursionError:
+        return Unparsed(reason="broken JSON, nested too deeply")
     candidates = repaired if isinstance(repaired, list) else [repaired]
-    verdicts = [found for found in candidates if isinstance(found, dict) and "score" in found]
+    verdicts = [one for one in candidates if isinstance(one, dict) and "score" in one]
     if not verdicts:
         return Unparsed(reason="broken JSON that cannot be repaired")
     outcome = only_verdict(verdicts, scale)
-    if isinstance(outcome, Scored) and outcome.score != float(scores.pop()):
+    if isinstance(outcome, Scored) and outcome.score not in scores:
         return Unparsed(reason="broken JSON whose repair changes the score")
     return outcome
 
@@ -161,7 +174,7 @@ def verdict_of(verdict: dict[str, Any], scale: Scale) -> Outcome:
     explanation = verdict.get("explanation", "")
     return Scored(
         score=score,
-        explanation=explanation if isinstance(explanation, str) else json.dumps(explanation, ensure_ascii=False),
+        explanation=explanation if isinstance(explanation, str) else json_of(explanation),
         evidence=tuple(one for one in extracts if isinstance(one, str))[:MAX_EXTRACTS],
     )
 
@@ -171,7 +184,11 @@ def score_of(value: Any, scale: Scale) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of 400 digits
+            return None
+        return number if math.isfinite(number) else None
     match = TEXT_SCORE.fullmatch(value) if isinstance(value, str) else None
     if match is None or (match.group(2) is not None and float(match.group(2)) != scale.max):
         return None
@@ -180,5 +197,13 @@ def score_of(value: Any, scale: Scale) -> float | None:
 
 def shown(value: Any) -> str:
     """A value for a reason, short."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json_of(value)
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def json_of(value: Any) -> str:
+    """A parsed value as JSON text again; "..." where it is nested too deeply for that."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "..."

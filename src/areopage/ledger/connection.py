@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.tables import REVISION
+from areopage.errors import MissingExtra, StorageError, name_list
+from areopage.ledger.tables import REVISION, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
@@ -27,22 +27,43 @@ def open_engine(location: str | Path) -> Engine:
         StorageError: the place cannot be written, is not a ledger, or was made by a newer version.
         MissingExtra: PostgreSQL's driver is not installed.
     """
-    url = location if isinstance(location, str) and "://" in location else f"sqlite:///{location}"
-    if url.startswith("postgresql://"):
-        url = url.replace("postgresql://", "postgresql+psycopg://", 1)
-    if url.startswith("sqlite:///"):
-        make_folder(Path(url.removeprefix("sqlite:///")).parent)
+    url = url_of(location)
     try:
         engine = create_engine(url)
-        if engine.dialect.name == "sqlite":
-            event.listen(engine, "connect", set_sqlite_pragmas)
-    except (ArgumentError, NoSuchModuleError):
-        raise StorageError(f"{shown(url)} is not a database URL: give a SQLite file or postgresql://...") from None
     except ModuleNotFoundError:
         raise MissingExtra("a PostgreSQL ledger", "postgres") from None
+    except NoSuchModuleError:
+        raise not_a_ledger_url(shown(url)) from None
     with storage_errors(shown(url)):
-        upgrade(engine, url)
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", set_sqlite_pragmas)
+            make_folder(Path(url.database or "").parent)
+        upgrade(engine)
     return engine
+
+
+def url_of(location: str | Path) -> URL:
+    """The URL of a ledger: a path is a SQLite file, whatever characters it holds.
+
+    Raises:
+        StorageError: the text looks like a URL and is none of SQLite's with a file or PostgreSQL's.
+    """
+    if not isinstance(location, str) or "://" not in location:
+        return URL.create("sqlite", database=str(location))
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError):
+        raise not_a_ledger_url(location.partition("://")[0] + "://...") from None
+    if url.drivername == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.drivername not in ("sqlite", "postgresql+psycopg") or (url.drivername == "sqlite" and not url.database):
+        raise not_a_ledger_url(shown(url))
+    return url
+
+
+def not_a_ledger_url(place: str) -> StorageError:
+    """The error for a URL of no database that a ledger can live in."""
+    return StorageError(f"{place} is no place for a ledger: give a SQLite file or postgresql://...")
 
 
 def make_folder(folder: Path) -> None:
@@ -59,32 +80,46 @@ def make_folder(folder: Path) -> None:
 
 def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
     """What each new SQLite connection is told."""
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON"):
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def upgrade(engine: Engine, url: str) -> None:
-    """Run the migrations that are missing; two processes at once take turns."""
+def upgrade(engine: Engine) -> None:
+    """Run the migrations that are missing, all or none; two processes at once take turns."""
+    place = shown(engine.url)
     if revision_of(engine) == REVISION:
         return
+    if engine.dialect.name == "sqlite" and strangers(engine):
+        raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): name another one")
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
-    with migration_turn(engine, url) as connection:
+    with migration_turn(engine) as connection:
         found = revision_of(engine)
         if found is not None and found > REVISION:
-            raise StorageError(f"{shown(url)} was made by a newer areopage (revision {found}): update areopage")
+            raise StorageError(f"{place} was made by a newer areopage (revision {found}): update areopage")
         config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
+        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except CommandError:
+            raise StorageError(f"{place} is not a ledger: it is at a revision {found!r} that areopage never had") from None
+
+
+def strangers(engine: Engine) -> list[str]:
+    """The tables of a database that are not a ledger's."""
+    return [name for name in inspect(engine).get_table_names() if name not in metadata.tables and name != "alembic_version"]
 
 
 @contextmanager
-def migration_turn(engine: Engine, url: str) -> Iterator[Connection]:
-    """A connection that no other process migrates with at the same time."""
+def migration_turn(engine: Engine) -> Iterator[Connection]:
+    """A connection that no other process migrates with at the same time, in one transaction."""
     if engine.dialect.name == "sqlite":
-        with FileLock(url.removeprefix("sqlite:///") + ".migrate.lock"), engine.connect() as connection:
+        with FileLock(f"{engine.url.database}.migrate.lock"), engine.connect() as connection:
+            # the driver begins no transaction before CREATE TABLE: a process killed in between would leave half a ledger
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
             connection.commit()
         return
@@ -115,7 +150,7 @@ def storage_errors(place: str) -> Iterator[None]:
         if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
             reason = f"no space left to write ({reason}): free some space"
         elif "readonly database" in reason or "unable to open database file" in reason:
-            reason = f"no permission to write there ({reason})"
+            reason = f"cannot be opened and written there ({reason}): name a file in a folder of yours"
         elif "file is not a database" in reason:
             reason = "this file is not a ledger: name another one"
         raise StorageError(f"{place}: {reason}") from error
@@ -123,9 +158,8 @@ def storage_errors(place: str) -> Iterator[None]:
         raise StorageError(f"{place}: {error.strerror or error}") from error
 
 
-def shown(url: str) -> str:
-    """A database URL as it may be shown: without its password."""
-    try:
-        return url.removeprefix("sqlite:///") if url.startswith("sqlite") else make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
-        return "this"
+def shown(url: URL) -> str:
+    """A database URL as it may be shown: without its password; a SQLite file by its path."""
+    if url.drivername == "sqlite" and url.database:
+        return url.database
+    return url.difference_update_query(["password"]).render_as_string(hide_password=True)

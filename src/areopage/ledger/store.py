@@ -1,10 +1,12 @@
 """Read and append: the only place that speaks SQL about runs, answers and judgments."""
 
+import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from sqlalchemy import Engine, Row, Select, Table, func, insert, select, update
@@ -19,7 +21,7 @@ from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparse
 KEYS_PER_QUERY = 500
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 
-T = TypeVar("T")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Ledger:
@@ -27,7 +29,7 @@ class Ledger:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.place = shown(str(engine.url.render_as_string(hide_password=False)))
+        self.place = shown(engine.url)
 
     @classmethod
     def open(cls, location: str | Path) -> "Ledger":
@@ -65,7 +67,8 @@ class Ledger:
     def create_run(self, run: Run, cases: Sequence[str]) -> None:
         """Append a run with its cases (each a JSON text), in order."""
         with storage_errors(self.place), self.engine.begin() as connection:
-            connection.execute(insert(runs), [msgspec.structs.asdict(run) | {"created_at": naive(run.created_at)}])
+            finished = naive(run.finished_at) if run.finished_at else None
+            connection.execute(insert(runs), [row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}])
             rows = [{"run_id": run.id, "position": position, "case": storable(case)} for position, case in enumerate(cases)]
             if rows:
                 connection.execute(insert(run_cases), rows)
@@ -91,7 +94,7 @@ class Ledger:
             UnknownRun: there is none; the newest are listed.
         """
         known = self.runs()
-        folder = str(Path(name).expanduser().resolve())
+        folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` that nobody has stays as it is
         found = [run for run in known if name == run.id or folder == run.folder]
         if not found and name == "latest":
             found = known[:1]
@@ -134,7 +137,8 @@ class Ledger:
                     for number, judgment in zip(ids, judged, strict=True)
                     for verdict in judgment.verdicts
                 ]
-                connection.execute(insert(verdicts), rows)
+                if rows:
+                    connection.execute(insert(verdicts), rows)
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
         """The answer that counts for each key: the latest that was answered, else the latest attempt."""
@@ -190,15 +194,15 @@ def is_scored(judgment: Judgment) -> bool:
     return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
 
 
+def row_of(record: Answer | Judgment | Run) -> dict[str, Any]:
+    """A record's fields, its texts as every database takes them."""
+    fields = msgspec.structs.asdict(record)
+    return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
+
+
 def answer_row(answer: Answer) -> dict[str, Any]:
     """An answer as a row."""
-    row = msgspec.structs.asdict(answer)
-    return row | {
-        "text": storable(answer.text),
-        "reason": storable(answer.reason),
-        "case_id": storable(answer.case_id),
-        "created_at": naive(answer.created_at),
-    }
+    return row_of(answer) | {"created_at": naive(answer.created_at)}
 
 
 def answer_of(row: Row[Any]) -> Answer:
@@ -209,14 +213,9 @@ def answer_of(row: Row[Any]) -> Answer:
 
 def judgment_row(judgment: Judgment) -> dict[str, Any]:
     """A judgment as a row; its verdicts are rows of their own."""
-    row = msgspec.structs.asdict(judgment)
+    row = row_of(judgment)
     del row["verdicts"]
-    return row | {
-        "raw_text": storable(judgment.raw_text),
-        "repair_text": storable(judgment.repair_text),
-        "steps": json_text(judgment.steps),
-        "created_at": naive(judgment.created_at),
-    }
+    return row | {"steps": json_text(judgment.steps), "created_at": naive(judgment.created_at)}
 
 
 def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
@@ -230,13 +229,14 @@ def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
     """A verdict as a row; scores are a column, so that SQL can reckon with them."""
     outcome = verdict.outcome
     scored = isinstance(outcome, Scored)
+    evidence = tuple(storable(extract) for extract in outcome.evidence) if isinstance(outcome, Scored) else ()
     return {
         "judgment_id": judgment_id,
         "criterion": verdict.criterion,
         "outcome": outcome_name(outcome),
         "score": outcome.score if isinstance(outcome, Scored) else None,
         "explanation": storable(outcome.explanation) if isinstance(outcome, Scored) else "",
-        "evidence": storable(json_text(outcome.evidence)) if isinstance(outcome, Scored) else "[]",
+        "evidence": json_text(evidence),
         "reason": "" if scored else storable(getattr(outcome, "reason", "")),
     }
 
@@ -264,7 +264,7 @@ def json_text(value: Any) -> str:
 
 def storable(text: str) -> str:
     """A text that every database takes: NUL and lone surrogates become U+FFFD."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    return UNSTORABLE.sub("\ufffd", text)
 
 
 def naive(moment: datetime) -> datetime:

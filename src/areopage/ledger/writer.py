@@ -46,6 +46,8 @@ class LedgerWriter:
         """
         if self._failure is not None:
             raise self._failure
+        if self._task is not None and self._task.done():
+            self._task.result()  # whatever else ended it must not go unseen while records pile up
         self._waiting.append(record)
         self._arrived.set()
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0)]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]
 OptionValues = dict[str, Any]
 
 
@@ -201,7 +202,7 @@ class SuiteConfig(Section):
     """A suite's configuration."""
 
     project: ProjectSection = ProjectSection()
-    languages: Annotated[list[str], Field(min_length=1)] = ["en"]
+    languages: Annotated[list[Language], Field(min_length=1)] = ["en"]
     judge_system: JudgeSystemSection = JudgeSystemSection()
     ollama: OllamaSection = OllamaSection()
     endpoints: dict[str, EndpointSection] = {}

@@ -1,10 +1,12 @@
 """Load a suite: a bundled one by its name, or any folder with a `config.yml`."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
@@ -17,6 +19,7 @@ from areopage.yaml_document import YamlDocument, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"
 CONFIG_FILE = "config.yml"
+MAX_SHOWN = 60
 
 
 class Suite(Struct, frozen=True, kw_only=True):
@@ -85,7 +88,7 @@ def find_suite(name_or_folder: str) -> Path:
     """
     if name_or_folder in bundled_names():
         return BUNDLED / name_or_folder
-    folder = Path(name_or_folder).expanduser()
+    folder = Path(os.path.expanduser(name_or_folder))  # noqa: PTH111 - a `~name` that nobody has stays as it is
     if folder.is_file() and folder.name == CONFIG_FILE:
         folder = folder.parent
     if (folder / CONFIG_FILE).is_file():
@@ -125,29 +128,49 @@ def parse_config(document: YamlDocument) -> SuiteConfig:
     try:
         config = SuiteConfig.model_validate(document.data)
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        first = faults[0]
-        more = f" (+{len(faults) - 1} more: areopage suites validate)" if len(faults) > 1 else ""
-        message = first["msg"][:1].lower() + first["msg"][1:]
-        shown = first["input"] if isinstance(first["input"], str | int | float | bool | None) else type(first["input"]).__name__
-        raise document.error(f"{message}, got {shown!r}{more}", *(str(part) for part in first["loc"])) from None
-    check_limits(config, document)
+        first, *others = error.errors(include_url=False)
+        more = f" (+{len(others)} more: areopage suites validate)" if others else ""
+        raise schema_fault(document, first, more) from None
+    for fault in limit_faults(config, document):
+        raise fault
     return config
 
 
-def check_limits(config: SuiteConfig, document: YamlDocument) -> None:
+def config_faults(document: YamlDocument) -> list[ConfigError]:
+    """Everything for which `parse_config` refuses a configuration."""
+    try:
+        config = SuiteConfig.model_validate(document.data)
+    except ValidationError as error:
+        return [schema_fault(document, fault) for fault in error.errors(include_url=False)]
+    return limit_faults(config, document)
+
+
+def schema_fault(document: YamlDocument, fault: ErrorDetails, more: str = "") -> ConfigError:
+    """One fault as pydantic found it, at its key; `more` is put after the message."""
+    message = fault["msg"][:1].lower() + fault["msg"][1:]
+    given = fault["input"]
+    shown = repr(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
+    shown = shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}..."
+    # parts such as `list[str]` or `[key]` are pydantic's own and stand in no file
+    keys = [str(part) for part in fault["loc"] if not str(part).endswith("]")]
+    return document.error(f"{message}, got {shown}{more}", *keys)
+
+
+def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:
     """The relations between keys that a schema cannot say."""
+    faults: list[ConfigError] = []
     judges, limits = config.judge_system.judges, config.validation
     if len(judges) > limits.max_judges_simultaneous:
         message = f"{len(judges)} judges, and validation.max_judges_simultaneous is {limits.max_judges_simultaneous}"
-        raise document.error(message, "judge_system", "judges")
+        faults.append(document.error(message, "judge_system", "judges"))
     if config.judge_system.evaluation.n_passes > limits.max_passes_per_judge:
         message = f"more than validation.max_passes_per_judge ({limits.max_passes_per_judge})"
-        raise document.error(message, "judge_system", "evaluation", "n_passes")
+        faults.append(document.error(message, "judge_system", "evaluation", "n_passes"))
     scale = config.scoring.scale
     if scale.min >= scale.max:
-        raise document.error("min must be under max", "scoring", "scale")
+        faults.append(document.error("min must be under max", "scoring", "scale"))
     preset = config.ollama.active_preset
     if preset != "default" and preset not in config.ollama.presets and "ollama" in document.data:
         allowed = name_list(["default", *config.ollama.presets])
-        raise document.error(f"no such preset {preset!r}: use one of {allowed}", "ollama", "active_preset")
+        faults.append(document.error(f"no such preset {preset!r}: use one of {allowed}", "ollama", "active_preset"))
+    return faults

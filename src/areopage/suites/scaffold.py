@@ -1,13 +1,16 @@
 """Make new suites and new criteria."""
 
-import os
+import re
 import shutil
 import tempfile
+import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
 from areopage.suites.loader import Suite, find_suite
+from areopage.yaml_document import parse_yaml
 
 PROMPT = {
     "en": """role: >-
@@ -73,12 +76,14 @@ def copy_suite(like: str, folder: Path) -> None:
     """Copy a suite into a new folder; nothing is left behind where it fails.
 
     Raises:
-        ConfigError: there is no such suite, or the folder exists already.
+        ConfigError: there is no such suite, or the folder exists already or lies within the suite.
         StorageError: the folder cannot be written.
     """
     source = find_suite(like)
     if folder.exists():
         raise ConfigError("exists already: name a folder that does not", path=folder)
+    if folder.resolve().is_relative_to(source.resolve()):
+        raise ConfigError(f"lies within the suite {like}: name a folder outside of it", path=folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
@@ -97,7 +102,7 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
 
     Raises:
         CriteriaError: the id is malformed, or taken.
-        ConfigError: a prompt file is there already, or the registry does not end with a plain mapping of criteria.
+        ConfigError: a prompt file is there already, or the registry is written in a way that an entry cannot be put into.
         StorageError: a file cannot be written.
     """
     found = CRITERION_ID.fullmatch(criterion)
@@ -114,33 +119,52 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     for one in texts:
         if one.exists():
             raise ConfigError("is there already", path=one)
-    entry = (
-        f"\n  {criterion}:\n    version: \"{found['major']}.{found['minor']}\"\n    category: \"{category}\"\n"
-        f'    subcategory: "{subcategory}"\n    name: "{name}"\n    description: "..."\n    file: "{file}"\n'
-    )
     registry = suite.registry.document.path
+    entry = (
+        f'{criterion}:\n  version: "{found["major"]}.{found["minor"]}"\n  category: "{category}"\n'
+        f'  subcategory: "{subcategory}"\n  name: "{name}"\n  description: "..."\n  file: "{file}"\n'
+    )
     try:
+        changed = with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
         for one, text in texts.items():
             one.parent.mkdir(parents=True, exist_ok=True)
             one.write_text(text, encoding="utf-8")
-        replace_text(registry, with_entry(registry.read_text(encoding="utf-8"), entry))
+        replace_text(registry, changed)
     except OSError as error:
         raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
     return [*texts, registry]
 
 
-def with_entry(text: str, entry: str) -> str:
-    """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay."""
+def with_entry(text: str, entry: str, path: Path) -> str:
+    """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay.
+
+    Args:
+        entry: the entry's lines, its key without indentation.
+        path: the registry's file, for the error.
+
+    Raises:
+        ConfigError: the registry is not written as one line `criteria:` with its entries indented below.
+    """
+    before = parse_yaml(text, path).data["criteria"]
     lines = text.splitlines(keepends=True)
-    for position, line in enumerate(lines):
-        if line.rstrip() == "criteria:":
-            return "".join([*lines[: position + 1], entry.lstrip("\n"), "\n", *lines[position + 1 :]])
-    return f"{text.rstrip()}\n\ncriteria:{entry}"
+    heads = [position for position, line in enumerate(lines) if re.fullmatch(r"criteria:\s*(#.*)?", line.strip("\r\n"))]
+    if len(heads) == 1:
+        below = lines[heads[0] + 1 :]
+        first = next((line for line in below if line.strip() and not line.lstrip().startswith("#")), "")
+        indent = first[: len(first) - len(first.lstrip())]
+        put = textwrap.indent(entry, indent)
+        changed = "".join([*lines[: heads[0] + 1], put, "\n", *below])
+        with suppress(ConfigError):
+            after = parse_yaml(changed, path).data["criteria"]
+            if {key: raw for key, raw in after.items() if key in before} == before and len(after) == len(before) + 1:
+                return changed
+    raise ConfigError(f"cannot be added to as it is written; put this below `criteria` by hand: {' '.join(entry.split())}", path=path)
 
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".areopage-")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    Path(scratch).replace(path)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".areopage-") as scratch:
+        written = Path(scratch) / path.name
+        written.write_text(text, encoding="utf-8")
+        shutil.copymode(path, written)
+        written.replace(path)

@@ -4,21 +4,48 @@ from collections.abc import Iterable, Mapping
 
 from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
 from areopage.criteria.registry import RegistryEntry
-from areopage.errors import AreopageError, ConfigError
+from areopage.criteria.selection import select_criteria
+from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.weights import SUM_TOLERANCE
-from areopage.suites.loader import Suite
+from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
 from areopage.yaml_document import read_yaml
+
+
+def folder_faults(name_or_folder: str) -> list[str]:
+    """Everything that is wrong with a suite: its configuration, and where that can be read all the rest.
+
+    Raises:
+        ConfigError: there is no such suite, or the configuration or the registry cannot be read at all.
+    """
+    faults = config_faults(read_yaml(find_suite(name_or_folder) / CONFIG_FILE))
+    return [str(fault) for fault in faults] or suite_faults(load_suite(name_or_folder))
 
 
 def suite_faults(suite: Suite) -> list[str]:
     """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
     return [
         *(str(fault) for fault in suite.registry.faults),
+        *selection_faults(suite),
         *duplicate_faults(suite),
         *prompt_file_faults(suite),
         *weight_faults(suite),
         *persona_and_data_faults(suite),
     ]
+
+
+def selection_faults(suite: Suite) -> list[str]:
+    """The default selection and those of judges, where they name what does not exist."""
+    wanted: list[tuple[str, tuple[str, ...]]] = [(suite.config.criteria.default_selection, ("criteria", "default_selection"))]
+    for name, judge in suite.config.judge_system.judges.items():
+        place = ("judge_system", "judges", name, "criteria")
+        wanted += [(selection, (*place, str(position))) for position, selection in enumerate(judge.criteria)]
+    faults: list[str] = []
+    for selection, keys in wanted:
+        try:
+            select_criteria(selection, suite.registry)
+        except CriteriaError as fault:
+            faults.append(str(suite.document.error(str(fault), *keys)))
+    return faults
 
 
 def duplicate_faults(suite: Suite) -> list[str]:
@@ -69,6 +96,10 @@ def weight_faults(suite: Suite) -> list[str]:
     for key in dict.fromkeys(f"{entry.category}.{entry.subcategory}" for entry in entries):
         names = {entry.name for entry in entries if group_of(entry) == key}
         faults += level_faults(suite, ("weights", "criteria", key), weights.criteria.get(key, {}), names)
+    for category in weights.subcategories:
+        if category not in {entry.category for entry in entries}:
+            message = "weighs below a category that has no criterion"
+            faults.append(str(suite.document.error(message, "weights", "subcategories", category)))
     known = {group_of(entry) for entry in entries}
     for key in weights.criteria:
         if key not in known:
@@ -95,8 +126,12 @@ def level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, f
 
 
 def persona_and_data_faults(suite: Suite) -> list[str]:
-    """Personas that cannot be read, and datasets that are not there."""
+    """Rules and personas that cannot be read, and datasets that are not there."""
     faults: list[str] = []
+    try:
+        suite.rules()
+    except ConfigError as fault:
+        faults.append(str(fault))
     for language in suite.config.languages:
         try:
             suite.personas(language)

@@ -1,0 +1,100 @@
+"""What the jury costs beside the judges: 200 cases × 3 criteria × 3 judges × 3 passes = 5,400 calls, 64 in flight.
+
+Against the mock server of ../shared/bench (OpenAI's protocol), latency 0 and 100 ms; every judgment is committed to a ledger.
+CPU is user + system of this process, start-up left out. One JSON line per latency; skipped where the mock server is not there.
+"""
+
+import asyncio
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from areopage.bench.pool import check_models
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.results import view_run
+from areopage.bench.run import RunContext, carry_out
+from areopage.cli.bench_run import create_run
+from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.store import Ledger
+from areopage.models.settings import Endpoint
+from areopage.suites.loader import load_suite
+
+MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
+CASES, CONCURRENCY, LATENCIES = 200, 64, (0, 100)
+CRITERIA = "relevance.accuracy,relevance.topic,ethics.moral.harmful_advice"
+ANSWER = "Rain starts when water that the sun has warmed rises as vapour, cools high up and gathers into drops. " * 4
+
+
+class Silent:
+    def phase(self, name: str, total: int, kept: int) -> None: ...
+
+    def answered(self, answer: Answer) -> None: ...
+
+    def judged(self, judgment: Judgment) -> None: ...
+
+
+def cpu() -> float:
+    use = resource.getrusage(resource.RUSAGE_SELF)
+    return use.ru_utime + use.ru_stime
+
+
+def measure(latency: int, folder: Path) -> dict[str, object]:
+    command = [sys.executable, str(MOCK), "--port", "0", "--latency-ms", str(latency)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http://[\d.:]+", server.stdout.readline())
+            assert found is not None
+            return run(found.group(), latency, folder)
+        finally:
+            server.kill()
+
+
+def run(url: str, latency: int, folder: Path) -> dict[str, object]:
+    table = folder / "cases.csv"
+    table.write_text("prompt,response\n" + "".join(f'"Why does it rain at town {i}?","{ANSWER}"\n' for i in range(CASES)))
+    judges = tuple(f"{name}=openai@mock:{name}" for name in ("judge-a", "judge-b", "judge-c"))
+    wishes = RunWishes(datasets=(table,), judges=judges, criteria=CRITERIA, passes=3, concurrency=CONCURRENCY)
+    prepared = prepare_run(load_suite("child_safety"), wishes)
+    endpoint = Endpoint(provider="openai", base_url=f"{url}/v1")
+    settings = msgspec.structs.replace(prepared.spec.settings, endpoints={"mock": endpoint})
+    spec = asyncio.run(check_models(prepared.spec, settings))
+    ledger = Ledger.open(folder / "ledger.db")
+    created = create_run(spec, prepared.cases, "benchmark", ledger, folder)
+    context = RunContext(run_id=created.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
+    began, spent = time.perf_counter(), cpu()
+    asyncio.run(carry_out(context, prepared.cases))
+    wall, used = time.perf_counter() - began, cpu() - spent
+    view = view_run(ledger.run(created.id), ledger)
+    scored = view.scores.tree.scored
+    return {
+        "benchmark": "jury_calls",
+        "latency_ms": latency,
+        "calls": scored,
+        "coverage": view.scores.tree.coverage,
+        "wall_s": round(wall, 2),
+        "calls_per_s": round(scored / wall),
+        "cpu_ms_per_call": round(used / scored * 1e3, 3),
+        "wall_over_ideal": round(wall / (scored * latency / 1e3 / CONCURRENCY), 2) if latency else None,
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+def main() -> None:
+    if not MOCK.is_file():
+        print(json.dumps({"benchmark": "jury_calls", "skipped": f"the mock server {MOCK.name} is not there"}))
+        return
+    for latency in LATENCIES:
+        with tempfile.TemporaryDirectory() as scratch:
+            print(json.dumps(measure(latency, Path(scratch))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Nothing that was paid for is lost, whatever stops a run: a kill, Ctrl-C, a dead server, a full disk, a second process."""
+
+import os
+import random
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from servers.command import Command, ended, scores_of
+from servers.fake_llm import FakeServer
+from servers.small_suite import CONFIG, write_cases
+
+CONCURRENCY = CONFIG["execution"]["concurrency"]
+CALLS = 85
+# Calls that were sent, and those whose answers had arrived and were not yet committed.
+IN_FLIGHT = 2 * CONCURRENCY
+
+
+def resume_command(err: str) -> list[str]:
+    """The arguments of the command that a stopped run says to go on with."""
+    (line,) = [line for line in err.splitlines() if "areopage bench resume" in line]
+    return shlex.split(line[line.index("areopage bench resume") :])[1:]
+
+
+def test_after_kill_9_nothing_is_lost_and_only_what_was_in_flight_is_repeated(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.latency = 0.1
+    moments = [random.randint(1, 25) for _ in range(3)]
+    for number, moment in enumerate(moments):
+        arguments = ("bench", "resume") if number == 1 else ("bench", "run", "--suite", suite)
+        process = command.begin(*arguments)
+        server.wait_for_calls(len(server.calls) + moment)
+        process.kill()
+        process.communicate()
+    finished = command("bench", "run", "--suite", suite)
+    assert finished.code == 0, finished.err
+    assert "resuming the unfinished run" in finished.err
+    assert len(server.calls) - server.repeated() == CALLS
+    assert server.repeated() <= len(moments) * IN_FLIGHT, moments
+    server.latency = 0.0
+    assert command("bench", "run", "--suite", suite, "--fresh").code == 0
+    interrupted, whole = sorted(command.run_folders(), key=lambda folder: (folder / "run.log").stat().st_mtime)
+    assert scores_of(command.results(interrupted)) == scores_of(command.results(whole))
+
+
+def test_ctrl_c_keeps_what_has_arrived_and_says_how_to_go_on(command: Command, server: FakeServer, suite: Path) -> None:
+    server.latency = 0.05
+    process = command.begin("bench", "run", "--suite", suite, "--out", "my runs")
+    server.wait_for_calls(20)
+    process.send_signal(signal.SIGINT)
+    stopped = ended(process)
+    assert stopped.code == 130, stopped.err
+    assert "Traceback" not in stopped.err
+    server.latency = 0.0
+    resumed = command(*resume_command(stopped.err))
+    assert resumed.code == 0, resumed.err
+    assert len(server.calls) - server.repeated() == CALLS
+    assert server.repeated() <= IN_FLIGHT
+    assert "coverage 100.0%" in resumed.out
+
+
+def test_of_two_processes_with_the_same_wishes_one_works_and_the_other_says_so(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.faults.hold = True
+    processes = [command.begin("bench", "run", "--suite", suite) for _ in range(2)]
+    server.wait_for_calls(CONCURRENCY)
+    resumed = command.process("bench", "resume")
+    while all(process.poll() is None for process in processes):
+        os.sched_yield()
+    server.faults.hold = False
+    other, one = sorted((ended(process) for process in processes), key=lambda end: -end.code)
+    assert "is being carried out by another process" in resumed.refused()
+    assert "is being carried out by another process" in other.refused()
+    assert one.code == 0, one.err
+    assert len(command.run_folders()) == 1
+    assert (len(server.calls), server.repeated()) == (CALLS, 0)
+
+
+def test_two_different_runs_into_one_new_ledger_at_once_both_complete(command: Command, server: FakeServer, suite: Path) -> None:
+    processes = [command.begin("bench", "run", "--suite", suite, "--lang", language) for language in ("en", "fr")]
+    ends = [ended(process) for process in processes]
+    assert [end.code for end in ends] == [0, 0], ends
+    listed = command("bench", "list").out
+    assert listed.count("complete") == 2
+    assert "unfinished" not in listed
+
+
+def test_a_server_that_dies_in_the_middle_costs_nothing_that_was_done(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.stop_after = 30
+    stopped = command("bench", "run", "--suite", suite)
+    message = stopped.refused()
+    assert server.address in message
+    assert "what has arrived is kept" in message
+    server.stop()
+    server.faults.stop_after = 0
+    server.start()
+    resumed = command(*resume_command(stopped.err))
+    assert resumed.code == 0, resumed.err
+    assert "coverage 100.0%" in resumed.out
+    # A call whose connection broke was tried again before the server was given up.
+    assert server.repeated() <= 2 * IN_FLIGHT
+    assert server.answered == CALLS + server.repeated() - (len(server.calls) - server.answered)
+
+
+def test_a_server_that_has_moved_is_found_by_running_again(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.stop_after = 30
+    command("bench", "run", "--suite", suite)
+    with FakeServer() as moved:
+        command.environment["OLLAMA_HOST"] = moved.address
+        again = command("bench", "run", "--suite", suite)
+    assert again.code == 0, again.err
+    assert "resuming the unfinished run" in again.err
+    assert "coverage 100.0%" in again.out
+    assert len(moved.calls) < CALLS
+
+
+def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    text = (suite / "config.yml").read_text(encoding="utf-8").replace("call_timeout: 20", "call_timeout: 0.3")
+    (suite / "config.yml").write_text(text, encoding="utf-8")
+    dataset = write_cases(command.folder / "one.csv", [{"prompt": "Why?", "response": "Because."}])
+    server.faults.hang = True
+    timed_out = command(
+        "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1"
+    )
+    assert timed_out.code == 1, timed_out.err
+    assert "2 timed_out" in timed_out.out
+    assert "unscored" in timed_out.out
+    assert "NOT COMPLETE" in timed_out.out
+    metadata = command.results()["run"]["metadata"]
+    assert metadata["coverage"] == {"scored": 0, "planned": 2}
+    assert metadata["judges"][0]["health"]["outcomes"]["timed_out"] == 2
+    server.faults.hang = False
+    before = len(server.calls)
+    resumed = command(*resume_command(timed_out.err))
+    assert resumed.code == 0, resumed.err
+    assert len(server.calls) - before == 2
+    assert "coverage 100.0%" in resumed.out
+
+
+def test_resuming_a_run_whose_folder_is_gone_writes_it_anew_and_asks_nothing(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    command("bench", "run", "--suite", suite)
+    (folder,) = command.run_folders()
+    before, paid = command.results(), len(server.calls)
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    shown = command("bench", "show")
+    assert shown.code == 0, shown.err
+    assert "coverage 100.0%" in shown.out
+    assert "report:" not in shown.out
+    assert command("bench", "export").code == 0
+    assert command("bench", "resume").code == 0
+    assert len(server.calls) == paid
+    assert scores_of(command.results()) == scores_of(before)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one megabyte."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = os.geteuid() == 0 and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+    ).returncode
+    if not mounted:
+        pytest.skip("a small disk can only be mounted by root with the right to mount")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("left", [0, 40_000, 200_000, 260_000, 330_000, 400_000])
+def test_a_full_disk_is_one_line_and_resume_completes_once_there_is_space(
+    command: Command, server: FakeServer, suite: Path, small_disk: Path, left: int
+) -> None:
+    filler = small_disk / "filler"
+    filler.write_bytes(b"x" * (1024 * 1024 - left - 4096))
+    out = small_disk / "outputs"
+    stopped = command("bench", "run", "--suite", suite, "--out", out)
+    message = stopped.refused()
+    assert "space" in message.lower(), message
+    print(left, message, len(server.calls))
+    filler.unlink()
+    done = command("bench", "run", "--suite", suite, "--out", out)
+    assert done.code == 0, done.err
+    assert "coverage 100.0%" in done.out
