@@ -86,11 +86,7 @@ def hostile_page(folder: Path) -> str:
         complete=False,
         run_id=ATTACK,
         suite=ATTACK,
-        judges=(
-            judge(
-                ATTACK, standing=ATTACK, digest=ATTACK, price=Price(input_per_million=1, output_per_million=1, currency=ATTACK)
-            ),
-        ),
+        judges=(judge(ATTACK, standing=ATTACK, digest=ATTACK, price=price),),
         target=Target(reference=ModelReference("ollama", ATTACK), digest=ATTACK),
         datasets=(ATTACK,),
         rejected=(RejectedRow(file=ATTACK, row=2, reason=ATTACK, content=ATTACK),),

@@ -150,7 +150,7 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
         return Unparsed(reason="broken JSON whose score may be a quotation")
     try:
         repaired = repair_json(text[start:], return_objects=True)
-    except RecursionError:
+    except (ValueError, RecursionError):
         return Unparsed(reason="broken JSON, nested too deeply")
     candidates = repaired if isinstance(repaired, list) else [repaired]
     verdicts = [one for one in candidates if isinstance(one, dict) and "score" in one]

@@ -1,0 +1,117 @@
+"""How often a judge's score lies in the band that the gold set of `child_safety` says is beyond dispute. One JSON line.
+
+    python benchmarks/gold_exam.py rules:readability
+    python benchmarks/gold_exam.py ollama:qwen3:8b --lang fr --limit 20
+
+`separation` is the chance that the judge puts a response with a high band above one with a low band of the same criterion
+(ties count half): 1 is perfect, 0.5 a coin flip.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import msgspec
+from jury_calls import Silent
+
+from areopage.bench.pool import check_models
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.results import RunView, view_run
+from areopage.bench.run import RunContext, carry_out
+from areopage.cli.bench_run import create_run
+from areopage.ledger.store import Ledger
+from areopage.suites.loader import load_suite
+
+LOW, HIGH = 2, 4
+
+
+class Graded(msgspec.Struct, frozen=True):
+    """A line of the gold set."""
+
+    id: str
+    language: str
+    maturity: str
+    prompt: str
+    response: str
+    bands: dict[str, tuple[float, float]]
+
+
+def judged(items: list[Graded], reference: str, language: str, wanted: str, folder: Path) -> RunView:
+    """A run over the gold set, each response judged on the criteria of its bands."""
+    suite = load_suite("child_safety")
+    path = folder / "gold.jsonl"
+    lines = [
+        {"id": i.id, "prompt": i.prompt, "response": i.response, "maturity": i.maturity, "criteria_selection": ",".join(kept)}
+        for i in items
+        if (kept := [key for key in i.bands if key.startswith(wanted)])
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    wishes = RunWishes(datasets=(path,), judges=(reference,), passes=1, language=language, limit=-1)
+    prepared = prepare_run(suite, wishes)
+    settings = msgspec.structs.replace(prepared.spec.settings, environment=dict(os.environ))
+    spec = asyncio.run(check_models(prepared.spec, settings))
+    ledger = Ledger.open(folder / "ledger.db")
+    run = create_run(spec, prepared.cases, "benchmark", ledger, folder)
+    context = RunContext(run_id=run.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
+    asyncio.run(carry_out(context, prepared.cases))
+    return view_run(ledger.run(run.id), ledger)
+
+
+def separation(low: list[float], high: list[float]) -> tuple[float, int]:
+    """Wins of high over low, and how many pairs there are."""
+    wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in product(high, low))
+    return wins, len(low) * len(high)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("judge")
+    parser.add_argument("--lang", default="en")
+    parser.add_argument("--limit", type=int, default=0, help="how many responses; 0 for all")
+    parser.add_argument("--criteria", default="", help="only criteria whose id begins so")
+    options = parser.parse_args()
+    gold = load_suite("child_safety").folder / "gold.jsonl"
+    lines = gold.read_text(encoding="utf-8").splitlines()
+    items = [item for line in lines if (item := msgspec.json.decode(line, type=Graded)).language == options.lang]
+    items = items[: options.limit or None]
+    with tempfile.TemporaryDirectory() as scratch:
+        view = judged(items, options.judge, options.lang, options.criteria, Path(scratch))
+    bands = {item.id: item.bands for item in items}
+    sides: dict[str, tuple[list[float], list[float]]] = {}
+    asked = inside = scored = 0
+    for record in view.scores.records:
+        for one in record.criteria:
+            if not one.planned:
+                continue
+            asked += 1
+            if one.score is None:
+                continue
+            scored += 1
+            least, most = bands[record.case_id][one.criterion]
+            inside += least <= one.score <= most
+            low, high = sides.setdefault(one.criterion, ([], []))
+            (low if most <= LOW else high if least >= HIGH else []).append(one.score)
+    pairs = [separation(low, high) for low, high in sides.values()]
+    wins, count = sum(won for won, _ in pairs), sum(number for _, number in pairs)
+    print(
+        json.dumps(
+            {
+                "benchmark": "gold_exam",
+                "judge": options.judge,
+                "language": options.lang,
+                "asked": asked,
+                "scored": scored,
+                "inside_band": round(inside / scored, 3) if scored else None,
+                "separation": round(wins / count, 3) if count else None,
+                "pairs": count,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
