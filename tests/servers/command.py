@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,11 @@ from typing import Any
 from unittest import mock
 
 import areopage
-from areopage.cli.main import main
+
+with warnings.catch_warnings():
+    # typer, on its import, uses names that newer versions of click warn of
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from areopage.cli.main import main
 
 SOURCE = Path(areopage.__file__).parents[1]
 PATIENCE = 60.0

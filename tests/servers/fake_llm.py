@@ -94,6 +94,11 @@ class FakeServer:
     api_key: str = ""
     faults: Faults = field(default_factory=Faults)
     port: int = 0
+    # What is told of the prompt's length; None counts it.
+    prompt_tokens: int | None = None
+    # Whether look-ups are never answered.
+    deaf: bool = False
+    lookups: int = 0
     calls: list[Call] = field(default_factory=list)
     answered: int = 0
 
@@ -189,6 +194,9 @@ class FakeServer:
             return failure(401, "Incorrect API key provided")
         if request.path in CHAT_PATHS and request.method == "POST":
             return await self._chat(request)
+        self.lookups += 1
+        if self.deaf:
+            await asyncio.sleep(3600)
         lists = [{"name": name, "model": name, "digest": digest(name), "size": 5_000_000_000} for name in self.models]
         found: dict[str, Any] = {
             "/api/tags": {"models": lists},
@@ -222,7 +230,8 @@ class FakeServer:
             return failure(int(call.fault), "the fake server fails")
         text, finish_reason = answer_text(call)
         self.answered += 1
-        return web.json_response(reply_to(call, text, finish_reason))
+        counted = max(1, sum(len(content) for _, content in call.messages) // 4)
+        return web.json_response(reply_to(call, text, finish_reason, self.prompt_tokens or counted))
 
     def _note(self, request: web.Request, body: bytes, asked: dict[str, Any], nth: int) -> Call:
         asks_verdict = bool(asked.get("format") or asked.get("response_format"))
@@ -280,9 +289,8 @@ def answer_text(call: Call) -> tuple[str, str]:
             return whole, "stop"
 
 
-def reply_to(call: Call, text: str, finish_reason: str) -> dict[str, Any]:
+def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> dict[str, Any]:
     """The reply of the protocol that the call came by."""
-    prompt_tokens = max(1, sum(len(content) for _, content in call.messages) // 4)
     completion_tokens = max(1, len(text) // 4)
     message = {"role": "assistant", "content": text}
     if call.path == "/api/chat":

@@ -19,8 +19,6 @@ from areopage.suites.loader import Suite
 
 NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
 
-NAMED_JUDGE = re.compile(r"(?P<name>[A-Za-z0-9_.@-]+)=(?P<reference>.+)", re.DOTALL)
-
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
     """The judges of a run.
@@ -43,20 +41,6 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
             raise ModelError(f"judge {judge.name!r} is given twice: name each once, or tell them apart by NAME=REF")
         judges.append(judge)
     return tuple(judges)
-
-
-def named_judge(text: str, evaluation: EvaluationSection, passes: int | None) -> Judge:
-    """A judge that the user names by its model, maybe with a name of its own before it: `NAME=provider:model`."""
-    found = NAMED_JUDGE.fullmatch(text)
-    reference = from_here(ModelReference.parse(found["reference"] if found else text))
-    name = found["name"] if found else judge_name(reference)
-    return Judge(name=name, reference=reference, passes=pass_options({}, evaluation, passes))
-
-
-def from_here(reference: ModelReference) -> ModelReference:
-    """A reference given on the command line: the path of a file starts from the working folder, not from the suite's."""
-    is_file = reference.provider == "replay" or (reference.provider == "embedded" and reference.model.endswith(".gguf"))
-    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve())) if is_file else reference
 
 
 def configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
@@ -112,15 +96,14 @@ def named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
 
 
 def typed_reference(text: str) -> ModelReference:
-    """A reference as the user typed it: the path of a recording starts from where the user stands, not from the suite.
+    """A reference as the user typed it: the path of a file starts from where the user stands, not from the suite.
 
     Raises:
         ModelError: it is no reference.
     """
     reference = ModelReference.parse(text)
-    if reference.provider != "replay":
-        return reference
-    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
+    is_file = reference.provider == "replay" or (reference.provider == "embedded" and reference.model.endswith(".gguf"))
+    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve())) if is_file else reference
 
 
 def pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:

@@ -25,7 +25,8 @@ def run(
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[NAME=]REF", help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated."
+            metavar="[NAME=]REF",
+            help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated.",
         ),
     ] = None,
     criteria: Annotated[str | None, typer.Option(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,

@@ -107,7 +107,9 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
         elif text is not None:
             faults.append(document.error("must be a text", field))
     if "scale" in document.data and not valid_scale(document.data["scale"]):
-        faults.append(document.error("must be {min: NUMBER, max: LARGER NUMBER up to a million, higher_is_better: true|false}", "scale"))
+        faults.append(
+            document.error("must be {min: NUMBER, max: LARGER NUMBER up to a million, higher_is_better: true|false}", "scale")
+        )
     return faults
 
 

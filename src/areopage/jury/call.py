@@ -20,6 +20,8 @@ REPAIR_REQUEST = {
     "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de "
     "sortie et rien d’autre ; l’explication doit tenir en 40 mots.",
 }
+# a runaway answer is not sent back whole
+MAX_SHOWN_BACK = 4_000
 
 
 class CallContext(Struct, frozen=True, kw_only=True):
@@ -57,13 +59,13 @@ async def ask_judge(call: PlannedCall, model: LanguageModel, context: CallContex
     if not isinstance(reading.outcome, Unparsed) or first.prompt_cut:
         return judgment_of(call, context, first, reading)
     request = REPAIR_REQUEST.get(call.criterion.language, REPAIR_REQUEST["en"]).replace("{reason}", reading.outcome.reason)
-    messages += [Message("assistant", first.text), Message("user", request)]
+    messages += [Message("assistant", first.text[:MAX_SHOWN_BACK]), Message("user", request)]
     try:
         second = await model.generate(messages, call.options, schema, subject=subject)
     except CallError as fault:
         steps = (*reading.steps, "repair_call_failed")
-        reason = f"{reading.outcome.reason}; the repair call failed: {fault}"
-        return judgment_of(call, context, first, Reading(outcome=Unparsed(reason=reason), steps=steps))
+        outcome = unrepaired(fault, f"{reading.outcome.reason}; the repair call failed: {fault}")
+        return judgment_of(call, context, first, Reading(outcome=outcome, steps=steps))
     again = read(second, call)
     steps = (*reading.steps, "repair_call", *again.steps)
     return judgment_of(call, context, first, Reading(outcome=again.outcome, steps=steps), second)
@@ -90,6 +92,16 @@ def failure(fault: CallError) -> Outcome:
     if isinstance(fault, CallRejected) and fault.status is None:
         return Refused(reason=str(fault))
     return Unreachable(reason=str(fault))
+
+
+def unrepaired(fault: CallError, reason: str) -> Outcome:
+    """The outcome of an answer that cannot be read and whose repair failed: where another try may help, it stays open.
+
+    Nothing is raised: the first answer is paid for and goes to the ledger; the next call finds a server that is gone.
+    """
+    if isinstance(fault, CallTimedOut):
+        return TimedOut(reason=reason)
+    return Unreachable(reason=reason) if isinstance(fault, CallUnreachable) else Unparsed(reason=reason)
 
 
 def judgment_of(

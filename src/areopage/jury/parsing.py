@@ -29,6 +29,7 @@ REFUSAL = re.compile(
 )
 REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
 MAX_TEXT = 200_000
+MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
 
 Rung = Literal["strict", "stripped", "json_repair"]
@@ -149,9 +150,10 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
     if KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
         return Unparsed(reason="broken JSON whose score may be a quotation")
     try:
-        repaired = repair_json(text[start:], return_objects=True)
-    except (ValueError, RecursionError):
-        return Unparsed(reason="broken JSON, nested too deeply")
+        repaired = repair_json(text[start : start + MAX_REPAIRED], return_objects=True)
+    except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
+        # json-repair gives up on deep nesting, and asserts of itself what some texts disprove
+        return Unparsed(reason="broken JSON that cannot be repaired")
     candidates = repaired if isinstance(repaired, list) else [repaired]
     verdicts = [one for one in candidates if isinstance(one, dict) and "score" in one]
     if not verdicts:

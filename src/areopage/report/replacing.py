@@ -13,7 +13,7 @@ from areopage.errors import StorageError
 def replacing(path: Path) -> Iterator[Path]:
     """A place to write to, in the folder of `path`, that takes the place of `path` when the block ends well.
 
-    What is there and is no ordinary file (a pipe, `/dev/stdout`) cannot be replaced: it is written to as it is.
+    What is there and is no ordinary file (a pipe, a device) cannot be replaced: it is written to as it is.
 
     Raises:
         StorageError: the file cannot be written; what stood at `path` still stands there.

@@ -26,9 +26,7 @@ class Interval(Struct, frozen=True, kw_only=True):
     cases: int
 
 
-def final_interval(
-    scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0
-) -> Interval | None:
+def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
     """The interval of the run's final score: each resample is averaged per criterion and weighed as the tree does.
 
     Args:

@@ -158,7 +158,9 @@ def with_entry(text: str, entry: str, path: Path) -> str:
             after = parse_yaml(changed, path).data["criteria"]
             if {key: raw for key, raw in after.items() if key in before} == before and len(after) == len(before) + 1:
                 return changed
-    raise ConfigError(f"cannot be added to as it is written; put this below `criteria` by hand: {' '.join(entry.split())}", path=path)
+    raise ConfigError(
+        f"cannot be added to as it is written; put this below `criteria` by hand: {' '.join(entry.split())}", path=path
+    )
 
 
 def replace_text(path: Path, text: str) -> None:

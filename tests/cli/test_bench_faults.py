@@ -1,0 +1,146 @@
+"""Servers that are slow, overloaded, broken or talkative: a failure is never a number, and no row is dropped."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from servers.command import Command, passes_of
+from servers.fake_llm import Call, FakeServer
+from servers.small_suite import write_cases, write_config
+
+
+def test_a_storm_of_429_is_waited_out_and_every_row_is_scored(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.storm = 16
+    server.faults.retry_after = "0.1"
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    assert server.faults.storm == 0
+    assert len(server.calls) == 85 + 16
+    results = command.results()
+    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    assert len(results["records"]) == 5
+
+
+def test_a_fifth_of_the_calls_failing_with_500_leaves_no_gap(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.failures = 0.2
+    ended = command("bench", "run", "--suite", suite, "--concurrency", "32")
+    assert ended.code == 0, ended.err
+    assert any(call.fault == "500" for call in server.calls)
+    assert "coverage 100.0%" in ended.out
+
+
+def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    rows = [{"prompt": f"{number}?", "response": "Yes."} for number in range(20)]
+    dataset = write_cases(command.folder / "answered.csv", rows)
+    server.faults.status = 400
+    message = command("bench", "run", "--suite", suite, "--dataset", dataset).refused()
+    assert "alpha: 20 calls in a row failed" in message
+    assert "answered 400" in message
+    assert len(server.calls) < 30
+    server.faults.status = 0
+    assert command("bench", "resume").code == 0
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 320, "planned": 320}
+
+
+def test_a_target_that_never_answers_leaves_everything_unscored_and_the_run_open(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.faults.status = 400
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 1, ended.err
+    assert "final score unscored of 5, coverage 0.0%, run NOT COMPLETE" in ended.out
+    assert "try them again with: areopage bench resume" in ended.err
+    server.faults.status = 0
+    assert command("bench", "resume").code == 0
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+
+
+@pytest.mark.parametrize("kinds", [("cut", "fenced"), ("cut", "cut_early", "fenced", "prose", "two", "outside")])
+def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_another_number(
+    command: Command, server: FakeServer, suite: Path, kinds: tuple[str, ...]
+) -> None:
+    server.faults.texts, server.faults.kinds = 0.4, kinds
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    faulty, calls = passes_of(command.results()), list(server.calls)
+    server.faults.texts = 0.0
+    assert command("bench", "run", "--suite", suite, "--fresh").code == 0
+    clean = passes_of(command.results(command.run_folders()[-1]))
+    for place, one in faulty.items():
+        if one["outcome"] == "scored":
+            assert one["given_score"] == clean[place]["given_score"]
+        else:
+            assert (one["outcome"], one["given_score"], one["score"]) == ("unparsed", None, None)
+            assert one["reason"]
+    unread = {"cut_early", "prose", "two", "outside"}
+    tries = tries_of(calls)
+    lost = sum(all(call.fault in unread for call in one) for one in tries)
+    metadata = command.results(command.run_folders()[0])["run"]["metadata"]
+    assert metadata["coverage"] == {"scored": 80 - lost, "planned": 80}
+    assert [len(one) for one in tries] == [2 if one[0].fault in unread else 1 for one in tries]
+    assert f"coverage {(80 - lost) / 80:.1%}" in ended.out
+    health = [judge["health"] for judge in metadata["judges"]]
+    assert sum(one["repaired_heuristic"] for one in health) == sum(one[0].fault == "cut" for one in tries)
+    assert sum(one["repaired_model"] for one in health) == sum(len(one) == 2 and one[1].fault not in unread for one in tries)
+
+
+def tries_of(calls: list[Call]) -> list[list[Call]]:
+    """The calls for a verdict, each with its repair call where there was one, in order of arrival."""
+    tries: dict[tuple[str, str, str, float], list[Call]] = defaultdict(list)
+    for call in calls:
+        if call.asks_verdict:
+            tries[call.model, call.system, call.user, call.options["temperature"]].append(call)
+    return list(tries.values())
+
+
+def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.texts, server.faults.kinds = 1.0, ("prose",)
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr")
+    assert ended.code == 0, ended.err
+    repairs = [call for call in server.verdict_calls if len(call.messages) == 4]
+    assert len(repairs) == 16
+    assert all("I would give this answer" in call.messages[2][1] for call in repairs)
+    assert all("n’a pas pu être lue (no JSON object in the answer)" in call.messages[3][1] for call in repairs)
+    assert "unscored" in ended.out
+    assert "16 unparsed" in ended.out
+    assert command.results()["run"]["final_aggregate_score"] is None
+
+
+def test_rescoring_with_reparse_reads_the_raw_texts_to_the_same_outcomes(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.faults.texts = 0.5
+    command("bench", "run", "--suite", suite)
+    server.stop()
+    assert command("bench", "rescore", "--reparse").code == 0
+    (folder,) = command.run_folders()
+    first, again = command.results(folder), command.results(folder / "rescore-1")
+    assert passes_of(first).keys() == passes_of(again).keys()
+    for place, one in passes_of(first).items():
+        assert (one["outcome"], one["score"]) == (passes_of(again)[place]["outcome"], passes_of(again)[place]["score"])
+    assert again["run"]["metadata"]["variant"] == "raw texts parsed again"
+
+
+def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: FakeServer, suite: Path) -> None:
+    # Where the server counts far fewer tokens than were sent, and as many as a cut leaves, it has dropped the rest.
+    server.prompt_tokens = 34
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 64}}}})
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 0, ended.err
+    assert "8 unparsed" in ended.out
+    one = next(iter(passes_of(command.results()).values()))
+    assert one["reason"] == "the server cut the prompt: raise num_ctx"
+
+
+def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server: FakeServer, suite: Path) -> None:
+    server.latency = 0.01
+    process = command.begin("bench", "run", "--suite", suite)
+    server.wait_for_calls(10)
+    server.models = ("fake-b", "fake-target")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert "Traceback" not in err
+    assert "ollama pull fake-a" in err.splitlines()[-1]
+    assert "areopage bench resume" in err.splitlines()[-1]

@@ -1,0 +1,146 @@
+"""Scores can be folded anew from the ledger, and a run replayed from its export: no model is called."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean
+
+import pytest
+import yaml
+from servers.command import Command, passes_of, scores_of
+from servers.fake_llm import FakeServer
+from servers.small_suite import CONFIG, CRITERIA, write_cases, write_suite
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    """A run that is complete, and a server that is gone."""
+    folder = tmp_path_factory.mktemp("finished")
+    with FakeServer() as server:
+        command = Command(folder, {"OLLAMA_HOST": server.address})
+        ended = command("bench", "run", "--suite", write_suite(folder / "small"))
+        assert ended.code == 0, ended.err
+    yield command
+
+
+@pytest.fixture
+def run(finished: Command, tmp_path: Path) -> Command:
+    """A copy of the run's ledger and folder, which the test may change."""
+    ledger = shutil.copy(finished.outputs / "ledger.db", tmp_path / "ledger.db")
+    return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(ledger)})
+
+
+def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, object], dict[str, object]]:
+    """The results as the run left them, and those of a rescoring."""
+    ended = command("bench", "rescore", *arguments)
+    assert ended.code == 0, ended.err
+    written = Path(ended.err.splitlines()[-1].removeprefix("written to "))
+    assert written.parent in written.parent.parent.iterdir()
+    return command.results(written.parent), command.results(written)
+
+
+def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> None:
+    weights = run.folder / "weights.yml"
+    levels = {"categories": {"safety": 0.1, "tone": 0.9}, "subcategories": {"safety": {"harm": 1}, "tone": {"voice": 1}}}
+    names = {"safety.harm": {"danger": 1, "insults": 0}, "tone.voice": {"warmth": 0.25, "plainness": 0.75}}
+    weights.write_text(yaml.safe_dump({"weights": {**levels, "criteria": names}}), encoding="utf-8")
+    first, again = rescored(run, "--weights", weights)
+    by_criterion: dict[str, list[float]] = {}
+    for (_, criterion, _, _), one in passes_of(first).items():
+        by_criterion.setdefault(criterion, []).append(one["given_score"])
+    danger, _, warmth, plainness = (mean(by_criterion[criterion]) for criterion in CRITERIA)
+    expected = 0.1 * danger + 0.9 * (0.25 * warmth + 0.75 * plainness)
+    assert again["run"]["final_aggregate_score"] == pytest.approx(expected)  # type: ignore[index]
+    assert again["run"]["metadata"]["variant"] == "other weights"  # type: ignore[index]
+
+
+def test_a_judge_can_be_left_out(run: Command) -> None:
+    first, again = rescored(run, "--without-judge", "beta")
+    kept = {place: one for place, one in passes_of(first).items() if place[2] == "alpha"}
+    assert {place: one["score"] for place, one in passes_of(again).items()} == {place: one["score"] for place, one in kept.items()}
+    assert again["run"]["metadata"]["variant"] == "without beta"  # type: ignore[index]
+    assert [judge["name"] for judge in again["run"]["metadata"]["judges"]] == ["alpha"]  # type: ignore[index]
+
+
+def test_the_profile_of_v1_1_and_reparsing_change_nothing_where_nothing_failed(run: Command) -> None:
+    first, again = rescored(run, "--profile", "v1_1", "--reparse")
+    assert scores_of(again) == scores_of(first)
+    assert again["run"]["metadata"]["profile"]["name"] == "v1_1"  # type: ignore[index]
+
+
+def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(run: Command) -> None:
+    (folder,) = Path(run("bench", "export").out.removeprefix("written to ").strip()).parent.parent.glob("small-*")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    numbers = {int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")}
+    for _ in range(2):
+        run("bench", "rescore", "--without-judge", "alpha")
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    assert len({int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")} - numbers) == 2
+
+
+def test_warnings_about_weights_are_said(run: Command) -> None:
+    weights = run.folder / "weights.yml"
+    weights.write_text("categories: {safety: 0.5, tone: 0.6}\n", encoding="utf-8")
+    ended = run("bench", "rescore", "--weights", weights)
+    assert ended.code == 0
+    assert "note: weights.categories: the weights sum to 1.1, not 1: they are normalised" in ended.err
+
+
+def test_an_exported_run_is_replayed_to_the_very_same_scores(run: Command, finished: Command) -> None:
+    recording = run.folder / "recording.jsonl"
+    assert run("bench", "export", "--format", "jsonl", "--file", recording).code == 0
+    judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:recording.jsonl")]
+    suite = finished.folder / "small"
+    # Another ledger has another secret: nothing but the recording can tell the scores.
+    replayed = run(
+        "bench", "run", "--suite", suite, "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db"
+    )
+    assert replayed.code == 0, replayed.err
+    assert scores_of(run.results()) == scores_of(finished.results())
+
+
+def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command, finished: Command) -> None:
+    recording = run.folder / "recording.jsonl"
+    run("bench", "export", "--format", "jsonl", "--file", recording)
+    lines = recording.read_text(encoding="utf-8").splitlines(keepends=True)
+    recording.write_text("".join(line for line in lines if '"asked":"alpha"' not in line), encoding="utf-8")
+    judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:recording.jsonl")]
+    ended = run(
+        "bench", "run", "--suite", finished.folder / "small", "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db"
+    )
+    assert ended.code == 0, ended.err
+    assert "40 refused" in ended.out
+    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 80}
+
+
+def test_an_export_as_csv_holds_a_row_for_each_judgment_and_no_formula(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"id": "=1+1", "prompt": "=HYPERLINK(1)", "response": "@SUM(1)"}]
+    dataset = write_cases(command.folder / "formulas.csv", rows)
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
+    ended = command("bench", "export", "--file", "all.csv")
+    assert ended.code == 0
+    with (command.folder / "all.csv").open(encoding="utf-8-sig", newline="") as stream:
+        judgments = list(csv.DictReader(stream))
+    assert len(judgments) == 16
+    assert {one["outcome"] for one in judgments} == {"scored"}
+    assert not any(cell.startswith(("=", "@", "+", "-")) for one in judgments for cell in one.values())
+
+
+def test_list_and_show_know_a_run_by_id_beginning_folder_and_latest(run: Command) -> None:
+    listed = run("bench", "list")
+    assert "complete" in listed.out
+    run_id = listed.out.splitlines()[1].split()[0]
+    shown = [run("bench", "show", name) for name in ("latest", run_id, run_id[:12])]
+    assert len({one.out for one in shown}) == 1
+    assert "final score" in shown[0].out
+
+
+def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> None:
+    shown = run("bench", "show").out
+    for criterion in CRITERIA:
+        assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
+    assert "…" not in shown
+    assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("report:"))
+    weights = CONFIG["weights"]["criteria"]["safety.harm"]
+    assert f"{weights['danger']:.2f}" in shown

@@ -1,0 +1,147 @@
+"""The command as a process: what it imports to show help, whom it calls, how it ends."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import areopage
+import pytest
+from servers.command import PATIENCE, Command
+from servers.fake_llm import FakeServer
+
+HEAVY = ("aiohttp", "sqlalchemy", "numpy", "pydantic", "jinja2", "alembic", "msgspec", "yaml", "rich.progress", "xllamacpp")
+IMPORTS = """
+import sys
+from areopage.cli.main import main
+sys.argv = ["areopage", *sys.argv[1:]]
+try:
+    main()
+finally:
+    import json
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+# An audit hook cannot be taken off again, and sees what C code does, too.
+AUDITED = """
+import json, os, runpy, sys
+log = open(os.environ["AUDIT_LOG"], "a", buffering=1)
+def hook(event, arguments):
+    if event in ("socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname", "subprocess.Popen", "os.system"):
+        log.write(json.dumps([event, repr(arguments[1:] if event.startswith(("socket.connect", "socket.sendto")) else arguments)]) + "\\n")
+sys.addaudithook(hook)
+sys.argv = ["areopage", *sys.argv[1:]]
+runpy.run_module("areopage", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("bench", "--help"), ("bench", "run", "--help"), ("models", "check", "--help")],
+)
+def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]) -> None:
+    ended = command.process(*arguments, interpreter=("-c", IMPORTS))
+    assert ended.code == 0, ended.err
+    assert "areopage" in ended.out
+    loaded = set(json.loads(ended.err.splitlines()[-1]))
+    assert not loaded & set(HEAVY)
+
+
+def test_the_version_is_the_packages(command: Command) -> None:
+    assert command.process("--version").out == f"areopage {areopage.__version__}\n"
+
+
+def test_a_whole_run_contacts_nobody_but_the_configured_server(command: Command, server: FakeServer, suite: Path) -> None:
+    log = command.folder / "audit.log"
+    command.environment["AUDIT_LOG"] = str(log)
+    del command.environment["OPENAI_BASE_URL"]
+    for arguments in (("run", "--suite", suite), ("resume",), ("show",), ("rescore",), ("export",), ("list",)):
+        ended = command.process("bench", *arguments, interpreter=("-c", AUDITED))
+        assert ended.code == 0, ended.err
+    events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    contacted = {arguments for event, arguments in events if event in ("socket.connect", "socket.sendto")}
+    assert contacted == {f"(('127.0.0.1', {server.port}),)"}
+    looked_up = {arguments for event, arguments in events if "addr" in event or "host" in event}
+    assert all(arguments.startswith(("('127.0.0.1',", "(b'127.0.0.1',")) for arguments in looked_up)
+    assert not [event for event, _ in events if event in ("subprocess.Popen", "os.system")]
+
+
+def test_ctrl_c_while_the_models_are_checked_ends_with_130_and_no_traceback(command: Command, suite: Path) -> None:
+    with FakeServer() as server:
+        server.deaf = True
+        command.environment["OLLAMA_HOST"] = server.address
+        process = command.begin("bench", "run", "--suite", suite)
+        while not server.lookups:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_an_output_that_nobody_reads_ends_quietly(command: Command, server: FakeServer, suite: Path) -> None:
+    process = command.begin("criteria", "list")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+def on_a_terminal(command: Command, *arguments: str | Path, answer: str) -> tuple[int, str]:
+    """Run the command on a terminal of 80 columns; `answer` is typed when it asks whether to go on."""
+    main, side = pty.openpty()
+    environment = {**command.full_environment(), "TERM": "xterm", "COLUMNS": "80", "LINES": "40"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "areopage", *map(str, arguments)], cwd=command.folder, env=environment, stdin=side, stdout=side, stderr=side
+    )
+    os.close(side)
+    killer = threading.Timer(PATIENCE, process.kill)
+    killer.start()
+    seen = b""
+    asked = False
+    try:
+        while True:
+            if b"Go on?" in seen and not asked:
+                os.write(main, answer.encode())
+                asked = True
+            if select.select([main], [], [], 0.05)[0]:
+                try:
+                    seen += os.read(main, 65536)
+                except OSError:  # the other side has closed
+                    break
+    finally:
+        killer.cancel()
+        os.close(main)
+    return process.wait(), seen.decode("utf-8", "replace")
+
+
+def test_on_a_terminal_the_plan_is_put_to_the_user_first(command: Command, server: FakeServer, suite: Path) -> None:
+    code, seen = on_a_terminal(command, "bench", "run", "--suite", suite, answer="n\n")
+    assert code == 0
+    assert "plan: 85 calls" in seen
+    assert not server.calls
+    assert not command.run_folders()
+
+
+def test_on_a_terminal_a_run_shows_how_it_goes_on(command: Command, server: FakeServer, suite: Path) -> None:
+    code, seen = on_a_terminal(command, "bench", "run", "--suite", suite, answer="y\n")
+    assert code == 0, seen
+    assert "40/40" in seen
+    assert "40 ok" in seen
+    assert "final score" in seen
+    assert "refers" not in seen
+    assert "plainness" in seen
+
+
+@pytest.mark.parametrize("group", ["bench", "criteria", "suites", "models"])
+def test_a_group_without_a_command_shows_its_help(command: Command, group: str) -> None:
+    ended = command(group)
+    assert "Usage:" in ended.out + ended.err
+    assert "Traceback" not in ended.err
