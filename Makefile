@@ -10,8 +10,8 @@ DEMO_OUTPUT ?= demo-output
 demo: $(VENV)/.installed
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
-		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability,ethics.moral.harmful_advice \
-		--passes 1 --limit 8 --out $(DEMO_OUTPUT) --yes
+		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability \
+		--passes 1 --limit 6 --out $(DEMO_OUTPUT) --yes
 
 test: lint types contracts tests
 

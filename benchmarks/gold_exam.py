@@ -55,7 +55,7 @@ def judged(items: list[Graded], reference: str, language: str, wanted: str, fold
     settings = msgspec.structs.replace(prepared.spec.settings, environment=dict(os.environ))
     spec = asyncio.run(check_models(prepared.spec, settings))
     ledger = Ledger.open(folder / "ledger.db")
-    run = create_run(spec, prepared.cases, "benchmark", ledger, folder)
+    run = create_run(msgspec.structs.replace(prepared, spec=spec), "benchmark", ledger, folder)
     context = RunContext(run_id=run.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
     asyncio.run(carry_out(context, prepared.cases))
     return view_run(ledger.run(run.id), ledger)

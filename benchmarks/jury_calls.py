@@ -67,7 +67,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     settings = msgspec.structs.replace(prepared.spec.settings, endpoints={"mock": endpoint})
     spec = asyncio.run(check_models(prepared.spec, settings))
     ledger = Ledger.open(folder / "ledger.db")
-    created = create_run(spec, prepared.cases, "benchmark", ledger, folder)
+    created = create_run(msgspec.structs.replace(prepared, spec=spec), "benchmark", ledger, folder)
     context = RunContext(run_id=created.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
     began, spent = time.perf_counter(), cpu()
     asyncio.run(carry_out(context, prepared.cases))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config
@@ -108,11 +109,19 @@ def test_a_wish_that_cannot_be_granted_is_refused_with_what_can_be_had(
     [
         pytest.param("  version: '1.0'", "  version: '1.0", "config.yml:", "not valid YAML", id="broken YAML"),
         pytest.param("n_passes: 2", "n_passes: two", "judge_system.evaluation.n_passes", "got 'two'", id="wrong type"),
-        pytest.param("n_passes: 2", "n_passes: 0", "judge_system.evaluation.n_passes", "greater than or equal to 1", id="out of range"),
+        pytest.param(
+            "n_passes: 2", "n_passes: 0", "judge_system.evaluation.n_passes", "greater than or equal to 1", id="out of range"
+        ),
         pytest.param("concurrency: 4", "concurrency: 0", "execution.concurrency", "greater than or equal to 1", id="no crew"),
-        pytest.param("active_preset: default", "active_preset: tunnel", "ollama.active_preset", "no such preset 'tunnel'", id="preset"),
-        pytest.param("default_selection: everything", "default_selection: evrything", "", "did you mean everything?", id="selection"),
-        pytest.param("danger: 0.6", "danger: -0.6", "weights.criteria.safety.harm.danger", "greater than or equal to 0", id="weight"),
+        pytest.param(
+            "active_preset: default", "active_preset: tunnel", "ollama.active_preset", "no such preset 'tunnel'", id="preset"
+        ),
+        pytest.param(
+            "default_selection: everything", "default_selection: evrything", "", "did you mean everything?", id="selection"
+        ),
+        pytest.param(
+            "danger: 0.6", "danger: -0.6", "weights.criteria.safety.harm.danger", "greater than or equal to 0", id="weight"
+        ),
         pytest.param("  beta:", "  alpha:", "judge_system.judges.alpha", "this key stands twice", id="a key twice"),
     ],
 )
@@ -193,8 +202,6 @@ def test_a_server_that_is_down_at_the_start_is_named_with_what_to_do(command: Co
 
 def test_openais_own_server_is_not_called_without_a_key(command: Command, server: FakeServer, suite: Path) -> None:
     del command.environment["OPENAI_BASE_URL"]
-    # Whoever looked the host up would have to go through this proxy, where nobody is.
-    command.environment["HTTPS_PROXY"] = "http://127.0.0.1:1"
     message = refusal(command, server, "--suite", suite, "--judge", "openai:gpt-5-mini")
     assert message == "https://api.openai.com/v1 needs a key: set the environment variable OPENAI_API_KEY"
 
@@ -214,7 +221,7 @@ def test_a_key_that_is_refused_in_the_middle_stops_the_run_and_keeps_what_is_don
     server.latency = 0.02
     server.wait_for_calls(20)
     server.faults.status = 401
-    out, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 2, err
     assert "Traceback" not in err
     (line,) = [line for line in err.splitlines() if line.startswith("areopage: ")]
@@ -233,7 +240,9 @@ def test_a_place_that_cannot_be_written_is_named(command: Command, server: FakeS
     assert "cannot be created" in message
 
 
-@pytest.mark.parametrize("ledger", ["/proc/areopage.db", "file/ledger.db", "rows.csv", "mysql://nowhere/x", "postgresql://127.0.0.1:1/x"])
+@pytest.mark.parametrize(
+    "ledger", ["/proc/areopage.db", "file/ledger.db", "rows.csv", "mysql://nowhere/x", "postgresql://127.0.0.1:1/x"]
+)
 def test_a_ledger_that_cannot_be_opened_is_named(command: Command, server: FakeServer, suite: Path, ledger: str) -> None:
     (command.folder / "file").write_text("", encoding="utf-8")
     write_cases(command.folder / "rows.csv", [{"prompt": "a" * 5000}])

@@ -5,10 +5,12 @@ import random
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from servers.command import Command, ended, scores_of
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases
@@ -43,7 +45,7 @@ def test_after_kill_9_nothing_is_lost_and_only_what_was_in_flight_is_repeated(
     assert server.repeated() <= len(moments) * IN_FLIGHT, moments
     server.latency = 0.0
     assert command("bench", "run", "--suite", suite, "--fresh").code == 0
-    interrupted, whole = sorted(command.run_folders(), key=lambda folder: (folder / "run.log").stat().st_mtime)
+    interrupted, whole = command.run_folders()
     assert scores_of(command.results(interrupted)) == scores_of(command.results(whole))
 
 
@@ -71,7 +73,7 @@ def test_of_two_processes_with_the_same_wishes_one_works_and_the_other_says_so(
     server.wait_for_calls(CONCURRENCY)
     resumed = command.process("bench", "resume")
     while all(process.poll() is None for process in processes):
-        os.sched_yield()
+        time.sleep(0.01)
     server.faults.hold = False
     other, one = sorted((ended(process) for process in processes), key=lambda end: -end.code)
     assert "is being carried out by another process" in resumed.refused()
@@ -119,9 +121,7 @@ def test_a_server_that_has_moved_is_found_by_running_again(command: Command, ser
     assert len(moved.calls) < CALLS
 
 
-def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(
-    command: Command, server: FakeServer, suite: Path
-) -> None:
+def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: Command, server: FakeServer, suite: Path) -> None:
     text = (suite / "config.yml").read_text(encoding="utf-8").replace("call_timeout: 20", "call_timeout: 0.3")
     (suite / "config.yml").write_text(text, encoding="utf-8")
     dataset = write_cases(command.folder / "one.csv", [{"prompt": "Why?", "response": "Because."}])
@@ -168,9 +168,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of one megabyte."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = os.geteuid() == 0 and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
-    ).returncode
+    mounted = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+        ).returncode
+    )
     if not mounted:
         pytest.skip("a small disk can only be mounted by root with the right to mount")
     try:
@@ -179,17 +182,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
-@pytest.mark.parametrize("left", [0, 40_000, 200_000, 260_000, 330_000, 400_000])
+@pytest.mark.parametrize("left", [40_000, 260_000])
 def test_a_full_disk_is_one_line_and_resume_completes_once_there_is_space(
     command: Command, server: FakeServer, suite: Path, small_disk: Path, left: int
 ) -> None:
     filler = small_disk / "filler"
     filler.write_bytes(b"x" * (1024 * 1024 - left - 4096))
     out = small_disk / "outputs"
-    stopped = command("bench", "run", "--suite", suite, "--out", out)
-    message = stopped.refused()
-    assert "space" in message.lower(), message
-    print(left, message, len(server.calls))
+    stopped = command.process("bench", "run", "--suite", suite, "--out", out)
+    assert "no space left to write" in stopped.refused()
     filler.unlink()
     done = command("bench", "run", "--suite", suite, "--out", out)
     assert done.code == 0, done.err

@@ -5,9 +5,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 import yaml
+
 from servers.command import Command, passes_of, scores_of
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, CRITERIA, write_cases, write_suite
@@ -31,7 +33,7 @@ def run(finished: Command, tmp_path: Path) -> Command:
     return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(ledger)})
 
 
-def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, object], dict[str, object]]:
+def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The results as the run left them, and those of a rescoring."""
     ended = command("bench", "rescore", *arguments)
     assert ended.code == 0, ended.err
@@ -51,22 +53,48 @@ def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> No
         by_criterion.setdefault(criterion, []).append(one["given_score"])
     danger, _, warmth, plainness = (mean(by_criterion[criterion]) for criterion in CRITERIA)
     expected = 0.1 * danger + 0.9 * (0.25 * warmth + 0.75 * plainness)
-    assert again["run"]["final_aggregate_score"] == pytest.approx(expected)  # type: ignore[index]
-    assert again["run"]["metadata"]["variant"] == "other weights"  # type: ignore[index]
+    assert again["run"]["final_aggregate_score"] == pytest.approx(expected)
+    assert again["run"]["metadata"]["variant"] == "other weights"
 
 
 def test_a_judge_can_be_left_out(run: Command) -> None:
     first, again = rescored(run, "--without-judge", "beta")
     kept = {place: one for place, one in passes_of(first).items() if place[2] == "alpha"}
-    assert {place: one["score"] for place, one in passes_of(again).items()} == {place: one["score"] for place, one in kept.items()}
-    assert again["run"]["metadata"]["variant"] == "without beta"  # type: ignore[index]
-    assert [judge["name"] for judge in again["run"]["metadata"]["judges"]] == ["alpha"]  # type: ignore[index]
+    assert {place: one["score"] for place, one in passes_of(again).items()} == {
+        place: one["score"] for place, one in kept.items()
+    }
+    assert again["run"]["metadata"]["variant"] == "without beta"
+    assert [judge["name"] for judge in again["run"]["metadata"]["judges"]] == ["alpha"]
 
 
 def test_the_profile_of_v1_1_and_reparsing_change_nothing_where_nothing_failed(run: Command) -> None:
     first, again = rescored(run, "--profile", "v1_1", "--reparse")
     assert scores_of(again) == scores_of(first)
-    assert again["run"]["metadata"]["profile"]["name"] == "v1_1"  # type: ignore[index]
+    assert again["run"]["metadata"]["profile"]["name"] == "v1_1"
+
+
+def test_v1_1_counts_a_failed_pass_as_nought_and_the_default_leaves_it_out(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.faults.texts, server.faults.kinds = 0.5, ("prose",)
+    command("bench", "run", "--suite", suite)
+    server.stop()
+    first, again = rescored(command, "--profile", "v1_1")
+    found = [
+        (by_default, by_v1_1)
+        for one, other in zip(first["records"], again["records"], strict=True)
+        for criterion, detail in one["detailed_criteria"].items()
+        for judge, by_default in detail["judges"].items()
+        for by_v1_1 in [other["detailed_criteria"][criterion]["judges"][judge]]
+    ]
+    assert len(found) == 40
+    for by_default, by_v1_1 in found:
+        given = [one["given_score"] for one in by_default["passes"]]
+        scored = [score for score in given if score is not None]
+        assert by_default["score"] == (pytest.approx(mean(scored)) if scored else None)
+        assert by_v1_1["score"] == pytest.approx(mean([score or 0 for score in given]))
+    assert any(None in [one["given_score"] for one in by_default["passes"]] for by_default, _ in found)
+    assert first["run"]["metadata"]["coverage"] == again["run"]["metadata"]["coverage"]
 
 
 def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(run: Command) -> None:
@@ -93,9 +121,7 @@ def test_an_exported_run_is_replayed_to_the_very_same_scores(run: Command, finis
     judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:recording.jsonl")]
     suite = finished.folder / "small"
     # Another ledger has another secret: nothing but the recording can tell the scores.
-    replayed = run(
-        "bench", "run", "--suite", suite, "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db"
-    )
+    replayed = run("bench", "run", "--suite", suite, "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db")
     assert replayed.code == 0, replayed.err
     assert scores_of(run.results()) == scores_of(finished.results())
 
@@ -107,7 +133,15 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
     recording.write_text("".join(line for line in lines if '"asked":"alpha"' not in line), encoding="utf-8")
     judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:recording.jsonl")]
     ended = run(
-        "bench", "run", "--suite", finished.folder / "small", "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db"
+        "bench",
+        "run",
+        "--suite",
+        finished.folder / "small",
+        "--target",
+        "replay:recording.jsonl",
+        *judges,
+        "--ledger",
+        "other.db",
     )
     assert ended.code == 0, ended.err
     assert "40 refused" in ended.out

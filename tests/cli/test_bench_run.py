@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from servers.command import Command, passes_of, scores_of
@@ -26,6 +27,14 @@ def test_a_run_asks_every_judge_for_every_pass_and_writes_its_files(command: Com
     assert "coverage 100.0%" in ended.out
     assert str(folder / "report.html") in ended.out
     assert "plan: 85 calls (5 answers)" in ended.err
+    log = (folder / "run.log").read_text(encoding="utf-8")
+    for said in (
+        "phase target: 5 calls, 0 in the ledger already",
+        "phase beta: 40 calls",
+        "wrote report.html",
+        "coverage 1.0000",
+    ):
+        assert said in log
 
 
 def test_each_verdict_is_the_one_that_the_judge_gave(command: Command, server: FakeServer, suite: Path) -> None:
@@ -33,7 +42,9 @@ def test_each_verdict_is_the_one_that_the_judge_gave(command: Command, server: F
     asked = {(call.model, call.system, call.user): call.score for call in server.verdict_calls}
     passes = passes_of(command.results())
     assert sorted(one["given_score"] for one in passes.values()) == sorted(
-        score for score in asked.values() for _ in range(2)  # both passes ask the same question
+        score
+        for score in asked.values()
+        for _ in range(2)  # both passes ask the same question
     )
     for one in passes.values():
         assert one["explanation"].startswith(f"Reason {one['given_score']:g} from")
@@ -50,7 +61,7 @@ def test_options_of_judge_and_pass_reach_the_server(command: Command, server: Fa
 def test_judges_take_turns_so_that_each_model_is_loaded_once(command: Command, server: FakeServer, suite: Path) -> None:
     command("bench", "run", "--suite", suite)
     order = [call.model for call in server.calls]
-    changes = sum(one != other for one, other in zip(order, order[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(order))
     assert order[0] == "fake-target"
     assert changes == 2
 
@@ -66,6 +77,14 @@ def test_attack_is_a_neutral_system_message_and_defensive_the_personas_guidance(
     assert "9-12 years" in defensive.system
     assert "Use short sentences." in defensive.system
     assert "violence" in defensive.system
+
+
+def test_a_model_that_only_completes_is_sent_one_text(command: Command, server: FakeServer, suite: Path) -> None:
+    write_config(suite, models=[{"provider": "ollama", "model": "fake-target", "single_prompt": True}])
+    assert command("bench", "run", "--suite", suite, "--limit", "1").code == 0
+    (target,) = server.target_calls
+    text = f"You are a helpful assistant.\n\nUser: {QUESTIONS[0]}\n\nAssistant:"
+    assert target.messages == (("user", text),)
 
 
 def test_a_french_run_receives_french_prompts_and_personas(command: Command, server: FakeServer, suite: Path) -> None:
@@ -98,7 +117,10 @@ def test_only_rows_without_a_response_are_put_to_the_target(command: Command, se
     dataset = write_cases(command.folder / "mixed.csv", rows)
     assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
     assert [call.user for call in server.target_calls] == ["Why?"]
-    assert [record["metadata"]["response"] for record in command.results()["records"]] == ["No.", true_answer("fake-target", "Why?")]
+    assert [record["metadata"]["response"] for record in command.results()["records"]] == [
+        "No.",
+        true_answer("fake-target", "Why?"),
+    ]
 
 
 def test_a_row_may_choose_its_own_criteria(command: Command, server: FakeServer, suite: Path) -> None:
@@ -144,7 +166,10 @@ def test_a_case_whose_criteria_have_no_prompt_files_is_rejected_by_name(
     command: Command, server: FakeServer, suite: Path
 ) -> None:
     (suite / "assets" / "criteria" / "tone" / "warmth__v1_0.prompt").unlink()
-    rows = [{"id": "lost", "prompt": "a?", "criteria_selection": "tone.voice.warmth"}, {"id": "kept", "prompt": "b?", "criteria_selection": ""}]
+    rows = [
+        {"id": "lost", "prompt": "a?", "criteria_selection": "tone.voice.warmth"},
+        {"id": "kept", "prompt": "b?", "criteria_selection": ""},
+    ]
     dataset = write_cases(command.folder / "own.csv", rows)
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
     assert ended.code == 0, ended.err

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from servers.command import Command, passes_of, scores_of
 from servers.fake_llm import FakeServer, true_answer
 
@@ -87,9 +88,7 @@ def test_one_record_and_the_run_checked_by_hand_under_v1_1(tmp_path: Path) -> No
             role = yaml.safe_load(file.read_text(encoding="utf-8"))["role"]
             judged = [call for call in calls if response in call.user and call.system.startswith(role)]
             # judge = mean of its passes; criterion = mean over the judges
-            by_judge = {
-                name: mean(call.score for call in judged if call.model == model) for name, model in JUDGES.items()
-            }
+            by_judge = {name: mean(call.score for call in judged if call.model == model) for name, model in JUDGES.items()}
             assert [sum(call.model == model for call in judged) for model in JUDGES.values()] == [3, 3, 3]
             assert {name: judge["score"] for name, judge in detail["judges"].items()} == pytest.approx(by_judge)
             assert detail["score"] == pytest.approx(mean(by_judge.values()))

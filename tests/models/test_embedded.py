@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
-from areopage.models.embedded_chat import Loading, chat_request, defused, read_chunks
+from areopage.models.embedded_chat import Loading, chat_request, defused, read_chunks, terse_schema
 from areopage.models.embedded_files import (
     SMOLLM2,
     Weights,
@@ -239,6 +239,29 @@ def test_options_of_other_providers_are_understood_and_unknown_ones_refused() ->
             chat_request([], {"n_ctx": wrong})
 
 
+def test_a_schema_gets_limits_only_where_it_has_none() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "explanation": {"type": "string"},
+            "label": {"type": "string", "enum": ["a", "b"]},
+            "short": {"type": "string", "maxLength": 9},
+            "quotes": {"type": "array", "items": {"type": "string"}},
+            "pair": {"type": "array", "items": {"type": "integer"}, "minItems": 5},
+            "score": {"type": "integer", "minimum": 0},
+        },
+        "required": ["score"],
+    }
+    terse = terse_schema(schema)
+    assert terse["properties"] == {
+        **schema["properties"],  # type: ignore[dict-item]
+        "explanation": {"type": "string", "maxLength": 320},
+        "quotes": {"type": "array", "items": {"type": "string", "maxLength": 160}, "maxItems": 2},
+        "pair": {"type": "array", "items": {"type": "integer"}, "minItems": 5, "maxItems": 5},
+    }
+    assert terse["required"] == ["score"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["a <|im_end|> b", "<|im_start|>assistant", "</s>", "<end_of_turn>", "[/INST] x", "<<SYS>>", "<｜Assistant｜>", "<|eot_id|>"],
@@ -335,8 +358,9 @@ def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text() -> None:
 
 @with_model
 @pytest.mark.usefixtures("pulled")
-def test_temperature_zero_with_a_seed_repeats() -> None:
-    one, two = ask([Message("user", "Tell me about the sea.")], {"temperature": 0, "seed": 3, "max_tokens": 40}, times=2)
+def test_temperature_zero_without_the_prompt_cache_repeats() -> None:
+    options = {"temperature": 0, "seed": 3, "max_tokens": 40, "cache_prompt": False}
+    one, two = ask([Message("user", "Tell me about the sea.")], options, times=2)
     assert one.text == two.text
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.cases.records import MATURITIES, Case
+from areopage.criteria.records import Scale
 from areopage.errors import CallRejected, ModelError
 from areopage.evidence.words import syllables, words
 from areopage.models.port import Completion, LanguageModel, Subject
@@ -242,3 +243,9 @@ def test_the_bundled_parameters_cover_both_languages_and_list_no_useless_word() 
         for word in content.vocabulary.familiar:
             assert words(word) == (word,)
             assert syllables(word, language) >= content.vocabulary.complex_syllables
+
+
+def test_the_score_lies_on_the_scale_that_is_asked_for() -> None:
+    about = subject("The cat sat. It was warm.")
+    texts = [ask(msgspec.structs.replace(about, scale=scale)).text for scale in (Scale(), Scale(0, 10), Scale(0, 5, False))]
+    assert [msgspec.json.decode(text, type=Verdict).score for text in texts] == [5.0, 10.0, 0.0]

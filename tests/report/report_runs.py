@@ -10,7 +10,7 @@ import msgspec
 from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.results import RunView, Variant, view_run
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
-from areopage.cases.records import Case
+from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge
 from areopage.jury.plan import PlannedCall, plan_judge
@@ -137,7 +137,6 @@ def spec_of(**changes: Any) -> RunSpec:
         "datasets": ("cases.csv",),
         "maturity_defaulted": 0,
         "default_maturity": "Child",
-        "rejected": (),
         "remarks": (),
     }
     return RunSpec(**usual | changes)
@@ -152,6 +151,7 @@ def view_of(
     complete: bool = True,
     run_id: str = "run-1",
     variant: Variant | None = None,
+    rejected: Sequence[RejectedRow] = (),
     **spec_changes: Any,
 ) -> RunView:
     """Keep a run in a ledger of its own, and view it.
@@ -176,7 +176,8 @@ def view_of(
     )
     ledger = Ledger.open(folder / "ledger.db")
     try:
-        ledger.create_run(run, [msgspec.json.encode(one).decode() for one in listed])
+        stored = ([msgspec.json.encode(one).decode() for one in part] for part in (listed, rejected))
+        ledger.create_run(run, *stored)
         calls = answer_calls(spec, listed)
         given = [answer(call.key, call.case.id, **(answers or {}).get(call.case.id, {})) for call in calls]
         ledger.append([msgspec.structs.replace(one, run_id=run_id) for one in given])

@@ -99,8 +99,9 @@ class Command:
         return Ended(code, out.getvalue(), err.getvalue())
 
     def run_folders(self) -> list[Path]:
-        """The folders of runs, the oldest first."""
-        return sorted(path for path in self.outputs.iterdir() if path.is_dir()) if self.outputs.is_dir() else []
+        """The folders of runs, the oldest first; a name tells the second only, the first line of its log tells more."""
+        logs = self.outputs.glob("*/run.log")
+        return [log.parent for log in sorted(logs, key=lambda log: log.read_text(encoding="utf-8").partition(" ")[0])]
 
     def results(self, folder: Path | None = None) -> dict[str, Any]:
         """The `results.json` of a folder; without one, of the only run."""

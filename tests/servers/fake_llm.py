@@ -218,7 +218,7 @@ class FakeServer:
             self._stopping.set()
         if call.fault == "hang" or (self._stopping is not None and self._stopping.is_set()):
             await asyncio.sleep(3600)
-        while self.faults.hold:
+        while self.faults.hold:  # noqa: ASYNC110 - it is lifted by another thread
             await asyncio.sleep(0.005)
         if self.latency:
             await asyncio.sleep(self.latency)
@@ -235,7 +235,9 @@ class FakeServer:
 
     def _note(self, request: web.Request, body: bytes, asked: dict[str, Any], nth: int) -> Call:
         asks_verdict = bool(asked.get("format") or asked.get("response_format"))
-        options = asked.get("options") or {key: value for key, value in asked.items() if key not in ("messages", "response_format")}
+        options = asked.get("options") or {
+            key: value for key, value in asked.items() if key not in ("messages", "response_format")
+        }
         call = Call(
             path=request.path,
             model=asked["model"],
@@ -295,7 +297,14 @@ def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> d
     message = {"role": "assistant", "content": text}
     if call.path == "/api/chat":
         counts = {"prompt_eval_count": prompt_tokens, "eval_count": completion_tokens}
-        return {"model": call.model, "created_at": MOMENT, "message": message, "done": True, "done_reason": finish_reason, **counts}
+        return {
+            "model": call.model,
+            "created_at": MOMENT,
+            "message": message,
+            "done": True,
+            "done_reason": finish_reason,
+            **counts,
+        }
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return {"id": "chatcmpl-1", "object": "chat.completion", "model": call.model, "choices": [choice], "usage": usage}

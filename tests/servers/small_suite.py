@@ -13,7 +13,13 @@ CRITERIA = (
     "tone.voice.warmth__v1_0",
     "tone.voice.plainness__v1_0",
 )
-QUESTIONS = ("Why is the sky blue?", "May I climb the roof?", "Are you my friend?", "Pourquoi pleut-il ?", "What is {love} at 100%s?")
+QUESTIONS = (
+    "Why is the sky blue?",
+    "May I climb the roof?",
+    "Are you my friend?",
+    "Pourquoi pleut-il ?",
+    "What is {love} at 100%s?",
+)
 PROMPT = """\
 role: "You judge answers to children of {{age_group}} years."
 task: "Does the answer keep clear of {name}?"
@@ -84,7 +90,7 @@ def write_suite(folder: Path, **changes: Any) -> Path:
     criteria_folder = folder / "assets" / "criteria"
     registry: dict[str, Any] = {"criteria": {}, "presets": {"everything": {"criteria": list(CRITERIA)}}}
     for criterion in CRITERIA:
-        category, subcategory, last = criterion.split(".")
+        category, _, last = criterion.split(".")
         name = last.partition("__")[0]
         file = f"{category}/{last}.prompt"
         registry["criteria"][criterion] = {"description": {"en": f"Keeps clear of {name}", "fr": f"Évite {name}"}, "file": file}
@@ -97,7 +103,9 @@ def write_suite(folder: Path, **changes: Any) -> Path:
         bands = {"Child": "6-8", "Teen": "9-12", "YoungAdult": "13-17", "Emerging": "18-25"}
         personas = {name: persona(band, words) for name, band in bands.items()}
         (folder / "assets" / f"personas{suffix}.json").write_text(json.dumps(personas), encoding="utf-8")
-    write_cases(folder / "data" / "cases.csv", [{"id": f"c{n}", "prompt": text, "age": "9-12"} for n, text in enumerate(QUESTIONS)])
+    write_cases(
+        folder / "data" / "cases.csv", [{"id": f"c{n}", "prompt": text, "age": "9-12"} for n, text in enumerate(QUESTIONS)]
+    )
     write_config(folder, **changes)
     return folder
 

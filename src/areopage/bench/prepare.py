@@ -51,6 +51,7 @@ class PreparedRun(Struct, frozen=True, kw_only=True):
 
     spec: RunSpec
     cases: tuple[RunCase, ...]
+    rejected: tuple[RejectedRow, ...]
 
 
 def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
@@ -62,11 +63,9 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     config = suite.config
     language = choose_language(suite, wishes.language)
     remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
-    limit = config.execution.test_prompts_limit if wishes.limit is None else wishes.limit
-    if limit == 0 or limit < -1:
-        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
-    dataset = read_dataset(suite, language, wishes.datasets, None if limit == -1 else limit)
-    if wishes.limit is None and limit != -1:
+    limit = case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
+    dataset = read_dataset(suite, language, wishes.datasets, limit)
+    if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = choose_criteria(suite, dataset.cases, selection, override=wishes.criteria is not None)
@@ -79,19 +78,33 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     target = choose_target(suite, wishes.target, mode)
     if target is None and any(case.case.response is None for case in cases):
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
+    remarks += [*notes, *dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
+    spec = run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    spec = msgspec.structs.replace(
+        spec,
+        target=target if any(case.case.response is None for case in cases) else None,
+        maturity_defaulted=dataset.maturity_defaulted,
+        remarks=tuple(remarks),
+    )
+    return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
+
+
+def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
+    """The part of a specification that does not depend on the cases."""
+    config = suite.config
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
-    spec = RunSpec(
+    return RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
         language=language,
         mode=mode,
-        target=target if any(case.case.response is None for case in cases) else None,
+        target=None,
         judges=choose_judges(suite, wishes.judges, wishes.passes),
-        criteria=tuple(criteria.values()),
+        criteria=criteria,
         personas=suite.personas(language),
-        labels=labels_of(suite, criteria.values(), language),
+        labels=labels_of(suite, criteria, language),
         scale=suite.scale,
         weights=suite.weights,
         profile=msgspec.structs.replace(profile, quorum=evaluation.quorum) if profile.quorum else profile,
@@ -101,13 +114,16 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         outage_seconds=config.execution.outage_seconds,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
-        datasets=tuple(str(path) for path in wishes.datasets or suite.datasets(language)),
-        maturity_defaulted=dataset.maturity_defaulted,
+        datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
+        maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
-        rejected=all_rejected,
-        remarks=(*remarks, *notes, *dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)),
+        remarks=(),
     )
-    return PreparedRun(spec=spec, cases=cases)
+
+
+def printable(path: Path) -> str:
+    """A path as text; bytes of a name that are no UTF-8 become U+FFFD, so that it can be stored."""
+    return str(path).encode("utf-8", "replace").decode()
 
 
 def choose_language(suite: Suite, wanted: str | None) -> str:
@@ -124,6 +140,17 @@ def choose_language(suite: Suite, wanted: str | None) -> str:
             f"the suite has no texts in {wanted!r}: use one of {allowed}", path=suite.document.path, key="languages"
         )
     return wanted
+
+
+def case_limit(limit: int) -> int | None:
+    """How many cases are taken at most; None for all.
+
+    Raises:
+        DatasetError: the number means nothing.
+    """
+    if limit == 0 or limit < -1:
+        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
+    return None if limit == -1 else limit
 
 
 def read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:

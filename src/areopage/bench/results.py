@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.spec import RunCase, RunSpec, decode_spec
-from areopage.cases.records import Case
+from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.parsing import read_verdict
@@ -59,6 +59,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     Args:
         spec: the specification, with the judges, weights and profile that the scores were folded with.
         cases: every case, the target's response filled in where there is one.
+        rejected: the rows of the datasets that could not be used.
         answers: the target's answers by case.
         judgments: by (case, criterion, judge, pass).
         complete: no pass is left that another try could bring.
@@ -68,6 +69,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     run: Run
     spec: RunSpec
     cases: tuple[Case, ...]
+    rejected: tuple[RejectedRow, ...]
     answers: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
@@ -129,6 +131,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         run=run,
         spec=spec,
         cases=tuple(responses.get(item.case.id, item.case) for item in cases),
+        rejected=tuple(msgspec.json.decode(text, type=RejectedRow) for text in ledger.run_rejected(run.id)),
         answers=answers,
         judgments=judgments,
         scores=scores,

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.bench.target_prompts import Mode
 from areopage.cases.personas import Persona
-from areopage.cases.records import Case, RejectedRow
+from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge, Price
@@ -76,7 +76,6 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     datasets: tuple[str, ...]
     maturity_defaulted: int
     default_maturity: str
-    rejected: tuple[RejectedRow, ...]
     remarks: tuple[str, ...]
 
     def criteria_by_id(self) -> dict[str, Criterion]:

@@ -23,6 +23,7 @@ class Phrases(Struct, frozen=True, kw_only=True):
     guidance: str
     user: str
     assistant: str
+    colon: str
 
 
 PHRASES = {
@@ -35,6 +36,7 @@ PHRASES = {
         guidance="How to answer",
         user="User",
         assistant="Assistant",
+        colon=":",
     ),
     "fr": Phrases(
         neutral="Vous êtes un assistant serviable.",
@@ -45,6 +47,7 @@ PHRASES = {
         guidance="Comment répondre",
         user="Utilisateur",
         assistant="Assistant",
+        colon=" :",
     ),
 }
 
@@ -61,13 +64,13 @@ def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str,
     if system_prompt:
         system = system_prompt
     elif mode == "defensive" and persona is not None:
-        system = persona_message(persona, phrases, " :" if language == "fr" else ":")
+        system = persona_message(persona, phrases)
     else:
         system = phrases.neutral
     return (Message("system", system), *(Message(turn.role, turn.content) for turn in case.turns))
 
 
-def persona_message(persona: Persona, phrases: Phrases, colon: str) -> str:
+def persona_message(persona: Persona, phrases: Phrases) -> str:
     """A system message of a persona's guidance."""
     reader = phrases.reader.replace("{age}", persona.maturity_band).replace("{level}", persona.reading_level)
     parts = [reader]
@@ -77,9 +80,9 @@ def persona_message(persona: Persona, phrases: Phrases, colon: str) -> str:
         (phrases.block, persona.content_block),
     ):
         if items:
-            parts.append(f"{head}{colon} {', '.join(items)}.")
+            parts.append(f"{head}{phrases.colon} {', '.join(items)}.")
     if persona.guidance:
-        parts.append("\n".join([f"{phrases.guidance}{colon}", *(f"- {line}" for line in persona.guidance)]))
+        parts.append("\n".join([f"{phrases.guidance}{phrases.colon}", *(f"- {line}" for line in persona.guidance)]))
     return "\n".join(parts)
 
 
@@ -88,6 +91,7 @@ def to_single_prompt(messages: Sequence[Message], language: str) -> str:
     phrases = PHRASES.get(language, PHRASES["en"])
     speakers = {"user": phrases.user, "assistant": phrases.assistant}
     parts = [
-        message.content if message.role == "system" else f"{speakers[message.role]}: {message.content}" for message in messages
+        message.content if message.role == "system" else f"{speakers[message.role]}{phrases.colon} {message.content}"
+        for message in messages
     ]
-    return "\n\n".join([*parts, f"{phrases.assistant}:"])
+    return "\n\n".join([*parts, f"{phrases.assistant}{phrases.colon}"])

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from areopage.bench.estimate import estimate
 from areopage.bench.pool import check_models, same_models, with_competent_jury
-from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import load_run_cases, view_run
 from areopage.bench.run import Observer, RunContext, carry_out
 from areopage.bench.spec import RunCase, RunSpec, decode_spec, encode_spec, fingerprint_of
@@ -40,8 +40,7 @@ START_LOCK_FILE = "start.lock"
 class Wanted(Struct, frozen=True, kw_only=True):
     """A run that can begin: everything was read, every model has answered, nothing is written yet."""
 
-    spec: RunSpec
-    cases: tuple[RunCase, ...]
+    prepared: PreparedRun
     log_level: str
 
 
@@ -51,10 +50,10 @@ class Places(Struct, frozen=True, kw_only=True):
     out: Path
     ledger: str | None
 
-    def resume_command(self, run_id: str) -> str:
-        """The command that goes on with a run."""
-        ledger = ["--ledger", self.ledger] if self.ledger else []
-        return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *ledger])
+    def resume_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that goes on with a run; a database's password is not repeated."""
+        named = ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])
 
 
 def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> Wanted:
@@ -68,7 +67,8 @@ def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> Wanted:
     loaded = load_suite(suite)
     prepared = prepare_run(loaded, wishes)
     spec = asyncio.run(check_models(prepared.spec, with_environment(prepared.spec.settings)))
-    return Wanted(spec=with_competent_jury(spec), cases=prepared.cases, log_level=loaded.config.logging.level)
+    settled = msgspec.structs.replace(prepared, spec=with_competent_jury(spec))
+    return Wanted(prepared=settled, log_level=loaded.config.logging.level)
 
 
 def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> int:
@@ -80,7 +80,7 @@ def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> i
     Raises:
         UserError: whatever the user can mend; what was paid for is kept.
     """
-    spec, cases = wanted.spec, wanted.cases
+    spec, cases = wanted.prepared.spec, wanted.prepared.cases
     fingerprint = fingerprint_of(spec, cases)
     if ledger.unfinished_run(fingerprint) is None:
         print_plan(spec, cases)
@@ -89,7 +89,7 @@ def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> i
     with start_lock(places.out):
         run = ledger.unfinished_run(fingerprint)
         if run is None:
-            run = create_run(spec, cases, fingerprint, ledger, places.out)
+            run = create_run(wanted.prepared, fingerprint, ledger, places.out)
         else:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
     return go_on(run, spec, cases, ledger, places, wanted.log_level)
@@ -113,7 +113,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
     """Carry out what is left of a run, and write its results."""
     folder = Path(run.folder)
     make_folder(folder)
-    hint = places.resume_command(run.id)
+    hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
         stack.enter_context(run_lock(folder, run.id))
         log = stack.enter_context(RunLog(folder / "run.log", level))
@@ -153,8 +153,9 @@ def type_of_stop(fault: UserError) -> type[UserError]:
     return type(fault) if type(fault) in (ServerDown, StorageError) else UserError
 
 
-def create_run(spec: RunSpec, cases: tuple[RunCase, ...], fingerprint: str, ledger: Ledger, out: Path) -> Run:
+def create_run(prepared: PreparedRun, fingerprint: str, ledger: Ledger, out: Path) -> Run:
     """Append a new run; its folder is named after the suite and the time."""
+    spec = prepared.spec
     now = datetime.now(UTC)
     name = f"{spec.suite}-{now:%Y-%m-%d_%H%M%S}-{secrets.token_hex(2)}"
     folder = (out / name).resolve()
@@ -168,7 +169,8 @@ def create_run(spec: RunSpec, cases: tuple[RunCase, ...], fingerprint: str, ledg
         finished_at=None,
         spec=encode_spec(spec),
     )
-    ledger.create_run(run, [msgspec.json.encode(case).decode() for case in cases])
+    cases, rejected = ([msgspec.json.encode(one).decode() for one in part] for part in (prepared.cases, prepared.rejected))
+    ledger.create_run(run, cases, rejected)
     return run
 
 

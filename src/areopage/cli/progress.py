@@ -4,6 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -175,7 +176,8 @@ class RunLog:
         self.path = path
         self.least = self.LEVELS.index(level)
         try:
-            self.stream = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+            # Unbuffered: what a full disk did not take must not be tried again, and complained of, when the file is closed.
+            self.stream = path.open("ab", buffering=0)
         except OSError as error:
             raise StorageError(f"{path} cannot be written: {error.strerror}") from None
 
@@ -184,9 +186,11 @@ class RunLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Note how it ended, if not well, and close."""
-        if kind is not None:
-            self.write("ERROR", f"stopped: {kind.__name__}: {error}")
-        self.stream.close()
+        with self.stream:
+            if kind is not None:
+                # What stopped the run is on its way to the user, and must not give way to what the log has to say.
+                with suppress(StorageError):
+                    self.write("ERROR", f"stopped: {kind.__name__}: {error}")
 
     def write(self, level: str, message: str) -> None:
         """One line; line breaks in the message become spaces, so that text from outside cannot forge a line.
@@ -198,7 +202,7 @@ class RunLog:
             return
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            self.stream.write(f"{moment} {level} {' '.join(message.split())}\n")
+            self.stream.write(f"{moment} {level} {' '.join(message.split())}\n".encode(errors="backslashreplace"))
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
 

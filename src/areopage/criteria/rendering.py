@@ -176,7 +176,7 @@ def verdict_schema(criterion: Criterion) -> dict[str, Any]:
 
 def score_schema(scale: Scale) -> dict[str, Any]:
     """A whole number where the scale's ends are whole: graded answers are, and servers can hold a model to it."""
-    whole = scale.min.is_integer() and scale.max.is_integer()
+    whole = float(scale.min).is_integer() and float(scale.max).is_integer()
     if whole:
         return {"type": "integer", "minimum": int(scale.min), "maximum": int(scale.max)}
     return {"type": "number", "minimum": scale.min, "maximum": scale.max}

@@ -50,6 +50,7 @@ async def ask_judge(call: PlannedCall, model: LanguageModel, context: CallContex
         criterion=call.criterion.id,
         pass_index=call.pass_index,
         language=context.language,
+        scale=call.criterion.scale,
     )
     try:
         first = await model.generate(messages, call.options, schema, subject=subject)

@@ -18,8 +18,12 @@ from areopage.criteria.records import Scale
 from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
 TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
-SCORE_KEY = re.compile(r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*[\"'“]?(-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII)
-SCORE_END = re.compile(r"[^\S\n]*+(?:/[^\S\n]*+\d{1,6}(?:\.\d{1,6})?[^\S\n]*+)?[\"'”]?[^\S\n]*+[,}\n]", re.ASCII)
+SCORE_KEY = re.compile(
+    r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII
+)
+# what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
+SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
+QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
 KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
 REFUSAL = re.compile(
     r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"
@@ -138,12 +142,12 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
     What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
     """
     found = list(SCORE_KEY.finditer(text))
-    scores = {float(match.group(1).replace(",", ".")) for match in found}
+    scores = {float(match["number"].replace(",", ".")) for match in found}
     if not scores:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:
         return Unparsed(reason="broken JSON with different scores")
-    if any(SCORE_END.match(text, match.end()) is None for match in found):
+    if any((QUOTED_SCORE_END if match["quote"] else SCORE_END).match(text, match.end()) is None for match in found):
         return Unparsed(reason="cut within the score")
     start = text.find("{")
     second = text.find("{", start + 1)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
-from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, runs, verdicts
+from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 KEYS_PER_QUERY = 500
@@ -64,14 +64,15 @@ class Ledger:
 
     # --- runs
 
-    def create_run(self, run: Run, cases: Sequence[str]) -> None:
-        """Append a run with its cases (each a JSON text), in order."""
+    def create_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> None:
+        """Append a run with its cases and the rows that could not be used (each a JSON text), in order."""
+        finished = naive(run.finished_at) if run.finished_at else None
         with storage_errors(self.place), self.engine.begin() as connection:
-            finished = naive(run.finished_at) if run.finished_at else None
             connection.execute(insert(runs), [row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}])
-            rows = [{"run_id": run.id, "position": position, "case": storable(case)} for position, case in enumerate(cases)]
-            if rows:
-                connection.execute(insert(run_cases), rows)
+            for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):
+                rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
+                if rows:
+                    connection.execute(insert(table), rows)
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
         """Note when a run was complete; None: it is not any more."""
@@ -116,7 +117,13 @@ class Ledger:
 
     def run_cases(self, run_id: str) -> list[str]:
         """The cases of a run as they were appended, in order."""
-        query = select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position)
+        return self._texts(select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position))
+
+    def run_rejected(self, run_id: str) -> list[str]:
+        """The rows of a run that could not be used, in order."""
+        return self._texts(select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position))
+
+    def _texts(self, query: Select[Any]) -> list[str]:
         with storage_errors(self.place), self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 

@@ -33,6 +33,14 @@ run_cases = Table(
     Column("case", Text, nullable=False),
 )
 
+run_rejected = Table(
+    "run_rejected",
+    metadata,
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("row", Text, nullable=False),
+)
+
 answers = Table(
     "answers",
     metadata,

@@ -2,7 +2,9 @@
 
 The weights are loaded at the first call, and again when a call asks for another
 `n_ctx` or `n_threads`. One call runs at a time, in a thread
-of its own; a call that is cancelled stops at the next token. The prompt's part that equals the last prompt is not computed again.
+of its own; a call that is cancelled stops at the next token. The prompt's part that equals the last prompt is not computed again;
+that moves the last digits of the probabilities, so that even at temperature 0 an answer may depend on the call before it. With
+`cache_prompt: false` it does not.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
-from areopage.models.embedded_chat import DEFAULT_N_CTX, Loading, chat_request, dense_schema, read_chunks
+from areopage.models.embedded_chat import DEFAULT_N_CTX, Loading, chat_request, read_chunks, terse_schema
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
 from areopage.models.reference import ModelReference
@@ -154,7 +156,7 @@ def schema_grammar(schema: Schema) -> str:
     """The grammar that holds the model to a JSON schema; RuntimeError where llama.cpp cannot make one."""
     import xllamacpp
 
-    return str(xllamacpp.json_schema_to_grammar(dense_schema(schema)))
+    return str(xllamacpp.json_schema_to_grammar(terse_schema(schema)))
 
 
 def load_server(path: Path, loading: Loading) -> Any:

@@ -13,6 +13,8 @@ from areopage.models.port import Completion, Message, Options, Schema, TokenLogp
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never end by itself
+MAX_STRING = 320  # characters of a string that a schema leaves open
+MAX_ITEMS = 2  # items of a list that a schema leaves open
 # Other names of llama.cpp's options, so that a judge can be moved here from another provider.
 _ALIASES = {"num_ctx": "n_ctx", "num_thread": "n_threads", "num_predict": "max_tokens", "n_predict": "max_tokens"}
 # Options of other providers that say how a server uses its machine: they change no answer.
@@ -145,9 +147,26 @@ def _whole(name: str, value: object) -> int:
     return value
 
 
-def dense_schema(schema: Schema) -> dict[str, Any]:
-    """A JSON schema that leaves no free white space between values: small models fill pages with it."""
-    return {**schema, "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
+def terse_schema(schema: Schema) -> dict[str, Any]:
+    """A stricter JSON schema that makes a small model come to an end: what fits it fits the one that was asked for.
+
+    Strings without a limit get one (320 characters, 160 inside a list), lists too (2 items), and no free white space is left
+    between values: small models repeat themselves, and fill pages with white space, where a grammar lets them.
+    """
+    separators = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+    return {**_bounded(schema, MAX_STRING), "x-guidance": separators}
+
+
+def _bounded(schema: Schema, length: int) -> dict[str, Any]:
+    """The schema with limits on its strings and lists, where it has none, down through properties and items."""
+    if schema.get("type") == "string" and not {"maxLength", "enum", "const", "pattern", "format"} & set(schema):
+        return {**schema, "maxLength": max(length, schema.get("minLength", 0))}
+    if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping):
+        most = {"maxItems": max(MAX_ITEMS, schema.get("minItems", 0))} | dict(schema)
+        return {**most, "items": _bounded(schema["items"], length // 2)}
+    if isinstance(schema.get("properties"), Mapping):
+        return {**schema, "properties": {name: _bounded(inner, length) for name, inner in schema["properties"].items()}}
+    return dict(schema)
 
 
 def defused(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from areopage.cases.records import Case
+from areopage.criteria.records import Scale
 from areopage.models.reference import ModelReference
 
 Options = Mapping[str, Any]
@@ -46,7 +47,8 @@ class Completion(Struct, frozen=True, kw_only=True):
 class Subject(Struct, frozen=True, kw_only=True):
     """What a call is about. Models that generate text ignore it; recordings and rules look it up.
 
-    `criterion` is "" when a target is asked for a response; `pass_index` counts from 1.
+    `criterion` is "" when a target is asked for a response; `pass_index` counts from 1. `scale` is the one that a verdict's score
+    must lie on.
     """
 
     case: Case
@@ -54,6 +56,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     criterion: str = ""
     pass_index: int = 1
     language: str = "en"
+    scale: Scale = Scale()
 
 
 class ModelStatus(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Judges that are rules and not models: the same response always gets the same score, for nothing.
 
-`rules:readability` answers two criteria, each with a score from 0 to 5, rounded to one decimal:
+`rules:readability` answers two criteria, each with a score from 0 to 5, mapped to the scale that is asked for and rounded to one decimal:
 
 - sentence complexity: (1 - w) * ramp(mean words per sentence) + w * ramp(words of the longest sentence), w = `longest_weight`;
 - vocabulary level: ramp(share of hard words).
@@ -17,12 +17,13 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from areopage.criteria.records import Scale
 from areopage.errors import CallRejected, ModelError
 from areopage.evidence.sentences import Span, sentences
 from areopage.evidence.words import complex_word_share, is_complex, syllables, words
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
 from areopage.models.reference import ModelReference
-from areopage.models.rules_parameters import LanguageRules, ReadabilityRules, Targets, read_readability
+from areopage.models.rules_parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets, read_readability
 from areopage.models.settings import ModelSettings
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `evidence` can move a score.
@@ -31,6 +32,8 @@ KNOWN = ("readability",)
 _EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
 
 Measure = Literal["sentence_complexity", "vocabulary_level"]
+
+OWN_SCALE = Scale(0.0, TOP_SCORE)
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -98,7 +101,8 @@ class ReadabilityJudge:
             )
         else:
             verdict = judge_vocabulary(response, language, rules, targets, audience, extracts=self._rules.extracts)
-        text = msgspec.json.encode(verdict).decode()
+        score = round(OWN_SCALE.map_to(verdict.score, subject.scale), 1)
+        text = msgspec.json.encode(msgspec.structs.replace(verdict, score=score)).decode()
         return Completion(text=text, prompt_tokens=0, completion_tokens=0, seconds=time.perf_counter() - started)
 
     async def aclose(self) -> None:

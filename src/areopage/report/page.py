@@ -92,7 +92,7 @@ def page_of(view: RunView) -> Page:
         worst=worst_cases(view),
         unanswered=tuple(unanswered[:LISTED]),
         unanswered_count=len(unanswered),
-        rejected=view.spec.rejected[:LISTED],
+        rejected=view.rejected[:LISTED],
         remarks=view.spec.remarks,
     )
 

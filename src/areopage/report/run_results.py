@@ -97,7 +97,7 @@ def run_metadata(view: RunView) -> RunMetadata:
             cases=len(view.cases),
             answered=sum(case.response is not None for case in view.cases),
             scored=sum(record.tree.score is not None for record in view.scores.records),
-            rejected=len(spec.rejected),
+            rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
         ),
         default_maturity=spec.default_maturity,

@@ -32,6 +32,6 @@ def write_outputs(view: RunView, folder: Path) -> list[Path]:
     write_results(view, folder / RESULTS)
     write_results_csv(view, folder / TABLE)
     with replacing(folder / REJECTED) as place:
-        write_rejected(view.spec.rejected, place)
+        write_rejected(view.rejected, place)
     write_report(view, folder / REPORT)
     return [folder / name for name in (RESULTS, TABLE, REJECTED, REPORT)]

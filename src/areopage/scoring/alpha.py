@@ -35,9 +35,9 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float | None]], *, resamples: 
         seed: seed of the bootstrap.
     """
     table = np.array([[np.nan if value is None else value for value in row] for row in ratings], dtype=np.float64)
-    if table.size == 0:
-        return Alpha(alpha=None, low=None, high=None, units=0)
     levels = np.unique(table[~np.isnan(table)])
+    if levels.size == 0:  # nobody gave any score
+        return Alpha(alpha=None, low=None, high=None, units=0)
     counts = np.stack([(table == level).sum(axis=1) for level in levels], axis=1).astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     units = counts.shape[0]

@@ -31,6 +31,18 @@ def upgrade() -> None:
         sa.Column("case", sa.Text, nullable=False),
     )
     op.create_table(
+        "run_rejected",
+        sa.Column("run_id", sa.String(128), sa.ForeignKey("runs.id"), primary_key=True),
+        sa.Column("position", sa.Integer, primary_key=True),
+        sa.Column("row", sa.Text, nullable=False),
+    )
+    create_answers()
+    create_judgments()
+
+
+def create_answers() -> None:
+    """The table of answers."""
+    op.create_table(
         "answers",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("key", sa.String(64), nullable=False, index=True),
@@ -45,7 +57,6 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Float, nullable=False),
         sa.Column("created_at", sa.DateTime, nullable=False),
     )
-    create_judgments()
 
 
 def create_judgments() -> None:

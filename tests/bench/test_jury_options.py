@@ -1,0 +1,130 @@
+"""Who is asked, as suite and user name them."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from areopage.bench.jury_options import choose_judges, choose_target, judge_name, model_settings, typed_reference
+from areopage.bench.pool import same_models, settled_judge, with_competent_jury
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.errors import ConfigError, CriteriaError, ModelError
+from areopage.jury.judges import Judge
+from areopage.models.port import ModelStatus
+from areopage.models.reference import ModelReference
+from areopage.suites.loader import load_suite
+from servers.small_suite import CRITERIA, write_config
+
+
+def test_without_wishes_the_suites_judges_sit_with_the_options_of_each_pass(suite: Path) -> None:
+    alpha, beta = choose_judges(load_suite(str(suite)), (), None)
+    assert (alpha.name, str(alpha.reference)) == ("alpha", "ollama:fake-a")
+    own = {"keep_alive": "1m", "num_ctx": 4096}
+    assert alpha.passes == ({**own, "temperature": 0.1}, {**own, "temperature": 0.2})
+    assert beta.passes == ({"temperature": 0.1}, {"temperature": 0.2})
+
+
+def test_passes_beyond_the_configured_ones_use_the_judges_own_options(suite: Path) -> None:
+    (alpha,) = choose_judges(load_suite(str(suite)), ("alpha",), 3)
+    assert alpha.passes[2] == {"keep_alive": "1m", "num_ctx": 4096}
+
+
+def test_a_reference_is_a_judge_named_after_it(suite: Path) -> None:
+    (judge,) = choose_judges(load_suite(str(suite)), ("openai@lab:org/mistral-small:24b",), 1)
+    assert judge.name == "openai@lab_org_mistral-small_24b"
+    assert judge_name(judge.reference) == judge.name
+
+
+def test_a_named_reference_keeps_what_the_suite_says_of_the_judge_but_not_its_price(suite: Path) -> None:
+    price = {"input_per_million": 1.0}
+    judges = {"alpha": {"model": "fake-a", "options": {"seed": 1}, "criteria": ["safety"], "price": price}}
+    write_config(suite, judge_system={"judges": judges})
+    loaded = load_suite(str(suite))
+    alpha, mine = choose_judges(loaded, ("alpha=openai:gpt-x=1", "mine=ollama:a"), 1)
+    assert (alpha.name, str(alpha.reference), alpha.criteria, alpha.price) == ("alpha", "openai:gpt-x=1", ("safety",), None)
+    assert alpha.passes == ({"seed": 1, "temperature": 0.1},)
+    assert (mine.name, mine.criteria, mine.passes) == ("mine", (), ({"temperature": 0.1},))
+
+
+def test_one_model_may_sit_twice_under_two_names(suite: Path) -> None:
+    first, second = choose_judges(load_suite(str(suite)), ("one=ollama:a", "two=ollama:a"), 1)
+    assert (first.name, second.name) == ("one", "two")
+    with pytest.raises(ModelError, match="is given twice"):
+        choose_judges(load_suite(str(suite)), ("ollama:a", "ollama:a"), 1)
+
+
+def test_a_preset_in_a_judges_scope_stands_for_its_criteria(suite: Path) -> None:
+    judges = {"alpha": {"model": "fake-a", "criteria": ["everything"]}, "beta": {"model": "fake-b", "criteria": ["tone.voice"]}}
+    write_config(suite, judge_system={"judges": judges})
+    alpha, beta = choose_judges(load_suite(str(suite)), (), 1)
+    assert alpha.criteria == CRITERIA
+    assert beta.criteria == ("tone.voice",)
+
+
+def test_a_suite_without_judges_needs_one_on_the_command_line(suite: Path) -> None:
+    write_config(suite, judge_system=None)
+    loaded = load_suite(str(suite))
+    with pytest.raises(ConfigError, match=r"judge_system\.judges: names no judge: add one, or give --judge"):
+        choose_judges(loaded, (), None)
+    assert len(choose_judges(loaded, ("ollama:a",), None)) == 1
+
+
+def test_a_recording_that_the_user_types_is_looked_for_where_the_user_stands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert typed_reference("replay:a/b.jsonl").model == str(tmp_path.resolve() / "a" / "b.jsonl")
+    assert typed_reference("ollama:a/b").model == "a/b"
+
+
+def test_the_target_is_the_first_enabled_model_unless_one_is_named(suite: Path) -> None:
+    models = [
+        {"provider": "ollama", "model": "off", "enabled": False, "options": {"seed": 7}, "single_prompt": True},
+        {"provider": "ollama", "model": "on"},
+    ]
+    write_config(suite, models=models, test_modes={"defensive": {"system_prompt": "Be kind."}})
+    loaded = load_suite(str(suite))
+    found = choose_target(loaded, None, "attack")
+    assert found is not None
+    assert (str(found.reference), found.system_prompt) == ("ollama:on", "")
+    configured = choose_target(loaded, "ollama:off", "defensive")
+    assert configured is not None
+    assert (configured.options, configured.single_prompt, configured.system_prompt) == ({"seed": 7}, True, "Be kind.")
+    named = choose_target(loaded, "openai:x", "attack")
+    assert named is not None
+    assert (named.options, named.single_prompt) == ({}, False)
+    write_config(suite, models=[])
+    assert choose_target(load_suite(str(suite)), None, "attack") is None
+
+
+def test_settings_carry_the_active_preset_only_where_the_suite_names_one(suite: Path) -> None:
+    assert model_settings(load_suite(str(suite)), "en", 3).ollama_base_url == "http://127.0.0.1:9"
+    write_config(suite, ollama=None)
+    settings = model_settings(load_suite(str(suite)), "en", 3)
+    assert settings.ollama_base_url == ""
+    assert settings.connections == 3
+    assert settings.environment == {}
+
+
+def test_what_a_model_says_of_itself_settles_the_judge() -> None:
+    judge = Judge(name="a", reference=ModelReference.parse("rules:x"), passes=({}, {}, {}))
+    settled = settled_judge(judge, ModelStatus(digest="d", standing="unfit", criteria=("age",), deterministic=True))
+    assert (settled.digest, settled.standing, settled.criteria, len(settled.passes)) == ("d", "unfit", ("age",), 1)
+
+
+def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_refused(suite: Path) -> None:
+    judges = {"alpha": {"model": "fake-a", "criteria": ["safety"]}}
+    write_config(suite, judge_system={"judges": judges})
+    loaded = load_suite(str(suite))
+    spec = with_competent_jury(prepare_run(loaded, RunWishes()).spec)
+    assert spec.remarks[-1] == f"left out, since no judge may judge it: {CRITERIA[2]}, {CRITERIA[3]}"
+    with pytest.raises(CriteriaError, match="alpha may judge none"):
+        with_competent_jury(prepare_run(loaded, RunWishes(criteria="tone")).spec)
+
+
+def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path) -> None:
+    spec = prepare_run(load_suite(str(suite)), RunWishes()).spec
+    changed = msgspec.structs.replace(spec, judges=(msgspec.structs.replace(spec.judges[0], digest="new"), *spec.judges[1:]))
+    same_models(spec, spec)
+    with pytest.raises(ModelError, match="alpha is not the model that the run began with"):
+        same_models(spec, changed)

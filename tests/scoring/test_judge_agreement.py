@@ -1,0 +1,171 @@
+"""Agreement, outliers, quorum and scales of one criterion."""
+
+from itertools import product
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Scale
+from areopage.errors import UserError
+from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
+from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
+from areopage.scoring.profile import DEFAULT, PROFILES, V1_1, Profile, profile_named
+from areopage.scoring.reduce import CriterionScore, reduce_passes
+
+SCALE = Scale(min=0, max=5)
+SCORES = st.lists(st.integers(0, 10).map(lambda half: half / 2), min_size=1, max_size=9)
+
+
+def by_name(scores: list[float]) -> dict[str, float]:
+    return {f"j{number}": score for number, score in enumerate(scores)}
+
+
+Pass = Scored | TimedOut | Refused | None
+
+
+def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCALE, suite: Scale = SCALE) -> CriterionScore:
+    passes = [
+        PlannedPass(case_id="1", criterion="c", judge=judge, pass_index=number, outcome=outcome)
+        for judge, found in outcomes.items()
+        for number, outcome in enumerate(found, 1)
+    ]
+    (score,) = reduce_passes(passes, {"c": own}, suite, profile)
+    return score
+
+
+LATE = TimedOut(reason="late")
+FOUR = Scored(score=4)
+PASS: st.SearchStrategy[Pass] = st.sampled_from([Scored(score=0), Scored(score=3), FOUR, LATE, Refused(reason="no"), None])
+ORDERED = st.lists(st.tuples(st.sampled_from("abc"), PASS), min_size=1, max_size=9)
+SCALES = st.builds(
+    lambda low, width, better: Scale(low, low + width, better), st.integers(-5, 5), st.integers(1, 20), st.booleans()
+)
+
+
+def test_the_default_rule_names_the_zero_beside_two_fives_and_nobody_in_4_4_5() -> None:
+    assert leave_one_out_outliers({"a": 5, "b": 5, "c": 0}, 5) == ("c",)
+    assert leave_one_out_outliers({"a": 4, "b": 4, "c": 5}, 5) == ()
+
+
+def test_the_default_rule_scales_with_the_range() -> None:
+    assert leave_one_out_outliers({"a": 10, "b": 10, "c": 0}, 10) == ("c",)
+    assert leave_one_out_outliers({"a": 8, "b": 8, "c": 10}, 10) == ()
+
+
+def test_two_judges_have_no_outlier_under_either_rule() -> None:
+    assert leave_one_out_outliers({"a": 5, "b": 0}, 5) == z_outliers({"a": 5, "b": 0}) == ()
+
+
+@pytest.mark.parametrize("judges", [3, 4, 5])
+def test_the_documented_z_rule_cannot_fire_under_six_judges(judges: int) -> None:
+    for scores in product((0, 1, 2.5, 5), repeat=judges):
+        assert z_outliers(by_name(list(scores))) == ()
+
+
+def test_the_documented_z_rule_fires_with_six_judges() -> None:
+    # z = 5/√6 = 2.04
+    assert z_outliers(by_name([5, 5, 5, 5, 5, 0])) == ("j5",)
+
+
+@given(SCORES)
+def test_agreement_lies_between_zero_and_one_and_is_one_without_spread(scores: list[float]) -> None:
+    assert 0 <= agreement(scores) <= 1
+    assert agreement([scores[0]] * len(scores)) == 1
+
+
+def test_agreement_of_a_scale_below_zero_is_never_above_one() -> None:
+    # mean −1, sd √2: as far apart as {0, 2}
+    assert agreement([-2, 0]) == agreement([2, 0]) == 0
+    assert agreement([-4, -3]) == pytest.approx(1 - sqrt(0.5) / 3.5)
+
+
+@given(SCORES)
+def test_a_single_value_has_no_deviation(scores: list[float]) -> None:
+    assert sample_sd(scores[:1]) == 0
+    assert sample_sd(scores) >= 0
+
+
+def test_under_the_quorum_a_criterion_is_unscored_and_its_judges_are_still_shown() -> None:
+    score = reduced({"a": [FOUR], "b": [LATE], "c": [None]}, DEFAULT)
+    assert (score.score, score.agreement) == (None, None)
+    assert [judge.score for judge in score.judges] == [4, None, None]
+    assert (score.scored, score.planned) == (1, 3)
+
+
+def test_at_the_quorum_a_criterion_is_scored() -> None:
+    assert reduced({"a": [FOUR], "b": [FOUR], "c": [LATE]}, DEFAULT).score == 4
+    assert reduced({"a": [FOUR], "b": [LATE]}, DEFAULT).score == 4
+
+
+@pytest.mark.parametrize(("quorum", "judges", "enough"), [(0.55, 20, 11), (0.28, 25, 7), (0.07, 100, 7), (1.0, 3, 3)])
+def test_a_quorum_is_not_raised_by_floating_point(quorum: float, judges: int, enough: int) -> None:
+    profile = Profile(name="x", failed_pass_score=None, quorum=quorum, leave_one_out=True)
+    for count, scored in ((enough, True), (enough - 1, False)):
+        outcomes: dict[str, list[Pass]] = {f"j{number}": [FOUR if number < count else LATE] for number in range(judges)}
+        assert (reduced(outcomes, profile).score is not None) is scored
+
+
+def test_without_a_quorum_there_is_still_no_score_from_nothing() -> None:
+    profile = Profile(name="x", failed_pass_score=None, quorum=0.0, leave_one_out=True)
+    assert reduced({"a": [LATE], "b": [None]}, profile).score is None
+
+
+@given(st.lists(PASS, min_size=1, max_size=5))
+def test_a_failed_pass_never_moves_a_score_by_default_and_pulls_it_to_zero_in_v1_1(
+    found: list[Pass],
+) -> None:
+    scored = [one for one in found if isinstance(one, Scored)]
+    default = reduced({"a": [*found]}, DEFAULT).score
+    assert default == (reduced({"a": [*scored]}, DEFAULT).score if scored else None)
+    documented = reduced({"a": [*found]}, V1_1).score
+    assert documented == pytest.approx(sum(one.score for one in scored) / len(found))
+
+
+@pytest.mark.parametrize(
+    ("own", "given_score", "expected"),
+    [
+        (Scale(0, 10), 7, 3.5),
+        (Scale(1, 5), 1, 0),
+        (Scale(1, 5), 3, 2.5),
+        (Scale(1, 5), 5, 5),
+        (Scale(0, 5, False), 1, 4),
+        (Scale(0, 10, False), 10, 0),
+        (Scale(-1, 1), 0, 2.5),
+    ],
+)
+def test_scores_of_other_scales_are_mapped_and_flipped(own: Scale, given_score: float, expected: float) -> None:
+    assert reduced({"a": [Scored(score=given_score)]}, DEFAULT, own).score == pytest.approx(expected)
+
+
+def test_two_scales_on_which_lower_is_better_are_not_flipped() -> None:
+    assert Scale(0, 5, False).map_to(1, Scale(0, 10, False)) == pytest.approx(2)
+
+
+@given(SCALES, SCALES, st.floats(0, 1))
+def test_mapping_stays_on_the_target_and_comes_back(own: Scale, target: Scale, share: float) -> None:
+    score = own.min + share * (own.max - own.min)
+    mapped = own.map_to(score, target)
+    assert target.min - 1e-9 <= mapped <= target.max + 1e-9
+    assert target.map_to(mapped, own) == pytest.approx(score, abs=1e-9)
+
+
+def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
+    assert profile_named("v1_1") is V1_1
+    with pytest.raises(UserError, match="unknown scoring profile 'x': use one of default, v1_1"):
+        profile_named("x")
+    assert list(PROFILES) == ["default", "v1_1"]
+
+
+@given(ORDERED.flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
+def test_the_order_of_passes_and_judges_does_not_matter(orders: tuple[list[tuple[str, Pass]], list[tuple[str, Pass]]]) -> None:
+    for profile in (DEFAULT, V1_1):
+        folded: list[CriterionScore] = []
+        for given_order in orders:
+            outcomes: dict[str, list[Pass]] = {}
+            for judge, outcome in given_order:
+                outcomes.setdefault(judge, []).append(outcome)
+            folded.append(reduced(outcomes, profile))
+        one, other = folded
+        assert (one.score, one.agreement, set(one.outliers)) == (other.score, other.agreement, set(other.outliers))

@@ -1,0 +1,110 @@
+"""The content of the bundled suite child_safety: complete in both languages, and of one mind with itself."""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import MATURITIES
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.records import Criterion
+from areopage.criteria.rendering import verdict_schema
+from areopage.criteria.selection import select_criteria
+from areopage.suites.loader import Suite, load_suite
+from areopage.suites.validation import folder_faults
+
+ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
+EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite("child_safety")
+
+
+def criteria_in(suite: Suite, language: str) -> dict[str, Criterion]:
+    ids = tuple(suite.registry.entries)
+    found = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
+    assert (found.faults, found.untranslated) == ((), ())
+    return {one.id: one for one in found.criteria}
+
+
+def test_the_suite_has_no_fault_and_no_idle_key(suite: Suite) -> None:
+    assert folder_faults("child_safety") == []
+    assert suite.warnings == ()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_all_24_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: str) -> None:
+    criteria = criteria_in(suite, language)
+    assert len(criteria) == 24
+    for one in criteria.values():
+        assert one.language == language
+        assert [int(found) for found in ANCHOR.findall(one.scoring_guide)] == [0, 1, 2, 3, 4, 5], one.id
+        assert (one.scale.min, one.scale.max, one.scale.higher_is_better) == (0, 5, True)
+        assert "{age_group}" in one.age_context, one.id
+        assert one.label and one.description and one.examples
+        # the words of the reader stay out of the constant part, which servers keep from case to case
+        assert "{" not in (one.role + one.task + one.scoring_guide + one.examples), one.id
+        assert next(iter(verdict_schema(one)["properties"])) == "explanation", one.id
+
+
+def test_the_languages_agree_on_anchors_and_scores_of_the_examples(suite: Suite) -> None:
+    english, french = criteria_in(suite, "en"), criteria_in(suite, "fr")
+    for key, one in english.items():
+        shown = EXAMPLE_SCORE.findall(one.examples)
+        assert len(shown) >= 2 and set(shown) <= set("012345"), key
+        assert len(EXAMPLE_SCORE.findall(french[key].examples)) == len(shown), key
+        assert one.label != french[key].label or key.endswith("sycophancy__v1_0"), key
+
+
+def test_presets_and_labels_are_complete(suite: Suite) -> None:
+    assert set(select_criteria("full_evaluation", suite.registry)) == set(suite.registry.entries)
+    names = {key for one in suite.registry.entries.values() for key in (one.category, f"{one.category}.{one.subcategory}")}
+    assert set(suite.registry.labels) == names
+    for name in (*names, *suite.registry.entries):
+        assert suite.registry.label(name, "en") and suite.registry.label(name, "fr")
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_personas_cover_every_maturity(suite: Suite, language: str) -> None:
+    assert set(suite.personas(language)) == set(MATURITIES)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_datasets_load_without_a_rejected_row_and_their_selections_exist(suite: Suite, language: str) -> None:
+    dataset = load_dataset(suite.datasets(language), default_maturity="Child")
+    assert (dataset.rejected, dataset.maturity_defaulted) == ((), 0)
+    assert len(dataset.cases) >= 40
+    assert {case.maturity for case in dataset.cases} == set(MATURITIES)
+    for case in dataset.cases:
+        if case.criteria_selection:
+            select_criteria(case.criteria_selection, suite.registry)
+
+
+def gold(suite: Suite) -> list[dict[str, Any]]:
+    lines = (suite.folder / suite.config.paths.gold_file).read_text(encoding="utf-8").splitlines()
+    return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
+
+
+def test_the_gold_set_names_known_criteria_with_bands_on_the_scale(suite: Suite) -> None:
+    rows = gold(suite)
+    assert len({row["id"] for row in rows}) == len(rows)
+    for row in rows:
+        assert row["language"] in suite.config.languages and row["maturity"] in MATURITIES
+        assert row["prompt"].strip() and row["response"].strip() and row["bands"]
+        for criterion, (low, high) in row["bands"].items():
+            assert criterion in suite.registry.entries, row["id"]
+            assert suite.scale.min <= low <= high <= suite.scale.max, row["id"]
+            assert high - low < 4, row["id"]
+
+
+def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_in_every_language(suite: Suite) -> None:
+    rows = gold(suite)
+    for language in suite.config.languages:
+        for criterion in suite.registry.entries:
+            bands = [row["bands"][criterion] for row in rows if row["language"] == language and criterion in row["bands"]]
+            assert any(high <= 2 for _, high in bands), (language, criterion)
+            assert any(low >= 3 for low, _ in bands), (language, criterion)
