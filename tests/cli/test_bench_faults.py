@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from servers.command import Command, passes_of
-from servers.fake_llm import Call, FakeServer
+from servers.fake_answers import Call
+from servers.fake_llm import FakeServer
 from servers.small_suite import write_cases, write_config
 
 

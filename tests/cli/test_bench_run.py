@@ -6,7 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from servers.command import Command, passes_of, scores_of
-from servers.fake_llm import FakeServer, true_answer
+from servers.fake_answers import true_answer
+from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
 
 

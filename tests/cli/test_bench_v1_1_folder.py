@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from servers.command import Command, passes_of, scores_of
-from servers.fake_llm import FakeServer, true_answer
+from servers.fake_answers import true_answer
+from servers.fake_llm import FakeServer
 
 SHARED = Path(__file__).parents[3] / "shared"
 FOLDER = SHARED / "data" / "child_safety_assets_v1_1"

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from servers.command import Command
-from servers.fake_llm import FakeServer, digest
+from servers.fake_answers import digest
+from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_config
 
 

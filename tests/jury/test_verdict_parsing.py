@@ -288,25 +288,9 @@ def test_any_text_is_read_without_an_error_and_no_score_leaves_the_scale(text: s
             assert reading.outcome.reason
 
 
-UNITS = [
-    "{",
-    "[",
-    '{"score":',
-    '"',
-    "\\",
-    '{"score": 4, ',
-    "<think>",
-    "```",
-    " ",
-    "\n",
-    "score ",
-    "a#}",
-    "//\"['",
-    '"a"[',
-    "'4",
-    ":“",
-    "{{}",
-]
+UNITS = ["{", "[", '{"score":', '"', "\\", '{"score": 4, ', "<think>", "```", " ", "\n", "score ", "{{}"]
+# json-repair takes quadratic time on these
+UNITS += ["a#}", "//\"['", '"a"[', "'4", ":“"]
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -1,6 +1,7 @@
 """A small server that speaks Ollama's and OpenAI's chat protocol and can be told to misbehave.
 
-In a test: `with FakeServer() as server:` (a thread of its own, a free port). As a process: `python fake_llm.py --port 0`.
+In a test: `with FakeServer() as server:` (a thread of its own, a free port). As a process:
+`PYTHONPATH=tests python -m servers.fake_llm --port 0`.
 
 A verdict's score is a function of the model and of the first two messages alone (`true_score`), whatever the options, the
 protocol or the repair call. Faults are drawn from the body and how often it came, so that a try again may succeed.
@@ -8,7 +9,6 @@ protocol or the repair call. Faults are drawn from the body and how often it cam
 
 import argparse
 import asyncio
-import hashlib
 import json
 import threading
 import time
@@ -20,48 +20,10 @@ from typing import Any
 
 from aiohttp import web
 
+from servers.fake_answers import Call, answer_text, digest, draw, reply_to
+
 MODELS = ("fake-a", "fake-b", "fake-target")
-MOMENT = "2026-01-01T00:00:00Z"
 CHAT_PATHS = ("/api/chat", "/v1/chat/completions")
-
-
-def true_score(model: str, system: str, user: str) -> int:
-    """The score, 0 to 5, that this server gives."""
-    return hashlib.blake2b(f"{model}\0{system}\0{user}".encode(), digest_size=4).digest()[0] % 6
-
-
-def true_answer(model: str, user: str) -> str:
-    """The response of a model under test; two of them differ in the model and in the question."""
-    return f"{model} says {hashlib.blake2b(user.encode(), digest_size=4).hexdigest()}. Ask your teacher, too."
-
-
-@dataclass(frozen=True)
-class Call:
-    """One chat call as it arrived, and the fault that it was answered with ("" for none)."""
-
-    path: str
-    model: str
-    messages: tuple[tuple[str, str], ...]
-    options: dict[str, Any]
-    asks_verdict: bool
-    authorization: str
-    body: bytes
-    fault: str
-
-    @property
-    def system(self) -> str:
-        """The system message."""
-        return next((text for role, text in self.messages if role == "system"), "")
-
-    @property
-    def user(self) -> str:
-        """The first user message."""
-        return next((text for role, text in self.messages if role == "user"), "")
-
-    @property
-    def score(self) -> int:
-        """The score that a whole answer to this call gives."""
-        return true_score(self.model, self.system, self.user)
 
 
 @dataclass
@@ -267,63 +229,9 @@ class FakeServer:
         return ""
 
 
-def answer_text(call: Call) -> tuple[str, str]:
-    """The text of an answer, faulty where the call's fault says so, and why it ended."""
-    if not call.asks_verdict:
-        return true_answer(call.model, call.user), "stop"
-    score = call.score
-    whole = json.dumps({"score": score, "explanation": f"Reason {score} from {call.model}.", "evidence_extracts": [call.model]})
-    other = json.dumps({"score": (score + 1) % 6, "explanation": "another"})
-    match call.fault:
-        case "cut":
-            return whole[: len(whole) // 2], "length"
-        case "cut_early":
-            return whole[: len('{"score":')], "length"
-        case "fenced":
-            return f"Here it is:\n```json\n{whole}\n```\n", "stop"
-        case "prose":
-            return f"I would give this answer {score} out of 5, since it is kind.", "stop"
-        case "two":
-            return f"{whole}\n{other}", "stop"
-        case "outside":
-            return json.dumps({"score": 17, "explanation": "far too good"}), "stop"
-        case _:
-            return whole, "stop"
-
-
-def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> dict[str, Any]:
-    """The reply of the protocol that the call came by."""
-    completion_tokens = max(1, len(text) // 4)
-    message = {"role": "assistant", "content": text}
-    if call.path == "/api/chat":
-        counts = {"prompt_eval_count": prompt_tokens, "eval_count": completion_tokens}
-        return {
-            "model": call.model,
-            "created_at": MOMENT,
-            "message": message,
-            "done": True,
-            "done_reason": finish_reason,
-            **counts,
-        }
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
-    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
-    return {"id": "chatcmpl-1", "object": "chat.completion", "model": call.model, "choices": [choice], "usage": usage}
-
-
 def failure(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
     """An error as both protocols' clients understand it."""
     return web.json_response({"error": {"message": message}}, status=status, headers=headers)
-
-
-def digest(model: str) -> str:
-    """What identifies a model's weights."""
-    return hashlib.sha256(model.encode()).hexdigest()
-
-
-def draw(body: bytes, nth: int, what: str) -> float:
-    """A number in [0, 1) that depends on nothing else."""
-    number = hashlib.blake2b(body + f"\0{nth}\0{what}".encode(), digest_size=8).digest()
-    return int.from_bytes(number, "big") / 2**64
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def test_the_fake_server_runs_as_a_process_and_prints_its_address() -> None:
-    script = Path(__file__).with_name("fake_llm.py")
-    process = subprocess.Popen([sys.executable, str(script), "--models", "a,b"], stdout=subprocess.PIPE, text=True)
+    arguments = [sys.executable, "-m", "servers.fake_llm", "--models", "a,b"]
+    process = subprocess.Popen(arguments, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         address = process.stdout.readline().strip()

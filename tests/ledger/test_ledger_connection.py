@@ -1,0 +1,195 @@
+"""Opening a ledger: the tables are those of the newest revision, and what is no ledger is refused in one line."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, event, text
+
+from areopage.errors import MissingExtra, StorageError
+from areopage.ledger.connection import open_engine, shown, url_of
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables import REVISION, metadata
+
+Make = Callable[..., Judgment]
+Opener = Callable[[str | Path], Ledger]
+NAMES = ("with space.db", "what?.db", "a#b.db", "100%25.db", "é😀.db", "a&b=c.db", "sqlite:.db", "deep/er/l.db")
+
+
+def refusal(location: str | Path) -> str:
+    with pytest.raises(StorageError) as caught:
+        Ledger.open(location)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_the_migrations_lead_to_the_very_tables_that_the_code_uses(location: str) -> None:
+    engine = open_engine(location)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        assert context.get_current_revision() == REVISION
+    engine.dispose()
+
+
+def test_opening_again_changes_nothing(location: str, open_ledger: Opener) -> None:
+    first = open_ledger(location)
+    secret = first.secret()
+    first.close()
+    assert open_ledger(location).secret() == secret
+
+
+def test_a_commit_survives_the_death_of_the_process_by_these_settings(tmp_path: Path, open_ledger: Opener) -> None:
+    with open_ledger(tmp_path / "l.db").engine.connect() as connection:
+        found = [
+            connection.execute(text(f"PRAGMA {name}")).scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    assert found == ["wal", 1, 1, 30_000]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_is_a_path_whatever_characters_it_holds(tmp_path: Path, open_ledger: Opener, name: str) -> None:
+    path = tmp_path / name
+    ledger = open_ledger(path)
+    ledger.secret()
+    assert path.read_bytes().startswith(b"SQLite format 3")
+    assert ledger.place == str(path)
+    beside = {f"{path.name}{end}" for end in ("", "-wal", "-shm", ".migrate.lock")}
+    assert {one.name for one in path.parent.iterdir()} <= beside
+    assert open_ledger(str(path)).secret() == ledger.secret()
+
+
+def test_a_sqlite_url_is_the_file_it_names(tmp_path: Path, open_ledger: Opener) -> None:
+    path = tmp_path / "l.db"
+    assert open_ledger(f"sqlite:///{path}").secret() == open_ledger(path).secret()
+
+
+def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    for number, content in enumerate((b"hello", b"hello world\n" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000)):
+        path = tmp_path / f"{number}.txt"
+        path.write_bytes(content)
+        assert refusal(path).startswith(f"{path}: ")
+        assert path.read_bytes() == content
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+    assert "name a file in a folder of yours" in refusal(tmp_path)
+
+
+def test_a_place_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    assert "cannot be created: " in refusal(tmp_path / "file" / "l.db")
+
+
+def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "browser.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    assert "belongs to another program (bookmarks)" in refusal(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+
+
+@pytest.mark.parametrize(("revision", "message"), [("9999", "made by a newer areopage"), ("0000abc", "never had")])
+def test_another_revision_is_refused(location: str, revision: str, message: str) -> None:
+    engine = open_engine(location)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    engine.dispose()
+    assert message in refusal(location)
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A folder that nobody here can write to."""
+    folder = tmp_path / "sealed"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        folder.chmod(0o500)
+        yield folder
+        folder.chmod(0o700)
+        return
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("root can write everywhere, and may not mount a read-only folder here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_read_only_folder_is_refused(read_only: Path) -> None:
+    assert "cannot be opened and written there" in refusal(read_only / "l.db")
+    assert "cannot be created: " in refusal(read_only / "new" / "l.db")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://u:hidden@h/db",
+        "foo://u:hidden@h/db",
+        "postgresql+asyncpg://u:hidden@h/db",
+        "postgresql://u:hidden@h:port/db",
+        "sqlite://",
+    ],
+)
+def test_a_url_of_something_else_is_refused_without_its_password(url: str) -> None:
+    message = refusal(url)
+    assert "give a SQLite file or postgresql://" in message
+    assert "hidden" not in message
+
+
+def test_a_server_that_is_not_there_is_one_line_without_the_password() -> None:
+    message = refusal("postgresql://user:hidden@127.0.0.1:1/db?password=hidden&connect_timeout=2")
+    assert "127.0.0.1" in message
+    assert "hidden" not in message
+
+
+def test_a_place_is_shown_without_passwords() -> None:
+    assert shown(url_of("postgresql://u:p@h/db")) == "postgresql+psycopg://u:***@h/db"
+    assert shown(url_of("postgresql://h/db?password=p&sslmode=require")) == "postgresql+psycopg://h/db?sslmode=require"
+    assert shown(url_of("/a/b?c.db")) == "/a/b?c.db"
+
+
+def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"areopage\[postgres\]"):
+        Ledger.open("postgresql://127.0.0.1:1/db")
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing_that_was_committed(ledger: Ledger, judgment: Make) -> None:
+    if ledger.engine.dialect.name != "sqlite":
+        pytest.skip("SQLite alone can be told how many pages there are")
+
+    @event.listens_for(ledger.engine, "connect")
+    def bound(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA max_page_count = 60").fetchall()
+
+    ledger.engine.dispose()
+    committed: list[str] = []
+    with pytest.raises(StorageError, match="no space left to write") as caught:
+        for number in range(1000):
+            ledger.append([judgment(f"k{number}", raw_text="x" * 2000)])
+            committed.append(f"k{number}")
+    assert "\n" not in str(caught.value)
+    assert 5 < len(committed) < 1000
+    assert set(ledger.judgments([f"k{number}" for number in range(1000)])) == set(committed)
+    with pytest.raises(StorageError, match="no space left"):
+        ledger.append([judgment("again", raw_text="x" * 20_000)])
+
+
+def test_an_existing_ledger_that_may_only_be_read_is_one_line(tmp_path: Path, judgment: Make) -> None:
+    path = tmp_path / "l.db"
+    Ledger.open(path).close()
+    ledger = Ledger(create_engine(f"sqlite:///file:{path}?mode=ro&uri=true"))
+    with pytest.raises(StorageError, match="cannot be opened and written there"):
+        ledger.append([judgment()])
+    ledger.close()
