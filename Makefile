@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
 		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability \
-		--passes 1 --limit 6 --out $(DEMO_OUTPUT) --yes
+		--passes 1 --limit 5 --out $(DEMO_OUTPUT) --yes
 
 test: lint types contracts tests
 

@@ -68,9 +68,9 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
-    chosen, rejected = choose_criteria(suite, dataset.cases, selection, override=wishes.criteria is not None)
+    chosen, rejected = choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
     criteria, notes = usable_criteria(suite, chosen, language)
-    cases, without_criteria = cases_with_criteria(chosen, criteria)
+    cases, without_criteria = cases_with_criteria(chosen, criteria, dataset)
     all_rejected = (*dataset.rejected, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
@@ -174,7 +174,7 @@ def read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int 
 
 
 def choose_criteria(
-    suite: Suite, cases: Sequence[Case], selection: str, *, override: bool
+    suite: Suite, dataset: Dataset, selection: str, *, override: bool
 ) -> tuple[list[tuple[Case, tuple[str, ...]]], list[RejectedRow]]:
     """The criteria of each case: its own selection, else the run's; a case whose own selection is wrong is rejected.
 
@@ -187,21 +187,21 @@ def choose_criteria(
     default = select_criteria(selection, suite.registry)
     chosen: list[tuple[Case, tuple[str, ...]]] = []
     rejected: list[RejectedRow] = []
-    for case in cases:
+    for case in dataset.cases:
         if override or not case.criteria_selection:
             chosen.append((case, default))
             continue
         try:
             chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
         except CriteriaError as fault:
-            rejected.append(rejected_case(case, str(fault)))
+            rejected.append(rejected_case(case, str(fault), dataset))
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
 
 
 def cases_with_criteria(
-    chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion]
+    chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
 ) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
     """The cases with those of their criteria that can be used; a case that is left with none is rejected."""
     cases: list[RunCase] = []
@@ -211,13 +211,14 @@ def cases_with_criteria(
         if usable:
             cases.append(RunCase(case=case, criteria=usable))
         else:
-            rejected.append(rejected_case(case, f"none of its criteria can be used: {name_list(ids)}"))
+            rejected.append(rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
     return tuple(cases), rejected
 
 
-def rejected_case(case: Case, reason: str) -> RejectedRow:
-    """A case that was read well and cannot be judged; its row is not known any more, so its id stands in the reason."""
-    return RejectedRow(file=case.source, row=0, reason=f"case {case.id}: {reason}", content=case.prompt_text)
+def rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
+    """A case that turned out to be of no use, as the row it came from."""
+    file, row = dataset.places[case.id]
+    return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
 
 
 def usable_criteria(

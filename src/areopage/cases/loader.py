@@ -50,6 +50,10 @@ class _Intake:
         self.maturity_defaulted += built.maturity_defaulted
         self.unread.update((name, None) for _, name in plan.unread)
 
+    def places(self) -> dict[str, tuple[str, int]]:
+        """The file and row of each case, by its id."""
+        return {case_id: (str(path), row) for case_id, (path, row) in self._first_seen.items()}
+
     def _accept(self, case: Case, path: Path, number: int) -> None:
         if len(self.cases) >= self._max_cases:
             raise DatasetError(
@@ -120,6 +124,7 @@ def load_dataset(
         rejected=tuple(intake.rejected),
         maturity_defaulted=intake.maturity_defaulted,
         unread_columns=tuple(intake.unread),
+        places=intake.places(),
     )
 
 

@@ -71,10 +71,12 @@ class Dataset(Struct, frozen=True, kw_only=True):
     """What a reader made of one or more files.
 
     `maturity_defaulted` counts the cases that named no maturity and got the suite's default;
-    `unread_columns` are columns that no field takes: they are kept in each case's metadata.
+    `unread_columns` are columns that no field takes: they are kept in each case's metadata; `places` are the file and row that
+    each case comes from, by its id.
     """
 
     cases: tuple[Case, ...]
     rejected: tuple[RejectedRow, ...] = ()
     maturity_defaulted: int = 0
     unread_columns: tuple[str, ...] = ()
+    places: dict[str, tuple[str, int]] = {}

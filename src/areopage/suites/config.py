@@ -16,7 +16,9 @@ class Section(BaseModel):
 
 
 class ProjectSection(Section):
-    """Who the suite is."""
+    """Who the suite is; a version may be written as a number."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     name: str = ""
     version: str = "0"
