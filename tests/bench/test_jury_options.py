@@ -108,8 +108,9 @@ def test_settings_carry_the_active_preset_only_where_the_suite_names_one(suite: 
 
 def test_what_a_model_says_of_itself_settles_the_judge() -> None:
     judge = Judge(name="a", reference=ModelReference.parse("rules:x"), passes=({}, {}, {}))
-    settled = settled_judge(judge, ModelStatus(digest="d", standing="unfit", criteria=("age",), deterministic=True))
-    assert (settled.digest, settled.standing, settled.criteria, len(settled.passes)) == ("d", "unfit", ("age",), 1)
+    settled = settled_judge(judge, ModelStatus(digest="d", standing="unfit", criteria=("age",), deterministic=True), "fr")
+    assert (settled.digest, settled.standing, settled.criteria, len(settled.passes)) == ("d-fr", "unfit", ("age",), 1)
+    assert settled_judge(judge, ModelStatus(digest="d"), "fr").digest == "d"
 
 
 def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_refused(suite: Path) -> None:

@@ -179,7 +179,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 @pytest.mark.parametrize("left", [40_000, 260_000])

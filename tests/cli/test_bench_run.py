@@ -177,7 +177,7 @@ def test_a_case_whose_criteria_have_no_prompt_files_is_rejected_by_name(
     assert "left out:" in ended.err
     assert "warmth__v1_0.prompt: the prompt file of tone.voice.warmth__v1_0 is missing" in ended.err
     (folder,) = command.run_folders()
-    assert "case lost: none of its criteria can be used" in (folder / "rejected.csv").read_text(encoding="utf-8-sig")
+    assert f"{dataset},2,none of its criteria can be used" in (folder / "rejected.csv").read_text(encoding="utf-8-sig")
     (record,) = command.results()["records"]
     assert set(record["detailed_criteria"]) == set(CRITERIA) - {"tone.voice.warmth__v1_0"}
 

@@ -32,7 +32,7 @@ def test_suites_show_says_what_a_suite_holds(command: Command, suite: Path) -> N
 def test_a_suite_without_faults_is_valid(command: Command, suite: Path) -> None:
     ended = command("suites", "validate", suite)
     assert (ended.code, ended.out) == (0, "")
-    assert "small: 4 criteria, 0 faults" in ended.err
+    assert "small: 4 criteria, no fault" in ended.err
     assert command("criteria", "validate", "--suite", suite).code == 0
 
 

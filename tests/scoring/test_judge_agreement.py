@@ -12,7 +12,7 @@ from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
 from areopage.scoring.profile import DEFAULT, PROFILES, V1_1, Profile, profile_named
-from areopage.scoring.reduce import CriterionScore, reduce_passes
+from areopage.scoring.reduce import CriterionScore, JudgeScore, reduce_criterion, reduce_passes
 
 SCALE = Scale(min=0, max=5)
 SCORES = st.lists(st.integers(0, 10).map(lambda half: half / 2), min_size=1, max_size=9)
@@ -101,14 +101,14 @@ def test_at_the_quorum_a_criterion_is_scored() -> None:
 
 @pytest.mark.parametrize(("quorum", "judges", "enough"), [(0.55, 20, 11), (0.28, 25, 7), (0.07, 100, 7), (1.0, 3, 3)])
 def test_a_quorum_is_not_raised_by_floating_point(quorum: float, judges: int, enough: int) -> None:
-    profile = Profile(name="x", failed_pass_score=None, quorum=quorum, leave_one_out=True)
+    profile = Profile(name="x", failed_pass_score=None, quorum=quorum, leave_one_out=True, lone_judge_agrees=False)
     for count, scored in ((enough, True), (enough - 1, False)):
         outcomes: dict[str, list[Pass]] = {f"j{number}": [FOUR if number < count else LATE] for number in range(judges)}
         assert (reduced(outcomes, profile).score is not None) is scored
 
 
 def test_without_a_quorum_there_is_still_no_score_from_nothing() -> None:
-    profile = Profile(name="x", failed_pass_score=None, quorum=0.0, leave_one_out=True)
+    profile = Profile(name="x", failed_pass_score=None, quorum=0.0, leave_one_out=True, lone_judge_agrees=False)
     assert reduced({"a": [LATE], "b": [None]}, profile).score is None
 
 
@@ -169,3 +169,9 @@ def test_the_order_of_passes_and_judges_does_not_matter(orders: tuple[list[tuple
             folded.append(reduced(outcomes, profile))
         one, other = folded
         assert (one.score, one.agreement, set(one.outliers)) == (other.score, other.agreement, set(other.outliers))
+
+
+def test_a_single_judge_agrees_with_itself_only_where_the_documents_say_so() -> None:
+    alone = [JudgeScore(judge="a", score=3.0, variance=0.0, scored=1, planned=1)]
+    assert reduce_criterion("c", "x", alone, Scale(), V1_1).agreement == 1.0
+    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT).agreement is None

@@ -27,7 +27,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
     target = spec.target
     if target is not None:
         target = msgspec.structs.replace(target, digest=statuses[target.reference].digest)
-    judges = tuple(settled_judge(judge, statuses[judge.reference]) for judge in spec.judges)
+    judges = tuple(settled_judge(judge, statuses[judge.reference], spec.language) for judge in spec.judges)
     return msgspec.structs.replace(spec, target=target, judges=judges)
 
 
@@ -40,11 +40,14 @@ async def check_model(reference: ModelReference, settings: ModelSettings) -> Mod
         await model.aclose()
 
 
-def settled_judge(judge: Judge, status: ModelStatus) -> Judge:
-    """A judge with what its model says of itself."""
+def settled_judge(judge: Judge, status: ModelStatus, language: str) -> Judge:
+    """A judge with what its model says of itself.
+
+    Rules read a response by the run's language, which nothing else in a judgment's key tells: it becomes part of their digest.
+    """
     return msgspec.structs.replace(
         judge,
-        digest=status.digest,
+        digest=f"{status.digest}-{language}" if status.deterministic else status.digest,
         standing=status.standing,
         criteria=judge.criteria or status.criteria,
         passes=judge.passes[:1] if status.deterministic else judge.passes,

@@ -9,6 +9,7 @@ from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.spec import RunCase, RunSpec, decode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
+from areopage.jury.call import material_of
 from areopage.jury.judges import Judge
 from areopage.jury.parsing import read_verdict
 from areopage.jury.plan import plan_judge
@@ -122,11 +123,11 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         for call in plan_judge(judge, judged, spec.personas, spec.salt)
     }
     held = ledger.judgments(list(places.values()))
-    if change.reparse:
-        held = {key: reparsed(judgment, spec) for key, judgment in held.items()}
-    judgments = {place: held[key] for place, key in places.items() if key in held}
-    scores = fold(planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
     responses = {item.case.id: item.case for item in judged}
+    judgments = {place: held[key] for place, key in places.items() if key in held}
+    if change.reparse:
+        judgments = {place: reparsed(judgment, spec, responses[place[0]]) for place, judgment in judgments.items()}
+    scores = fold(planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
     return RunView(
         run=run,
         spec=spec,
@@ -181,18 +182,19 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
     return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
-def reparsed(judgment: Judgment, spec: RunSpec) -> Judgment:
+def reparsed(judgment: Judgment, spec: RunSpec, case: Case) -> Judgment:
     """A judgment whose raw texts were read again; calls that brought no text, or a cut prompt, stay as they are."""
     if not judgment.raw_text or "prompt_cut" in judgment.steps:
         return judgment
     scales = {criterion.id: criterion.scale for criterion in spec.criteria}
+    material = material_of(case)
     verdicts: list[Verdict] = []
     for verdict in judgment.verdicts:
         scale = scales.get(verdict.criterion, spec.scale)
         finish_reason = "stop" if judgment.repair_text else judgment.finish_reason
-        outcome = read_verdict(judgment.raw_text, finish_reason, scale).outcome
+        outcome = read_verdict(judgment.raw_text, finish_reason, scale, material).outcome
         if isinstance(outcome, Unparsed) and judgment.repair_text:
-            outcome = read_verdict(judgment.repair_text, judgment.finish_reason, scale).outcome
+            outcome = read_verdict(judgment.repair_text, judgment.finish_reason, scale, material).outcome
         verdicts.append(Verdict(criterion=verdict.criterion, outcome=outcome))
     return msgspec.structs.replace(judgment, verdicts=tuple(verdicts))
 

@@ -69,14 +69,16 @@ def report_faults(suite: str) -> None:
         ConfigError: the configuration itself cannot be read.
     """
     from areopage.suites.loader import load_suite
-    from areopage.suites.validation import suite_faults
+    from areopage.suites.validation import folder_faults
 
-    loaded = load_suite(suite)
-    faults = suite_faults(loaded)
-    for warning in loaded.warnings:
-        typer.echo(f"note: {warning}", err=True)
+    faults = folder_faults(suite)
     for fault in faults:
         typer.echo(fault)
-    count = len(loaded.registry.entries)
-    typer.echo(f"{loaded.name}: {count} criteria, {len(faults)} faults", err=True)
-    raise typer.Exit(INVALID if faults else 0)
+    if faults:
+        typer.echo(f"{suite}: {len(faults)} faults", err=True)
+        raise typer.Exit(INVALID)
+    loaded = load_suite(suite)
+    for warning in loaded.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no fault", err=True)
+    raise typer.Exit(0)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from areopage.cases.personas import Persona
+from areopage.cases.records import Case
 from areopage.criteria.rendering import render_judge_prompt, verdict_schema
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.parsing import Reading, read_verdict
@@ -76,7 +77,13 @@ def read(completion: Completion, call: PlannedCall) -> Reading:
     """The reading of a completion; a judge that was not shown the whole prompt has not judged."""
     if completion.prompt_cut:
         return Reading(outcome=Unparsed(reason="the server cut the prompt: raise num_ctx"), steps=("prompt_cut",))
-    return read_verdict(completion.text, completion.finish_reason, call.criterion.scale)
+    return read_verdict(completion.text, completion.finish_reason, call.criterion.scale, material_of(call.case))
+
+
+def material_of(case: Case) -> str:
+    """Everything of a case that comes from outside."""
+    documents = (text for document in case.documents for text in (document.title, document.text))
+    return "\n".join([case.prompt_text, case.response or "", case.reference or "", *documents])
 
 
 def failure(fault: CallError) -> Outcome:

@@ -9,6 +9,7 @@ taken: the second may have been put there by the text under judgment. A score ou
 import json
 import math
 import re
+from itertools import islice
 from typing import Any, Literal
 
 from json_repair import repair_json
@@ -35,6 +36,7 @@ REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
 MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
+MAX_PLANTED = 200
 
 Rung = Literal["strict", "stripped", "json_repair"]
 
@@ -51,14 +53,40 @@ class DuplicateKey(ValueError):
     """A JSON object gives one key twice, with different values."""
 
 
-def read_verdict(text: str, finish_reason: str, scale: Scale) -> Reading:
+def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = "") -> Reading:
     """Read one verdict `{"score", "explanation", "evidence_extracts"}`.
 
     Args:
         text: the judge's answer.
         finish_reason: the server's word on why it ended; "length" means that it was cut.
         scale: the scale that the score must lie on.
+        material: the text under judgment; a verdict that stands in it, to the letter, is a quotation and not the judge's.
     """
+    reading = climb(text, finish_reason, scale)
+    if isinstance(reading.outcome, Scored) and reading.outcome in planted_verdicts(material, scale):
+        quotation = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
+        return Reading(outcome=quotation, steps=reading.steps)
+    return reading
+
+
+def planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
+    """The verdicts that the text under judgment holds; at most the first 200 braces are looked at."""
+    if '"score"' not in material:
+        return []
+    decoder = json.JSONDecoder(strict=False)
+    planted: list[Outcome] = []
+    for brace in islice(re.finditer(r"\{", material), MAX_PLANTED):
+        try:
+            value, _ = decoder.raw_decode(material, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "score" in value:
+            planted.append(verdict_of(value, scale))
+    return planted
+
+
+def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
+    """The rungs of the ladder, one after the other."""
     if finish_reason in REFUSING_REASONS:
         return Reading(outcome=Refused(reason=f"the server says: {finish_reason}"), steps=())
     if len(text) > MAX_TEXT:

@@ -1,6 +1,7 @@
 """Judges that are rules and not models: the same response always gets the same score, for nothing.
 
-`rules:readability` answers two criteria, each with a score from 0 to 5, mapped to the scale that is asked for and rounded to one decimal:
+`rules:readability` answers two criteria, each with a score from 0 to 5, mapped to the scale that is asked for and rounded to one
+decimal:
 
 - sentence complexity: (1 - w) * ramp(mean words per sentence) + w * ramp(words of the longest sentence), w = `longest_weight`;
 - vocabulary level: ramp(share of hard words).

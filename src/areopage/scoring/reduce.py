@@ -30,7 +30,8 @@ class JudgeScore(Struct, frozen=True, kw_only=True):
 
 
 class CriterionScore(Struct, frozen=True, kw_only=True):
-    """One criterion of one case. `score` is None below the quorum; `agreement` is None under two judges.
+    """One criterion of one case. `score` is None below the quorum; `agreement` is None under two judges
+    (V1.1: under one).
 
     `outliers` are names of judges who stand apart; they are named and still counted.
     """
@@ -90,7 +91,7 @@ def reduce_criterion(
         case_id=case_id,
         criterion=criterion,
         score=mean(values) if reached else None,
-        agreement=agreement(values) if len(values) > 1 else None,
+        agreement=agreement(values) if len(values) > (0 if profile.lone_judge_agrees else 1) else None,
         outliers=outliers,
         judges=tuple(judges),
     )
