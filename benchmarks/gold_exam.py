@@ -71,13 +71,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("judge")
     parser.add_argument("--lang", default="en")
-    parser.add_argument("--limit", type=int, default=0, help="how many responses; 0 for all")
+    parser.add_argument("--limit", type=int, default=0, help="how many responses, evenly spaced; 0 for all")
     parser.add_argument("--criteria", default="", help="only criteria whose id begins so")
     options = parser.parse_args()
     gold = load_suite("child_safety").folder / "gold.jsonl"
     lines = gold.read_text(encoding="utf-8").splitlines()
     items = [item for line in lines if (item := msgspec.json.decode(line, type=Graded)).language == options.lang]
-    items = items[: options.limit or None]
+    if options.limit:
+        items = [items[position * len(items) // options.limit] for position in range(options.limit)]
     with tempfile.TemporaryDirectory() as scratch:
         view = judged(items, options.judge, options.lang, options.criteria, Path(scratch))
     bands = {item.id: item.bands for item in items}
