@@ -94,11 +94,19 @@ class CallUnreachable(CallError):
 
 
 class CallRejected(CallError):
-    """The server understood the call and will not serve it; `status` is its HTTP status, if any."""
+    """The server understood the call and will not serve it; `status` is its HTTP status, if any.
+
+    `hopeless` says that no other call can succeed either: no key, no right, no such model.
+    """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether every further call would be turned away as well."""
+        return self.status in (401, 403, 404)
 
 
 def name_list(names: Iterable[str], limit: int = 8) -> str:

@@ -74,7 +74,10 @@ def test_a_dataset_that_cannot_be_read_is_refused(
         (("--criteria", "tone.voice.warmht"), "did you mean tone.voice.warmth"),
         (("--criteria", "everythin"), "did you mean everything?"),
         (("--criteria", ""), "the selection of criteria is empty"),
-        (("--suite", "child_saftey"), "no such suite: give a folder with a config.yml, or a bundled suite (child_safety)"),
+        (
+            ("--suite", "child_saftey"),
+            "no such suite: give a folder with a config.yml, or a bundled suite (answer_quality,",
+        ),
         (("--suite", "."), "this folder is no suite: it has no config.yml"),
         (("--judge", "gamma"), "no judge 'gamma': the suite has alpha, beta; or write provider:model"),
         (("--judge", "alpha", "--judge", "alpha"), "'alpha' is given twice"),

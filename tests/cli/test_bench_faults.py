@@ -46,14 +46,14 @@ def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
     assert command.results()["run"]["metadata"]["coverage"] == {"scored": 320, "planned": 320}
 
 
-def test_a_target_that_never_answers_leaves_everything_unscored_and_the_run_open(
+def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_asked_again(
     command: Command, server: FakeServer, suite: Path
 ) -> None:
     server.faults.status = 400
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 1, ended.err
-    assert "final score unscored of 5, coverage 0.0%, run NOT COMPLETE" in ended.out
-    assert "try them again with: areopage bench resume" in ended.err
+    assert "final score unscored of 5, coverage 0.0%" in ended.out
+    assert "nothing could be scored" in ended.err
     server.faults.status = 0
     assert command("bench", "resume").code == 0
     assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
@@ -100,7 +100,7 @@ def tries_of(calls: list[Call]) -> list[list[Call]]:
 def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.texts, server.faults.kinds = 1.0, ("prose",)
     ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr")
-    assert ended.code == 0, ended.err
+    assert ended.code == 1, ended.err
     repairs = [call for call in server.verdict_calls if len(call.messages) == 4]
     assert len(repairs) == 16
     assert all("I would give this answer" in call.messages[2][1] for call in repairs)
@@ -130,7 +130,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
     server.prompt_tokens = 34
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 64}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
-    assert ended.code == 0, ended.err
+    assert ended.code == 1, ended.err
     assert "8 unparsed" in ended.out
     one = next(iter(passes_of(command.results()).values()))
     assert one["reason"] == "the server cut the prompt: raise num_ctx"

@@ -144,7 +144,7 @@ def on_a_terminal(command: Command, *arguments: str | Path, answer: str) -> tupl
 
 def test_on_a_terminal_the_plan_is_put_to_the_user_first(command: Command, server: FakeServer, suite: Path) -> None:
     code, seen = on_a_terminal(command, "bench", "run", "--suite", suite, answer="n\n")
-    assert code == 0
+    assert code == 130
     assert "plan: 85 calls" in seen
     assert not server.calls
     assert not command.run_folders()

@@ -122,6 +122,17 @@ def test_cancelling_the_crew_cancels_its_calls() -> None:
 def test_so_many_failures_in_a_row_stop_the_run_and_one_success_begins_anew() -> None:
     watch = OutageWatch(3)
     for reached in (False, False, True, False, False):
-        watch.note(reached, "judge", "502")
+        watch.note("judge", "502", reached=reached, turned_away=False)
     with pytest.raises(ServerDown, match=r"judge: 3 calls in a row failed \(502\)"):
-        watch.note(False, "judge", "502")
+        watch.note("judge", "502", reached=False, turned_away=False)
+
+
+def test_calls_that_are_turned_away_stop_a_run_only_while_none_has_succeeded() -> None:
+    watch = OutageWatch(2)
+    watch.note("judge", "", reached=True, turned_away=False)
+    for _ in range(5):
+        watch.note("judge", "filtered", reached=True, turned_away=True)
+    from_the_start = OutageWatch(2)
+    from_the_start.note("judge", "bad option", reached=True, turned_away=True)
+    with pytest.raises(ServerDown, match="2 calls in a row failed"):
+        from_the_start.note("judge", "bad option", reached=True, turned_away=True)

@@ -171,8 +171,8 @@ def test_a_judge_that_declines_is_not_asked_again(call: PlannedCall) -> None:
         (CallTimedOut("no answer in 5 s"), TimedOut(reason="no answer in 5 s")),
         (CallUnreachable("503"), Unreachable(reason="503")),
         (CallUnreachable("429", retry_after=3.0), Unreachable(reason="429")),
-        (CallRejected("too long", status=400), Unreachable(reason="too long")),
-        (CallRejected("too long", status=413), Unreachable(reason="too long")),
+        (CallRejected("too long", status=400), Refused(reason="too long")),
+        (CallRejected("too long", status=413), Refused(reason="too long")),
         (CallRejected("nothing to measure"), Refused(reason="nothing to measure")),
     ],
 )

@@ -268,13 +268,13 @@ def test_an_error_within_a_200_keeps_its_own_status() -> None:
 
 def test_a_listed_model_is_found_without_a_call() -> None:
     fake = FakeServer()
-    assert check(fake) == ModelStatus(context_length=8192)
+    assert check(fake) == ModelStatus(digest=f"server {fake.url}", context_length=8192)
     assert [path for path, _ in fake.requests] == ["/v1/models"]
 
 
 def test_a_model_that_is_not_listed_is_asked_for_one_token() -> None:
     fake = FakeServer()
-    assert check(fake, "alias") == ModelStatus()
+    assert check(fake, "alias") == ModelStatus(digest=f"server {fake.url}")
     path, body = fake.requests[1]
     assert (path, body["model"], body["max_tokens"]) == (CHAT, "alias", 1)
 
@@ -291,7 +291,7 @@ def test_a_missing_model_is_named_with_what_there_is() -> None:
 def test_a_server_without_a_list_is_borne_if_the_model_answers() -> None:
     fake = FakeServer()
     fake.replies["/v1/models"] = (404, {"detail": "Not Found"})
-    assert check(fake) == ModelStatus()
+    assert check(fake) == ModelStatus(digest=f"server {fake.url}")
     fake.replies[CHAT] = (404, {"detail": "Not Found"})
     with pytest.raises(ModelMissing, match="usually ends in /v1"):
         check(fake)
@@ -458,7 +458,7 @@ def test_the_official_client_gets_the_same_from_the_mock_server(mock_server: str
         ours, theirs = await both(mock_server, "judge-a")
         assert_same(ours, theirs)
         model = open_model(ModelReference("openai", "judge-a"), settings_for(mock_server))
-        assert await model.check() == ModelStatus()
+        assert (await model.check()).digest.startswith("server http://127.0.0.1:")
         await model.aclose()
         return ours
 

@@ -18,8 +18,8 @@ from areopage.evidence.words import syllables, words
 from areopage.models.port import Completion, LanguageModel, Subject
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
-from areopage.models.rules import Verdict
 from areopage.models.rules_parameters import Ramp, read_readability
+from areopage.models.rules_verdict import Verdict
 from areopage.models.settings import ModelSettings
 
 BUNDLED = Path(__file__).parents[2] / "src/areopage/suites/bundled/child_safety/rules.yml"

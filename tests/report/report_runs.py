@@ -128,6 +128,7 @@ def spec_of(**changes: Any) -> RunSpec:
         "scale": Scale(),
         "weights": Weights(criteria={"safety.harm": {"danger": 0.75, "insults": 0.25}}),
         "profile": DEFAULT,
+        "quorum": DEFAULT.quorum,
         "salt": "",
         "settings": ModelSettings(),
         "concurrency": 4,

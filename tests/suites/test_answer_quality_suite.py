@@ -43,7 +43,7 @@ def suite() -> Suite:
 
 @pytest.fixture(scope="module")
 def gold(suite: Suite) -> list[dict[str, Any]]:
-    lines = (suite.folder / suite.config.paths.gold_file).read_text(encoding="utf-8").splitlines()
+    lines = (suite.folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
 
 

@@ -85,7 +85,7 @@ def test_datasets_load_without_a_rejected_row_and_their_selections_exist(suite: 
 
 
 def gold(suite: Suite) -> list[dict[str, Any]]:
-    lines = (suite.folder / suite.config.paths.gold_file).read_text(encoding="utf-8").splitlines()
+    lines = (suite.folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
 
 

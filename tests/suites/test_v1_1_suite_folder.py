@@ -15,6 +15,8 @@ IDLE = (
     "judge_system.consistency.enabled",
     "judge_system.consistency.track_outliers",
     "criteria.selection_modes",
+    "paths.output_dir",
+    "output.base_directory",
     "execution.smart_resume",
     "execution.auto_postprocess",
     "execution.parallel_execution",

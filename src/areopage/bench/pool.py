@@ -49,7 +49,7 @@ def settled_judge(judge: Judge, status: ModelStatus, language: str) -> Judge:
         judge,
         digest=f"{status.digest}-{language}" if status.deterministic else status.digest,
         standing=status.standing,
-        criteria=judge.criteria or status.criteria,
+        criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
         passes=judge.passes[:1] if status.deterministic else judge.passes,
     )
 

@@ -107,7 +107,8 @@ def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteri
         labels=labels_of(suite, criteria, language),
         scale=suite.scale,
         weights=suite.weights,
-        profile=msgspec.structs.replace(profile, quorum=evaluation.quorum) if profile.quorum else profile,
+        profile=profile.with_quorum(evaluation.quorum),
+        quorum=evaluation.quorum,
         salt=wishes.salt,
         settings=model_settings(suite, language, concurrency),
         concurrency=concurrency,
@@ -118,6 +119,7 @@ def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteri
         maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
         remarks=(),
+        log_level=config.logging.level,
     )
 
 

@@ -13,10 +13,10 @@ from areopage.jury.call import material_of
 from areopage.jury.judges import Judge
 from areopage.jury.parsing import read_verdict
 from areopage.jury.plan import plan_judge
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.records import Answer, Judgment, Repair, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RunScores, fold
-from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Unparsed, outcome_name
+from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, Unparsed, outcome_name
 from areopage.scoring.profile import Profile
 from areopage.scoring.weights import Weights
 
@@ -151,9 +151,8 @@ def varied(spec: RunSpec, change: Variant) -> RunSpec:
     judges = tuple(judge for judge in spec.judges if judge.name not in change.without_judges)
     if not judges:
         raise UserError("no judge would be left")
-    return msgspec.structs.replace(
-        spec, judges=judges, weights=change.weights or spec.weights, profile=change.profile or spec.profile
-    )
+    profile = change.profile.with_quorum(spec.quorum) if change.profile else spec.profile
+    return msgspec.structs.replace(spec, judges=judges, weights=change.weights or spec.weights, profile=profile)
 
 
 def planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
@@ -189,14 +188,18 @@ def reparsed(judgment: Judgment, spec: RunSpec, case: Case) -> Judgment:
     scales = {criterion.id: criterion.scale for criterion in spec.criteria}
     material = material_of(case)
     verdicts: list[Verdict] = []
+    steps: tuple[str, ...] = ()
+    repair: Repair = "none"
     for verdict in judgment.verdicts:
         scale = scales.get(verdict.criterion, spec.scale)
         finish_reason = "stop" if judgment.repair_text else judgment.finish_reason
-        outcome = read_verdict(judgment.raw_text, finish_reason, scale, material).outcome
-        if isinstance(outcome, Unparsed) and judgment.repair_text:
-            outcome = read_verdict(judgment.repair_text, judgment.finish_reason, scale, material).outcome
-        verdicts.append(Verdict(criterion=verdict.criterion, outcome=outcome))
-    return msgspec.structs.replace(judgment, verdicts=tuple(verdicts))
+        reading = read_verdict(judgment.raw_text, finish_reason, scale, material)
+        steps, repair = reading.steps, "heuristic" if reading.heuristic else "none"
+        if isinstance(reading.outcome, Unparsed) and judgment.repair_text:
+            reading = read_verdict(judgment.repair_text, judgment.finish_reason, scale, material)
+            steps, repair = (*steps, "repair_call", *reading.steps), "model" if isinstance(reading.outcome, Scored) else "none"
+        verdicts.append(Verdict(criterion=verdict.criterion, outcome=reading.outcome))
+    return msgspec.structs.replace(judgment, verdicts=tuple(verdicts), steps=steps, repair=repair)
 
 
 def judge_health(

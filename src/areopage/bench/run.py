@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from areopage.bench.estimate import asks
 from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
 from areopage.bench.pool import crew_size, open_retrying
 from areopage.bench.spec import RunCase, RunSpec
@@ -19,9 +20,12 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.writer import LedgerWriter
 from areopage.models.port import LanguageModel, Message, Options, Subject
 from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import TimedOut, Unreachable
+from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
 TARGET_PHASE = "target"
+# What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
+# server may have been set up wrongly; but nobody should wait for it.
+SETTLED = ("answered", "refused")
 
 Keyed = TypeVar("Keyed", AnswerCall, PlannedCall)
 
@@ -65,7 +69,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     await ask_target(context, calls)
     answers = context.ledger.answers([call.key for call in calls])
     judged = judged_cases(context.spec, cases, calls, answers)
-    open_ends = len(cases) - len(judged)
+    open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
     for position in range(len(context.spec.judges)):
         open_ends += await ask_one_judge(context, position, judged)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
@@ -78,7 +82,7 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
         return
     held = context.ledger.answers([call.key for call in calls])
     missing = distinct([call for call in calls if call.key not in held or held[call.key].state != "answered"])
-    context.observer.phase(TARGET_PHASE, len(calls), len(calls) - len(missing))
+    context.observer.phase(TARGET_PHASE, len(distinct(calls)), len(distinct(calls)) - len(missing))
     if not missing:
         return
     model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
@@ -90,7 +94,8 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
                 answer = await ask_for_answer(call, model, context)
                 writer.append(answer)
                 context.observer.answered(answer)
-                watch.note(answer.state != "unreachable", TARGET_PHASE, answer.reason)
+                reached, turned_away = answer.state != "unreachable", answer.state == "refused"
+                watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
 
             await run_crew(f"target {target.reference}", missing, ask, crew_size(model, context.spec.concurrency))
     finally:
@@ -113,9 +118,11 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
     except CallError as fault:
         if isinstance(fault, CallUnreachable) and fault.refused:
             raise
-        if isinstance(fault, CallRejected) and fault.status in (401, 403, 404):
+        if isinstance(fault, CallRejected) and fault.hopeless:
             raise
-        state: AnswerState = "timed_out" if isinstance(fault, CallTimedOut) else "unreachable"
+        state: AnswerState = "unreachable"
+        if isinstance(fault, CallRejected | CallTimedOut):
+            state = "refused" if isinstance(fault, CallRejected) else "timed_out"
         return Answer(
             key=call.key,
             run_id=context.run_id,
@@ -154,9 +161,9 @@ async def ask_one_judge(context: RunContext, position: int, judged: Sequence[Jud
     judge = spec.judges[position]
     calls = list(plan_judge(judge, judged, spec.personas, spec.salt))
     held = context.ledger.judgments([call.key for call in calls])
-    settled = {key for key, judgment in held.items() if not is_open(judgment)}
+    settled = {key for key, judgment in held.items() if not is_open(judgment) and not (asks(judge) and was_turned_away(judgment))}
     missing = distinct([call for call in calls if call.key not in settled])
-    context.observer.phase(judge.name, len(calls), len(calls) - len(missing))
+    context.observer.phase(judge.name, len(distinct(calls)), len(distinct(calls)) - len(missing))
     if not missing:
         return 0
     call_context = CallContext(
@@ -175,7 +182,9 @@ async def ask_one_judge(context: RunContext, position: int, judged: Sequence[Jud
                 if is_open(judgment):
                     open_calls.append(call.key)
                 outcome = judgment.verdicts[0].outcome
-                watch.note(not isinstance(outcome, Unreachable), judge.name, getattr(outcome, "reason", ""))
+                turned_away = asks(judge) and was_turned_away(judgment)
+                reached = not isinstance(outcome, Unreachable)
+                watch.note(judge.name, getattr(outcome, "reason", ""), reached=reached, turned_away=turned_away)
 
             await run_crew(f"judge {judge.name} ({judge.reference})", missing, ask, crew_size(model, spec.concurrency))
     finally:
@@ -186,6 +195,11 @@ async def ask_one_judge(context: RunContext, position: int, judged: Sequence[Jud
 def is_open(judgment: Judgment) -> bool:
     """Whether another try may bring a verdict."""
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+def was_turned_away(judgment: Judgment) -> bool:
+    """Whether the server did not let the call through to the model."""
+    return not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
 
 
 def distinct(calls: Sequence[Keyed]) -> list[Keyed]:

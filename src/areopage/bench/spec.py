@@ -50,6 +50,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     """A run's specification.
 
     Args:
+        quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
@@ -67,6 +68,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     scale: Scale
     weights: Weights
     profile: Profile
+    quorum: float
     salt: str
     settings: ModelSettings
     concurrency: int
@@ -77,6 +79,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     maturity_defaulted: int
     default_maturity: str
     remarks: tuple[str, ...]
+    log_level: str = "INFO"
 
     def criteria_by_id(self) -> dict[str, Criterion]:
         """The criteria by id."""

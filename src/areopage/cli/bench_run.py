@@ -37,13 +37,6 @@ LOCK_FILE = "run.lock"
 START_LOCK_FILE = "start.lock"
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
-    """A run that can begin: everything was read, every model has answered, nothing is written yet."""
-
-    prepared: PreparedRun
-    log_level: str
-
-
 class Places(Struct, frozen=True, kw_only=True):
     """Where the user wants runs and their ledger; `ledger` is None unless it was named."""
 
@@ -56,7 +49,7 @@ class Places(Struct, frozen=True, kw_only=True):
         return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])
 
 
-def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> Wanted:
+def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> PreparedRun:
     """Read the suite and the dataset, and check the models.
 
     Raises:
@@ -64,14 +57,12 @@ def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> Wanted:
     """
     if fresh:
         wishes = msgspec.structs.replace(wishes, salt=secrets.token_hex(8))
-    loaded = load_suite(suite)
-    prepared = prepare_run(loaded, wishes)
+    prepared = prepare_run(load_suite(suite), wishes)
     spec = asyncio.run(check_models(prepared.spec, with_environment(prepared.spec.settings)))
-    settled = msgspec.structs.replace(prepared, spec=with_competent_jury(spec))
-    return Wanted(prepared=settled, log_level=loaded.config.logging.level)
+    return msgspec.structs.replace(prepared, spec=with_competent_jury(spec))
 
 
-def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> int:
+def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
     """Begin a run, or go on with the unfinished one that has the same specification.
 
     Returns:
@@ -80,43 +71,46 @@ def start_run(wanted: Wanted, ledger: Ledger, places: Places, *, yes: bool) -> i
     Raises:
         UserError: whatever the user can mend; what was paid for is kept.
     """
-    spec, cases = wanted.prepared.spec, wanted.prepared.cases
+    spec, cases = prepared.spec, prepared.cases
     fingerprint = fingerprint_of(spec, cases)
     if ledger.unfinished_run(fingerprint) is None:
         print_plan(spec, cases)
         confirm(yes)
     # Two processes with the same wishes must not both find nothing and begin.
-    with start_lock(places.out):
+    with start_lock(ledger, places.out):
         run = ledger.unfinished_run(fingerprint)
         if run is None:
-            run = create_run(wanted.prepared, fingerprint, ledger, places.out)
+            run = create_run(prepared, fingerprint, ledger, places.out)
         else:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-    return go_on(run, spec, cases, ledger, places, wanted.log_level)
+    return go_on(run, spec, cases, ledger, places)
 
 
 def resume_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> int:
     """Go on with a run from the ledger alone; its suite and dataset are not read again.
+
+    Of a complete run only the files are written again; no model needs to be there.
 
     Returns, raises:
         As `start_run`.
     """
     spec = decode_spec(run.spec, f"run {run.id}")
     cases = load_run_cases(ledger, run.id)
-    same_models(spec, asyncio.run(check_models(spec, with_environment(spec.settings))))
-    print_plan(spec, cases)
-    confirm(yes)
-    return go_on(run, spec, cases, ledger, places, "INFO")
+    if run.finished_at is None:
+        same_models(spec, asyncio.run(check_models(spec, with_environment(spec.settings))))
+        print_plan(spec, cases)
+        confirm(yes)
+    return go_on(run, spec, cases, ledger, places)
 
 
-def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, level: str) -> int:
+def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
     """Carry out what is left of a run, and write its results."""
     folder = Path(run.folder)
     make_folder(folder)
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
         stack.enter_context(run_lock(folder, run.id))
-        log = stack.enter_context(RunLog(folder / "run.log", level))
+        log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in spec.remarks:
             log.write("WARNING", remark)
@@ -145,7 +139,11 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
     print_view(view, folder)
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
-    return COMPLETE if view.complete else INCOMPLETE
+        return INCOMPLETE
+    if view.scores.tree.score is None:
+        typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
+        return INCOMPLETE
+    return COMPLETE
 
 
 def type_of_stop(fault: UserError) -> type[UserError]:
@@ -175,14 +173,18 @@ def create_run(prepared: PreparedRun, fingerprint: str, ledger: Ledger, out: Pat
 
 
 @contextmanager
-def start_lock(out: Path) -> Iterator[None]:
+def start_lock(ledger: Ledger, out: Path) -> Iterator[None]:
     """Let one process at a time look for an unfinished run and create one; others wait.
+
+    The lock lies beside a SQLite ledger, which is what it guards; for a database server it lies in the folder of the runs, and
+    holds for this machine.
 
     Raises:
         StorageError: the folder cannot be written.
     """
     make_folder(out)
-    lock = FileLock(out / START_LOCK_FILE)
+    is_file = ledger.engine.dialect.name == "sqlite"
+    lock = FileLock(f"{ledger.place}.start.lock" if is_file else out / START_LOCK_FILE)
     try:
         lock.acquire()
     except OSError as error:
@@ -254,4 +256,4 @@ def confirm(yes: bool) -> None:
         typer.Exit: the user says no.
     """
     if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True, err=True):
-        raise typer.Exit(COMPLETE)
+        raise typer.Exit(INTERRUPTED)

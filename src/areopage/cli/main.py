@@ -1,8 +1,9 @@
 """Entry of the command `areopage`."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
+import click
 import typer
 
 from areopage import __version__
@@ -43,14 +44,29 @@ def options(
 def main() -> None:
     """Run the command; a mistake that the user can mend is one line and exit code 2."""
     try:
-        app()
-    except UserError as fault:
-        typer.echo(f"areopage: {' '.join(str(fault).split())}", err=True)
+        code = app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as usage:
+        usage.show()
         sys.exit(USER_ERROR)
-    except KeyboardInterrupt:
+    except click.ClickException as usage:
+        complain(f"{usage.format_message()} (--help shows all options)")
+    except UserError as fault:
+        complain(str(fault))
+    except (click.Abort, KeyboardInterrupt):
         typer.echo("areopage: interrupted", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # whoever read our output has gone; the interpreter would complain once more while flushing
         sys.stdout = None
         sys.exit(INTERRUPTED)
+    except UnicodeEncodeError:
+        complain("a name holds bytes that are not UTF-8: rename the file, or write it otherwise")
+    except OSError as fault:
+        complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def complain(message: str) -> NoReturn:
+    """One line on stderr, and the exit code of a user's mistake."""
+    typer.echo(f"areopage: {' '.join(message.split())}", err=True)
+    sys.exit(USER_ERROR)

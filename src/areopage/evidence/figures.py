@@ -4,11 +4,12 @@
 |---|---|---|---|
 | percentage | 12 %, 12,5 pour cent, 12 per cent | Decimal | `%` |
 | amount | 1 000,50 €, $1,000.00, 3 millions d'euros, 12 k€ | Decimal | `EUR`, `USD`, `GBP`, `CHF` |
-| duration | 30 jours ouvrables, 2,5 jours par mois, three months | Decimal | `day`, `month` or `minute`: weeks, years and hours are converted |
+| duration | 30 jours ouvrables, 2,5 jours par mois, three months | Decimal | `day`, `month`, `minute` |
 | date | 15 janvier 2025, 15/01/2025, January 15, 2025, mars 2024, 2025 | ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY | "" |
 
-The last `.` or `,` of a number is its decimal mark unless exactly three digits follow it (1.000 and 1,000 are a thousand, 0.125 is
-not). 01/02/2025 is the first of February; the day and the month change places only where that alone gives a date.
+Weeks, years and hours are converted to days, months and minutes. The last `.` or `,` of a number is its decimal mark unless
+exactly three digits follow it (1.000 and 1,000 are a thousand, 0.125 is not). 01/02/2025 is the first of February; the day and
+the month change places only where that alone gives a date.
 A bare number has no unit and is no figure, except a year from 1900 to 2099.
 """
 
@@ -44,19 +45,19 @@ class Figure(Struct, frozen=True, kw_only=True):
 # Every quantifier is bounded or possessive: a hostile text costs no more than its length.
 _S = r"[ \t\u00a0\u202f\u2009]"
 _NUMBER = (
-    r"(?<![\w.,])(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}|[0-9]{1,15}(?![0-9]))"
-    r"(?:[.,][0-9]{1,12}(?![0-9])){0,6}"
+    r"(?>(?<![\w.,])(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}|[0-9]{1,15}(?![0-9]))"
+    r"(?:[.,][0-9]{1,12}(?![0-9])){0,6})"
 )
+_TO = rf"{_S}{{0,2}}(?:à|et|ou|to|and|or|-|–){_S}{{0,2}}"
 _SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP"}
 _CURRENCY = r"(?:[€$£]|(?:euros?|eur|us dollars?|dollars?|usd|pounds?(?: sterling)?|livres? sterling|gbp|francs? suisses?|chf)\b)"
 _MULTIPLES = {"k": 10**3, "thousand": 10**3, "mille": 10**3, "m": 10**6, "million": 10**6, "md": 10**9, "milliard": 10**9}
 _MULTIPLES["billion"] = 10**9
-_COUNTS = {
-    **{word: count for count, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)},
-    **{word: count for count, word in enumerate("un deux trois quatre cinq six sept huit neuf dix onze douze".split(), 1)},
-    **{"une": 1, "fifteen": 15, "quinze": 15, "eighteen": 18, "twenty": 20, "vingt": 20, "twenty-four": 24, "vingt-quatre": 24},
-    **{"thirty": 30, "trente": 30, "forty": 40, "quarante": 40, "sixty": 60, "soixante": 60, "ninety": 90, "quatre-vingt-dix": 90},
-}
+_COUNTS = {"un": 1, "une": 1, "one": 1, "deux": 2, "two": 2, "trois": 3, "three": 3, "quatre": 4, "four": 4, "cinq": 5, "five": 5}
+_COUNTS |= {"six": 6, "sept": 7, "seven": 7, "huit": 8, "eight": 8, "neuf": 9, "nine": 9, "dix": 10, "ten": 10, "onze": 11}
+_COUNTS |= {"eleven": 11, "douze": 12, "twelve": 12, "quinze": 15, "fifteen": 15, "eighteen": 18, "vingt": 20, "twenty": 20}
+_COUNTS |= {"vingt-quatre": 24, "twenty-four": 24, "trente": 30, "thirty": 30, "quarante": 40, "forty": 40, "soixante": 60}
+_COUNTS |= {"sixty": 60, "quatre-vingt-dix": 90, "ninety": 90}
 _UNITS = {
     **dict.fromkeys(["jour", "day"], ("day", 1)),
     **dict.fromkeys(["semaine", "week"], ("day", 7)),
@@ -66,7 +67,9 @@ _UNITS = {
     **dict.fromkeys(["minute", "min"], ("minute", 1)),
     **dict.fromkeys(["heure", "hour", "h"], ("minute", 60)),
 }
-_UNIT = r"(?:jours?|days?|semaines?|weeks?|mois|months?|trimestres?|quarters?|ann[ée]es?|ans?|years?|minutes?|min|heures?|hours?|h)\b"
+_UNIT = (
+    r"(?:jours?|days?|semaines?|weeks?|mois|months?|trimestres?|quarters?|ann[ée]es?|ans?|years?|minutes?|min|heures?|hours?|h)\b"
+)
 _DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
 _DAY_KINDS |= {"calendaire": "calendar", "calendar": "calendar", "franc": "calendar", "clear": "calendar"}
 _PER = dict.fromkeys(["jour", "day"], "day") | dict.fromkeys(["semaine", "week"], "week")
@@ -90,8 +93,8 @@ _MONTH = (
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
 
 _PERCENTAGE = re.compile(
-    rf"(?:(?P<low>{_NUMBER}){_S}{{0,2}}(?:%{_S}{{0,2}})?(?:à|et|ou|to|and|or|-|–){_S}{{0,2}})?"
-    rf"(?P<number>{_NUMBER}){_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent)\b)",
+    rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
+    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent)\b)",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
@@ -102,8 +105,7 @@ _AMOUNT = re.compile(
 )
 _WORDS = "|".join(sorted(_COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
-    rf"(?:(?P<low>{_NUMBER}){_S}{{0,2}}(?:à|et|ou|to|and|or|-|–){_S}{{0,2}})?"
-    rf"(?:(?P<number>{_NUMBER})(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_WORDS})(?:{_S}{{1,2}}|-))"
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_WORDS})(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{_UNIT})"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
@@ -154,7 +156,7 @@ def _open_or_equal(one: str, other: str) -> bool:
 
 def _percentages(text: str) -> Iterator[Figure]:
     for match in _PERCENTAGE.finditer(text):
-        for number in filter(None, (match["low"], match["number"])):
+        for number in filter(None, (match["number"], match["high"])):
             yield Figure(
                 kind="percentage", value=_decimal(number), unit="%", text=match.group(), start=match.start(), end=match.end()
             )
@@ -187,7 +189,7 @@ def _durations(text: str) -> Iterator[Figure]:
             continue
         days = plain(match["kind"] or match["after"] or "")
         per = plain(match["per"] or "")
-        for number in filter(None, (match["low"], match["number"] or word)):
+        for number in filter(None, (match["number"] or word, match["high"])):
             yield Figure(
                 kind="duration",
                 value=(Decimal(_COUNTS[number]) if number in _COUNTS else _decimal(number)) * factor,

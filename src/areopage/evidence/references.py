@@ -25,9 +25,7 @@ from msgspec import Struct
 from areopage.evidence.figures import figures
 from areopage.evidence.plain import plain
 
-ReferenceKind = Literal[
-    "article", "section", "law", "ruling", "code", "agreement", "marker", "link", "source", "mention"
-]
+ReferenceKind = Literal["article", "section", "law", "ruling", "code", "agreement", "marker", "link", "source", "mention"]
 PRECISE: frozenset[ReferenceKind] = frozenset(["article", "section", "law", "ruling", "marker", "link"])
 
 
@@ -49,9 +47,9 @@ class Reference(Struct, frozen=True, kw_only=True):
 # Every quantifier is bounded or possessive: a hostile text costs no more than its length.
 _S = r"[ \t\u00a0\u202f]"
 _NO = rf"(?:n{_S}?[°ºo]s?\.?|no\.?|num[ée]ro|number){_S}?"
-# L. 123-4, R.*123-4, 45, 45-2, 45.2, 1er, 12(3)(b), 12 bis
+# L. 123-4, R.*123-4, P 784, 45, 45-2, 45.2, 1er, 12(3)(b), 12 bis
 _NUMERAL = (
-    rf"(?:[LRDA]\.?{_S}?\*?{_S}?)?[0-9]{{1,5}}(?:[.-][0-9]{{1,5}}){{0,4}}(?![0-9])"
+    rf"(?:(?<![^\W_])[A-Z]\.?{_S}?\*?{_S}?)?[0-9]{{1,5}}(?:[.-][0-9]{{1,5}}){{0,4}}(?![0-9])"
     rf"(?:er\b|{_S}?(?:bis|ter|quater|quinquies)\b)?(?:\([0-9a-z]{{1,4}}\)){{0,4}}"
 )
 _AND = rf"(?:{_S}?[,;]{_S}?(?:et{_S}|and{_S})?|{_S}(?:et|ou|à|and|or|to|&){_S}|{_S}?[–-]{_S}?)"
@@ -72,7 +70,8 @@ _NUMERAL_ALONE = re.compile(_NUMERAL, re.IGNORECASE)
 _ACT_WORDS = {"law": "loi", "decree": "décret", "ordinance": "ordonnance", "règlement": "regulation"}
 _NUMBERED_LAW = re.compile(
     rf"\b(?P<act>loi|law|d[ée]cret(?:-loi)?|decree|ordonnance|ordinance|arr[êe]t[ée]|avenant|amendment|accord|circulaire)"
-    rf"(?:{_S}[a-zà-ÿ]{{1,15}}){{0,2}}?{_S}{{1,2}}{_NO}(?P<number>[0-9]{{1,5}}(?:[-/.][0-9]{{1,5}}){{0,3}})",
+    rf"(?:{_S}[a-zà-ÿ]{{1,15}}){{0,2}}?{_S}{{1,2}}{_NO}(?P<number>[0-9]{{1,5}}(?:[-/.][0-9]{{1,5}}){{0,3}})"
+    rf"(?:{_S}(?:du|of){_S}[0-9]{{1,2}}(?:er)?{_S}\w{{3,10}}{_S}(?:19|20)[0-9]{{2}}\b)?",
     re.IGNORECASE,
 )
 _DATED_LAW = re.compile(
@@ -85,7 +84,9 @@ _EUROPEAN = re.compile(
     r"(?P<number>[0-9]{1,4}/[0-9]{1,4})(?:/(?:CEE?|UE|EC|EU)\b)?",
     re.IGNORECASE,
 )
-_ACT_OF = re.compile(rf"\b(?P<name>[A-Z][a-z]{{2,20}}(?:{_S}(?:and{_S}|of{_S}|for{_S})?[A-Z][a-z]{{2,20}}){{0,5}}){_S}(?P<year>(?:19|20)[0-9]{{2}})\b")
+_ACT_OF = re.compile(
+    rf"\b(?P<name>[A-Z][a-z]{{2,20}}(?:{_S}(?:and{_S}|of{_S}|for{_S})?[A-Z][a-z]{{2,20}}){{0,5}}){_S}(?P<year>(?:19|20)[0-9]{{2}})\b"
+)
 _RULING = re.compile(r"(?<![\w.-])(?P<number>[0-9]{2}-[0-9]{2}\.[0-9]{3}|C-[0-9]{1,4}/[0-9]{2})(?![\w-])")
 _CODES = {
     "civil code": "code civil",
@@ -103,7 +104,8 @@ _CODE = re.compile(
     r"|général des (?:impôts|collectivités territoriales)|du (?:travail|sport|tourisme|patrimoine|commerce)"
     r"|de (?:commerce|déontologie|l['’](?:urbanisme|environnement|éducation|énergie|action sociale et des familles)"
     r"|la (?:consommation|route|santé publique|sécurité sociale|sécurité intérieure|propriété intellectuelle"
-    r"|construction et de l['’]habitation|commande publique|mutualité)|justice administrative)|des (?:assurances|transports|douanes))"
+    r"|construction et de l['’]habitation|commande publique|mutualité)|justice administrative)"
+    r"|des (?:assurances|transports|douanes))"
     r"|(?:civil|labou?r|commercial|penal|criminal|general tax|internal revenue|consumer|social security) code)\b",
     re.IGNORECASE,
 )
@@ -157,7 +159,7 @@ def _sections(text: str) -> Iterator[Reference]:
 
 def _numerals(written: str) -> list[str]:
     """The numbers of a list: "L. 123-4 et R.*5" gives l123-4 and r*5."""
-    found = [re.sub(r"[\s\u00a0\u202f]|(?<=[lrda])\.", "", match.group().lower()) for match in _NUMERAL_ALONE.finditer(written)]
+    found = [re.sub(r"[\s\u00a0\u202f]|(?<=[a-z])\.", "", match.group().lower()) for match in _NUMERAL_ALONE.finditer(written)]
     return [numeral.removesuffix("er") if numeral[0].isdigit() and not numeral.endswith("ter") else numeral for numeral in found]
 
 

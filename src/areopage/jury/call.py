@@ -89,15 +89,16 @@ def material_of(case: Case) -> str:
 def failure(fault: CallError) -> Outcome:
     """The outcome of a call that gave nothing; faults that no further call can escape are raised again.
 
-    A rejection without an HTTP status is the judge's own word (nothing to measure, no recording): it declines.
+    A rejection of this very call (a content filter, too long a prompt, nothing to measure, no recording) is a refusal: the same
+    call would be turned away again.
     """
     if isinstance(fault, CallTimedOut):
         return TimedOut(reason=str(fault))
     if isinstance(fault, CallUnreachable) and fault.refused:
         raise fault
-    if isinstance(fault, CallRejected) and fault.status in (401, 403, 404):
-        raise fault
-    if isinstance(fault, CallRejected) and fault.status is None:
+    if isinstance(fault, CallRejected):
+        if fault.hopeless:
+            raise fault
         return Refused(reason=str(fault))
     return Unreachable(reason=str(fault))
 

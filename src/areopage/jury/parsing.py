@@ -36,7 +36,7 @@ REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
 MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
-MAX_PLANTED = 200
+MAX_PLANTED = 2_000
 
 Rung = Literal["strict", "stripped", "json_repair"]
 
@@ -50,7 +50,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 class DuplicateKey(ValueError):
-    """A JSON object gives one key twice, with different values."""
+    """A JSON object gives its score twice, with different values."""
 
 
 def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = "") -> Reading:
@@ -70,19 +70,18 @@ def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = ""
 
 
 def planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
-    """The verdicts that the text under judgment holds; at most the first 200 braces are looked at."""
-    if '"score"' not in material:
-        return []
-    decoder = json.JSONDecoder(strict=False)
+    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's.
+
+    A verdict holds no brace within, so each closing brace is taken with the last opening one before it.
+    """
     planted: list[Outcome] = []
-    for brace in islice(re.finditer(r"\{", material), MAX_PLANTED):
-        try:
-            value, _ = decoder.raw_decode(material, brace.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and "score" in value:
-            planted.append(verdict_of(value, scale))
-    return planted
+    start = 0
+    for brace in islice(re.finditer(r"\}", material), MAX_PLANTED):
+        opening = material.rfind("{", start, brace.start())
+        start = brace.end()
+        if opening >= 0 and brace.end() - opening <= MAX_REPAIRED:
+            planted.append(climb(material[opening : brace.end()], "stop", scale).outcome)
+    return [outcome for outcome in planted if isinstance(outcome, Scored)]
 
 
 def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
@@ -117,11 +116,11 @@ def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a key given twice must say the same both times."""
+    """A JSON object; a score given twice must be the same both times."""
     found: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
-            raise DuplicateKey(f"the key {key[:40]!r} is given twice, with different values")
+        if key == "score" and found.get(key, value) != value:
+            raise DuplicateKey("the score is given twice, with different values")
         found[key] = value
     return found
 

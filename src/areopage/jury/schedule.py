@@ -12,19 +12,27 @@ UNREACHABLE_IN_A_ROW = 20
 
 
 class OutageWatch:
-    """Counts calls that found no working server in a row, so that a dead server stops the run and not the patience."""
+    """Counts calls that failed in a row, so that a dead or misconfigured server stops the run and not the user's patience.
+
+    A server that turns calls away one by one (a content filter) is not dead: such calls count only as long as none succeeded.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.in_a_row = 0
+        self.succeeded = False
 
-    def note(self, reached: bool, name: str, reason: str) -> None:
+    def note(self, name: str, reason: str, *, reached: bool, turned_away: bool) -> None:
         """Note one call.
 
         Raises:
             ServerDown: as many calls as the limit failed with no success between them.
         """
-        self.in_a_row = 0 if reached else self.in_a_row + 1
+        if turned_away and self.succeeded:
+            return
+        good = reached and not turned_away
+        self.succeeded = self.succeeded or good
+        self.in_a_row = 0 if good else self.in_a_row + 1
         if self.in_a_row >= self.limit:
             raise ServerDown(f"{name}: {self.in_a_row} calls in a row failed ({reason})")
 

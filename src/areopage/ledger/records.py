@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.scoring.outcome import Outcome
 
-AnswerState = Literal["answered", "timed_out", "unreachable"]
+AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
 Repair = Literal["none", "heuristic", "model"]
 
 

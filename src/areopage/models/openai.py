@@ -97,13 +97,15 @@ class OpenAIModel:
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.
 
-        A gateway may serve models that it does not list, or list none: then one call for one token tells.
+        A gateway may serve models that it does not list, or list none: then one call for one token tells. The protocol has no
+        digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
+        digest = f"server {self._server.address}"
         listed = await self._connection.models()
         name = self._reference.model
         found = next((model for model in listed or () if model.name == name), None)
         if found is not None:
-            return ModelStatus(context_length=found.context_length)
+            return ModelStatus(digest=digest, context_length=found.context_length)
         try:
             await self._ask(chat_body(name, PROBE, {"max_tokens": 1}))
         except CallRejected as fault:
@@ -115,7 +117,7 @@ class OpenAIModel:
             raise ModelMissing(f"{self._server.address} has no model {name!r} ({advice}) [{fault}]") from fault
         except CallError as fault:
             raise self._connection.down(fault) from fault
-        return ModelStatus()
+        return ModelStatus(digest=digest)
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None

@@ -64,6 +64,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
 
     `standing` is why the model is unfit to judge, where that is known beforehand ("" otherwise).
     `context_length` is in tokens. `criteria` limits what it may judge (paths or ids; empty: anything).
+    `recorded` is what a recording holds of each judge by name: the criteria it was asked about.
     `deterministic` says that asking twice can only give the same answer, so that one pass is enough.
     """
 
@@ -71,6 +72,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     context_length: int | None = None
     standing: str = ""
     criteria: tuple[str, ...] = ()
+    recorded: Mapping[str, tuple[str, ...]] = {}
     deterministic: bool = False
 
 

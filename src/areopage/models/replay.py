@@ -64,6 +64,17 @@ class Recording(Struct, frozen=True, kw_only=True):
     duplicates: int
     digest: str
 
+    def scopes(self) -> dict[str, tuple[str, ...]]:
+        """The criteria recorded of each judge that is named; a line that names no criterion leaves its judge unbounded."""
+        found: dict[str, dict[str, None]] = {}
+        unbounded: set[str] = set()
+        for key in self.lines:
+            if key.asked is not None and key.criterion:
+                found.setdefault(key.asked, {})[key.criterion] = None
+            elif key.asked is not None and key.criterion is None:
+                unbounded.add(key.asked)
+        return {judge: tuple(criteria) for judge, criteria in found.items() if judge not in unbounded}
+
     def find(self, subject: Subject) -> RecordedLine | None:
         """The line that answers a call, if any."""
         return next((self.lines[key] for key in _keys(subject) if key in self.lines), None)
@@ -133,12 +144,13 @@ class ReplayModel:
         self._reading = asyncio.Lock()
 
     async def check(self) -> ModelStatus:
-        """Read the file; the digest is the SHA-256 of its bytes.
+        """Read the file; the digest is the SHA-256 of its bytes. A judge is replayed on the criteria it was asked about.
 
         Raises:
             ModelError: see `read_recording`.
         """
-        return ModelStatus(digest=(await self.recording()).digest)
+        recording = await self.recording()
+        return ModelStatus(digest=recording.digest, recorded=recording.scopes())
 
     async def recording(self) -> Recording:
         """The file's lines, read once."""

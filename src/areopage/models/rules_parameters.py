@@ -19,6 +19,16 @@
                 longest_sentence: {full: 12, zero: 30}    words
                 complex_share: {full: 0.05, zero: 0.20}   hard words / words
 
+      answer_quality:
+        criteria:                      as above
+          format: quality.answer.format
+          sources: quality.answer.sources
+        extracts: 6                    how many headings, or references, are quoted
+        sources_section: sources       which of the sections lists the sources; "" for none
+        sections:                      in the order that an answer should have
+          - name: analysis
+            headings: {fr: [Analyse], en: [Analysis]}    by language; the first one names the section in explanations
+
 A ramp gives 5 up to `full`, 0 from `zero` on, and falls in a straight line between.
 """
 
@@ -29,6 +39,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
+from areopage.evidence.plain import plain
 from areopage.evidence.words import Vocabulary
 
 TOP_SCORE = 5.0
@@ -84,6 +95,58 @@ class ReadabilityRules(Struct, frozen=True, kw_only=True):
     languages: Mapping[str, LanguageRules]
 
 
+class AnswerCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criteria, by path without version, that the two measures of an answer's quality serve."""
+
+    format: str = "quality.answer.format"
+    sources: str = "quality.answer.sources"
+
+
+class ExpectedSection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A section that an answer should have, with the headings that may open it, by language (two letters)."""
+
+    name: str
+    headings: dict[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where a heading could never be found."""
+        if not any(self.headings.values()):
+            raise ValueError(f"the section {self.name!r} has no headings: write at least one")
+        for heading in self.aliases:
+            if not plain(heading):
+                raise ValueError(f"the section {self.name!r} has the heading {heading!r}: write one with letters")
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The headings of all languages."""
+        return tuple(heading for headings in self.headings.values() for heading in headings)
+
+    def label(self, language: str) -> str:
+        """What the section is called in a language; its first heading of all where the language has none."""
+        return next(iter(self.headings.get(language, ())), self.aliases[0])
+
+
+class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of `rules.answer_quality`; the sections are in the order that an answer should have."""
+
+    sections: tuple[ExpectedSection, ...]
+    criteria: AnswerCriteria = AnswerCriteria()
+    sources_section: str = "sources"
+    extracts: int = 6
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the sections do not fit together, or a number is out of its range."""
+        names = [section.name for section in self.sections]
+        if not names:
+            raise ValueError("sections is empty: write at least one")
+        if len(set(names)) < len(names):
+            raise ValueError(f"sections holds a name twice: {name_list(names)}")
+        if self.sources_section and self.sources_section not in names:
+            raise ValueError(f"sources_section is {self.sources_section!r}: use one of {name_list(names)}")
+        if self.extracts < 0:
+            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
+
+
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     """The section as it stands in YAML; languages are read one by one, so that a fault can name its language."""
 
@@ -113,10 +176,7 @@ def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
     Raises:
         ModelError: the section is missing or wrong; the message names the key.
     """
-    if "readability" not in rules:
-        found = f" (it holds {name_list(map(str, rules))})" if rules else ""
-        raise ModelError(f"rules.readability: missing from the suite's configuration{found}: rules:readability needs its targets")
-    section = _convert(rules["readability"], _Section, "rules.readability")
+    section = _convert(_named(rules, "readability", "targets"), _Section, "rules.readability")
     languages = {}
     for language, content in section.languages.items():
         key = f"rules.readability.languages.{language}"
@@ -129,6 +189,23 @@ def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
         extracts=section.extracts,
         languages=languages,
     )
+
+
+def read_answer_quality(rules: Mapping[str, Any]) -> AnswerQualityRules:
+    """Read the parameters of `rules:answer_quality` from the suite's `rules` section.
+
+    Raises:
+        ModelError: the section is missing or wrong; the message names the key.
+    """
+    return _convert(_named(rules, "answer_quality", "sections"), AnswerQualityRules, "rules.answer_quality")
+
+
+def _named(rules: Mapping[str, Any], name: str, needed: str) -> object:
+    """One judge's part of the `rules` section."""
+    if name not in rules:
+        found = f" (it holds {name_list(map(str, rules))})" if rules else ""
+        raise ModelError(f"rules.{name}: missing from the suite's configuration{found}: rules:{name} needs its {needed}")
+    return rules[name]
 
 
 def _convert(value: object, kind: type[_Kind], key: str) -> _Kind:

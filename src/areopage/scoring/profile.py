@@ -1,5 +1,6 @@
 """The two sets of rules by which passes and judges are reduced to a criterion's score."""
 
+import msgspec
 from msgspec import Struct
 
 from areopage.errors import UserError
@@ -21,6 +22,10 @@ class Profile(Struct, frozen=True, kw_only=True):
     quorum: float
     leave_one_out: bool
     lone_judge_agrees: bool
+
+    def with_quorum(self, quorum: float) -> "Profile":
+        """The profile with a suite's quorum; one that knows no quorum stays as it is."""
+        return msgspec.structs.replace(self, quorum=quorum) if self.quorum else self
 
 
 DEFAULT = Profile(name="default", failed_pass_score=None, quorum=0.5, leave_one_out=True, lone_judge_agrees=False)

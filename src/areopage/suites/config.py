@@ -129,8 +129,6 @@ class PathsSection(Section):
     data_dir: str = "data"
     datasets: list[str] | dict[str, list[str]] = []
     personas_file: str = "assets/personas.json"
-    output_dir: str = "outputs"
-    gold_file: str = "gold.jsonl"
     rules_file: str = ""
 
 
@@ -152,7 +150,7 @@ class TestModesSection(Section):
 class ExecutionSection(Section):
     """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds."""
 
-    test_prompts_limit: Annotated[int, Field(ge=-1)] = -1
+    test_prompts_limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
     mode: str = "phased"
     test_mode: Literal["attack", "defensive"] = "attack"
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
@@ -162,9 +160,7 @@ class ExecutionSection(Section):
 
 
 class OutputSection(Section):
-    """Where runs are written."""
-
-    base_directory: str = ""
+    """V1.1's section of outputs; each of its keys is named as idle."""
 
 
 class LoggingSection(Section):

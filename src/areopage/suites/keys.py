@@ -18,6 +18,8 @@ WITHOUT_MEANING: dict[KeyPath, str] = {
     ("execution", "parallel_execution"): "calls in flight are set by execution.concurrency",
     ("execution", "batch_size"): "calls in flight are set by execution.concurrency",
     ("execution", "sleep_between_requests"): "the pace follows the server's answers",
+    ("output", "base_directory"): "runs go to the folder that --out names, outputs by default",
+    ("paths", "output_dir"): "runs go to the folder that --out names, outputs by default",
     ("output", "format"): "results.json, results.csv and report.html are always written",
     ("output", "structure"): "results.json always holds all of it",
     ("output", "naming"): "a run's folder is named after its suite and time",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
-from areopage.suites.loader import Suite, find_suite
+from areopage.suites.loader import BUNDLED, Suite, find_suite
 from areopage.yaml_document import parse_yaml
 
 PROMPT = {
@@ -90,6 +90,9 @@ def copy_suite(like: str, folder: Path) -> None:
             copied = Path(scratch) / folder.name
             shutil.copytree(source, copied)
             copied.replace(folder)
+    except shutil.Error as error:
+        source, _, reason = error.args[0][0]
+        raise StorageError(f"{source} cannot be copied: {reason}") from None
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror or error}") from None
 
@@ -105,6 +108,8 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         ConfigError: a prompt file is there already, or the registry is written in a way that an entry cannot be put into.
         StorageError: a file cannot be written.
     """
+    if suite.folder.resolve().is_relative_to(BUNDLED):
+        raise ConfigError("is bundled and stays as it is: make a copy first, with areopage suites new DIR", path=suite.folder)
     found = CRITERION_ID.fullmatch(criterion)
     if found is None:
         raise CriteriaError(f"{criterion!r} is no id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
