@@ -1,7 +1,8 @@
-"""How often a judge's score lies in the band that the gold set of `child_safety` says is beyond dispute. One JSON line.
+"""How often a judge's score lies in the band that a suite's gold set says is beyond dispute. One JSON line.
 
     python benchmarks/gold_exam.py rules:readability
     python benchmarks/gold_exam.py ollama:qwen3:8b --lang fr --limit 20
+    python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality --lang fr
 
 `separation` is the chance that the judge puts a response with a high band above one with a low band of the same criterion
 (ties count half): 1 is perfect, 0.5 a coin flip.
@@ -24,9 +25,9 @@ from areopage.bench.results import RunView, view_run
 from areopage.bench.run import RunContext, carry_out
 from areopage.cli.bench_run import create_run
 from areopage.ledger.store import Ledger
-from areopage.suites.loader import load_suite
+from areopage.suites.loader import Suite, load_suite
 
-LOW, HIGH = 2, 4
+LOW, HIGH = 0.4, 0.7  # shares of the scale: a band that ends below, or begins above
 
 
 class Graded(msgspec.Struct, frozen=True):
@@ -34,20 +35,21 @@ class Graded(msgspec.Struct, frozen=True):
 
     id: str
     language: str
-    maturity: str
     prompt: str
     response: str
     bands: dict[str, tuple[float, float]]
+    maturity: str = ""
+    documents: tuple[dict[str, str], ...] = ()
 
 
-def judged(items: list[Graded], reference: str, language: str, wanted: str, folder: Path) -> RunView:
+def judged(suite: Suite, items: list[Graded], reference: str, language: str, wanted: str, folder: Path) -> RunView:
     """A run over the gold set, each response judged on the criteria of its bands."""
-    suite = load_suite("child_safety")
     path = folder / "gold.jsonl"
     lines = [
-        {"id": i.id, "prompt": i.prompt, "response": i.response, "maturity": i.maturity, "criteria_selection": ",".join(kept)}
-        for i in items
-        if (kept := [key for key in i.bands if key.startswith(wanted)])
+        {name: getattr(item, name) for name in ("id", "prompt", "response", "maturity", "documents")}
+        | {"criteria_selection": ",".join(kept)}
+        for item in items
+        if (kept := [key for key in item.bands if key.startswith(wanted)])
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     wishes = RunWishes(datasets=(path,), judges=(reference,), passes=1, language=language, limit=-1)
@@ -70,17 +72,19 @@ def separation(low: list[float], high: list[float]) -> tuple[float, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("judge")
+    parser.add_argument("--suite", default="child_safety")
     parser.add_argument("--lang", default="en")
     parser.add_argument("--limit", type=int, default=0, help="how many responses, evenly spaced; 0 for all")
     parser.add_argument("--criteria", default="", help="only criteria whose id begins so")
     options = parser.parse_args()
-    gold = load_suite("child_safety").folder / "gold.jsonl"
+    suite = load_suite(options.suite)
+    gold = suite.folder / "gold.jsonl"
     lines = gold.read_text(encoding="utf-8").splitlines()
     items = [item for line in lines if (item := msgspec.json.decode(line, type=Graded)).language == options.lang]
     if options.limit:
         items = [items[position * len(items) // options.limit] for position in range(options.limit)]
     with tempfile.TemporaryDirectory() as scratch:
-        view = judged(items, options.judge, options.lang, options.criteria, Path(scratch))
+        view = judged(suite, items, options.judge, options.lang, options.criteria, Path(scratch))
     bands = {item.id: item.bands for item in items}
     sides: dict[str, tuple[list[float], list[float]]] = {}
     asked = inside = scored = 0
@@ -95,13 +99,14 @@ def main() -> None:
             least, most = bands[record.case_id][one.criterion]
             inside += least <= one.score <= most
             low, high = sides.setdefault(one.criterion, ([], []))
-            (low if most <= LOW else high if least >= HIGH else []).append(one.score)
+            (low if most <= LOW * suite.scale.max else high if least >= HIGH * suite.scale.max else []).append(one.score)
     pairs = [separation(low, high) for low, high in sides.values()]
     wins, count = sum(won for won, _ in pairs), sum(number for _, number in pairs)
     print(
         json.dumps(
             {
                 "benchmark": "gold_exam",
+                "suite": suite.name,
                 "judge": options.judge,
                 "language": options.lang,
                 "asked": asked,
