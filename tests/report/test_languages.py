@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.models.embedded_files import SMOLLM2
 from areopage.report.html import TEMPLATE, TEMPLATES
 from areopage.report.languages import LANGUAGES, MISSING, WORDS_FILE, language_for
 
@@ -37,7 +38,7 @@ def test_every_phrase_has_both_languages_with_the_same_values() -> None:
 def test_every_phrase_is_used() -> None:
     template = (Path(TEMPLATES) / TEMPLATE).read_text(encoding="utf-8")
     used = {key for key in raw_words() if f"'{key}'" in template or key.startswith(NAMED_BY_VALUE)}
-    assert set(raw_words()) - used == {"decimal", "months"}
+    assert set(raw_words()) - used == {"decimal", "months", "standings"}
 
 
 def test_a_value_with_dollar_signs_and_braces_stays_as_it_is() -> None:
@@ -81,3 +82,10 @@ def test_french_is_singular_for_zero_and_english_is_not() -> None:
 def test_french_spaces_before_high_signs_do_not_break() -> None:
     assert FR.say("use_real_judges") == "Prenez de vrais juges\xa0:"
     assert "mieux" in FR.say("scale_higher", min="0", max="5").partition("\u202f;")[2]
+
+
+def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_language() -> None:
+    reason = SMOLLM2.standing
+    assert language_for("en").standing(reason) == reason
+    assert "pile ou face" in language_for("fr").standing(reason)
+    assert language_for("fr").standing("another reason") == "another reason"

@@ -53,7 +53,7 @@ def environment(language: Language) -> Environment:
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals.update(lang=language, say=language.say, count=language.count)
+    made.globals.update(lang=language, say=language.say, count=language.count, standing=language.standing)
     made.filters.update(
         number=language.number, short=language.short, whole=language.whole, percent=language.percent, points=points
     )

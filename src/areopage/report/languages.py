@@ -39,6 +39,10 @@ class Language(Struct, frozen=True, kw_only=True):
         singular = n in (0, 1) if self.code == "fr" else n == 1
         return Template(self.words[key]["one" if singular else "many"]).substitute(n=self.whole(n))
 
+    def standing(self, reason: str) -> str:
+        """Why a judge is unfit, translated where it is one of the reasons that are known."""
+        return str(self.words["standings"].get(reason, reason))
+
     def number(self, value: float | None, digits: int = 2) -> str:
         """A number with so many decimals: 4.20, 4,20; a dash where there is none."""
         if value is None or not math.isfinite(value):
