@@ -77,6 +77,11 @@ class MissingExtra(UserError):
 class CallError(AreopageError):
     """One call to a model failed."""
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether every further call would fail as well, so that the run should stop."""
+        return False
+
 
 class CallTimedOut(CallError):
     """The model did not answer in time."""
@@ -92,12 +97,14 @@ class CallUnreachable(CallError):
         super().__init__(message)
         self.retry_after, self.refused = retry_after, refused
 
+    @property
+    def hopeless(self) -> bool:
+        """Nothing listens there."""
+        return self.refused
+
 
 class CallRejected(CallError):
-    """The server understood the call and will not serve it; `status` is its HTTP status, if any.
-
-    `hopeless` says that no other call can succeed either: no key, no right, no such model.
-    """
+    """The server understood the call and will not serve it; `status` is its HTTP status, if any."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
@@ -105,7 +112,7 @@ class CallRejected(CallError):
 
     @property
     def hopeless(self) -> bool:
-        """Whether every further call would be turned away as well."""
+        """No key, no right, or no such model."""
         return self.status in (401, 403, 404)
 
 

@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.rendering import render_judge_prompt
-from areopage.jury.judges import Judge
 
 CHARACTERS_PER_TOKEN = 4.0
 ASSUMED_RESPONSE_CHARACTERS = 800
@@ -43,10 +42,10 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
         judge.name: len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.criteria)
         for judge in spec.judges
     }
-    model_calls = sum(judge_calls[judge.name] for judge in spec.judges if asks(judge))
+    model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
     characters = (asked if spec.target else 0) + model_calls * mean_prompt_length(spec, cases)
-    loaded = [judge.reference for judge in spec.judges if asks(judge)]
+    loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
         loaded.insert(0, spec.target.reference)
     return Estimate(
@@ -60,11 +59,6 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
         ),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
     )
-
-
-def asks(judge: Judge) -> bool:
-    """Whether a judge is a model: rules and recordings spend no tokens."""
-    return judge.reference.provider not in ("rules", "replay")
 
 
 def mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:

@@ -6,19 +6,19 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from areopage.bench.estimate import asks
 from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
 from areopage.bench.pool import crew_size, open_retrying
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
-from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
+from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury.call import CallContext, ask_judge
+from areopage.jury.judges import Judge
 from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
 from areopage.ledger.writer import LedgerWriter
-from areopage.models.port import LanguageModel, Message, Options, Subject
+from areopage.models.port import Completion, LanguageModel, Message, Options, Subject
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
@@ -70,8 +70,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     answers = context.ledger.answers([call.key for call in calls])
     judged = judged_cases(context.spec, cases, calls, answers)
     open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-    for position in range(len(context.spec.judges)):
-        open_ends += await ask_one_judge(context, position, judged)
+    for judge in context.spec.judges:
+        open_ends += await ask_one_judge(context, judge, judged)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
 
@@ -80,9 +80,10 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     target = context.spec.target
     if target is None:
         return
-    held = context.ledger.answers([call.key for call in calls])
-    missing = distinct([call for call in calls if call.key not in held or held[call.key].state != "answered"])
-    context.observer.phase(TARGET_PHASE, len(distinct(calls)), len(distinct(calls)) - len(missing))
+    wanted = distinct(calls)
+    held = context.ledger.answers([call.key for call in wanted])
+    missing = [call for call in wanted if call.key not in held or held[call.key].state != "answered"]
+    context.observer.phase(TARGET_PHASE, len(wanted), len(wanted) - len(missing))
     if not missing:
         return
     model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
@@ -113,36 +114,21 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
         messages = [Message("user", to_single_prompt(call.messages, context.spec.language))]
     options: Options = call.target.options
     subject = Subject(case=call.case, asked=TARGET_PHASE, language=context.spec.language)
+    state: AnswerState = "answered"
     try:
         completion = await model.generate(messages, options, subject=subject)
+        reason = "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
     except CallError as fault:
-        if isinstance(fault, CallUnreachable) and fault.refused:
+        if fault.hopeless:
             raise
-        if isinstance(fault, CallRejected) and fault.hopeless:
-            raise
-        state: AnswerState = "unreachable"
-        if isinstance(fault, CallRejected | CallTimedOut):
-            state = "refused" if isinstance(fault, CallRejected) else "timed_out"
-        return Answer(
-            key=call.key,
-            run_id=context.run_id,
-            case_id=call.case.id,
-            state=state,
-            text="",
-            reason=str(fault),
-            finish_reason="",
-            prompt_tokens=None,
-            completion_tokens=None,
-            seconds=0.0,
-            created_at=datetime.now(UTC),
-        )
+        completion, state, reason = Completion(text="", finish_reason=""), state_after(fault), str(fault)
     return Answer(
         key=call.key,
         run_id=context.run_id,
         case_id=call.case.id,
-        state="answered",
+        state=state,
         text=completion.text,
-        reason="the server cut the prompt: raise num_ctx" if completion.prompt_cut else "",
+        reason=reason,
         finish_reason=completion.finish_reason,
         prompt_tokens=completion.prompt_tokens,
         completion_tokens=completion.completion_tokens,
@@ -151,19 +137,25 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
     )
 
 
-async def ask_one_judge(context: RunContext, position: int, judged: Sequence[JudgedCase]) -> int:
+def state_after(fault: CallError) -> AnswerState:
+    """What a failed call to the target leaves."""
+    if isinstance(fault, CallTimedOut):
+        return "timed_out"
+    return "refused" if isinstance(fault, CallRejected) else "unreachable"
+
+
+async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[JudgedCase]) -> int:
     """One judge's phase.
 
     Returns:
         How many of its calls are still open: timed out or unreachable.
     """
     spec = context.spec
-    judge = spec.judges[position]
-    calls = list(plan_judge(judge, judged, spec.personas, spec.salt))
+    calls = distinct(list(plan_judge(judge, judged, spec.personas, spec.salt)))
     held = context.ledger.judgments([call.key for call in calls])
-    settled = {key for key, judgment in held.items() if not is_open(judgment) and not (asks(judge) and was_turned_away(judgment))}
-    missing = distinct([call for call in calls if call.key not in settled])
-    context.observer.phase(judge.name, len(distinct(calls)), len(distinct(calls)) - len(missing))
+    settled = {key for key, one in held.items() if not is_open(one) and not was_turned_away(one, judge)}
+    missing = [call for call in calls if call.key not in settled]
+    context.observer.phase(judge.name, len(calls), len(calls) - len(missing))
     if not missing:
         return 0
     call_context = CallContext(
@@ -182,8 +174,7 @@ async def ask_one_judge(context: RunContext, position: int, judged: Sequence[Jud
                 if is_open(judgment):
                     open_calls.append(call.key)
                 outcome = judgment.verdicts[0].outcome
-                turned_away = asks(judge) and was_turned_away(judgment)
-                reached = not isinstance(outcome, Unreachable)
+                reached, turned_away = not isinstance(outcome, Unreachable), was_turned_away(judgment, judge)
                 watch.note(judge.name, getattr(outcome, "reason", ""), reached=reached, turned_away=turned_away)
 
             await run_crew(f"judge {judge.name} ({judge.reference})", missing, ask, crew_size(model, spec.concurrency))
@@ -197,9 +188,9 @@ def is_open(judgment: Judgment) -> bool:
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
 
 
-def was_turned_away(judgment: Judgment) -> bool:
+def was_turned_away(judgment: Judgment, judge: Judge) -> bool:
     """Whether the server did not let the call through to the model."""
-    return not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
+    return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
 
 
 def distinct(calls: Sequence[Keyed]) -> list[Keyed]:

@@ -92,13 +92,11 @@ def failure(fault: CallError) -> Outcome:
     A rejection of this very call (a content filter, too long a prompt, nothing to measure, no recording) is a refusal: the same
     call would be turned away again.
     """
+    if fault.hopeless:
+        raise fault
     if isinstance(fault, CallTimedOut):
         return TimedOut(reason=str(fault))
-    if isinstance(fault, CallUnreachable) and fault.refused:
-        raise fault
     if isinstance(fault, CallRejected):
-        if fault.hopeless:
-            raise fault
         return Refused(reason=str(fault))
     return Unreachable(reason=str(fault))
 

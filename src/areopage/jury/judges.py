@@ -42,6 +42,11 @@ class Judge(Struct, frozen=True, kw_only=True):
     standing: str = ""
     price: Price | None = None
 
+    @property
+    def is_model(self) -> bool:
+        """Whether a model is asked; rules and recordings spend no tokens, and what they decline they always will."""
+        return self.reference.provider not in ("rules", "replay")
+
     def may_judge(self, criterion: Criterion) -> bool:
         """Whether a criterion is this judge's business."""
         names = (criterion.id, criterion.path, f"{criterion.category}.{criterion.subcategory}", criterion.category)

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from json_repair import repair_json
 from msgspec import Struct
@@ -37,8 +37,6 @@ MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
 MAX_PLANTED = 2_000
-
-Rung = Literal["strict", "stripped", "json_repair"]
 
 
 class Reading(Struct, frozen=True, kw_only=True):
