@@ -129,3 +129,10 @@ def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path)
     same_models(spec, spec)
     with pytest.raises(ModelError, match="alpha is not the model that the run began with"):
         same_models(spec, changed)
+
+
+def test_a_replayed_judge_is_planned_only_on_what_was_recorded_of_it() -> None:
+    status = ModelStatus(digest="d", recorded={"a": ("age",), "b": ("safety",)})
+    for name, scope in (("a", ("age",)), ("b", ("safety",)), ("c", ())):
+        judge = Judge(name=name, reference=ModelReference.parse("replay:x.jsonl"), passes=({},))
+        assert settled_judge(judge, status, "en").criteria == scope

@@ -1,6 +1,7 @@
 """Scores can be folded anew from the ledger, and a run replayed from its export: no model is called."""
 
 import csv
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import yaml
 
 from servers.command import Command, passes_of, scores_of
 from servers.fake_llm import FakeServer
-from servers.small_suite import CONFIG, CRITERIA, write_cases, write_suite
+from servers.small_suite import CONFIG, CRITERIA, write_cases, write_config, write_suite
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +179,33 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
     assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("report:"))
     weights = CONFIG["weights"]["criteria"]["safety.harm"]
     assert f"{weights['danger']:.2f}" in shown
+
+
+def test_rescoring_by_a_profile_keeps_the_quorum_of_the_suite(command: Command, server: FakeServer, suite: Path) -> None:
+    write_config(suite, judge_system=CONFIG["judge_system"] | {"evaluation": {"n_passes": 1, "quorum": 1.0}})
+    dataset = write_cases(command.folder / "one.csv", [{"id": "a", "prompt": "a?", "response": "b."}])
+    lines = [{"prompt": "a?", "asked": "alpha", "criterion": key, "text": '{"score": 4}'} for key in CRITERIA]
+    recording = command.folder / "alpha.jsonl"
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    judges = ("--judge", f"alpha=replay:{recording}", "--judge", f"beta=replay:{write_empty_recording(command.folder)}")
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset, *judges).code == 1
+    assert command.results()["run"]["final_aggregate_score"] is None
+    _, folded = rescored(command, "latest", "--profile", "default")
+    assert folded["run"]["final_aggregate_score"] is None
+
+
+def write_empty_recording(folder: Path) -> Path:
+    """A recording of another case: whoever is replayed from it declines."""
+    path = folder / "nobody.jsonl"
+    path.write_text('{"case_id": "none", "text": "x"}\n', encoding="utf-8")
+    return path
+
+
+def test_the_verdicts_of_one_server_are_not_served_as_those_of_another(command: Command, server: FakeServer, suite: Path) -> None:
+    dataset = write_cases(command.folder / "one.csv", [{"id": "a", "prompt": "a?", "response": "b."}])
+    wishes = ("bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "openai:fake-a")
+    assert command(*wishes).code == 0
+    with FakeServer() as other:
+        elsewhere = Command(command.folder, {**command.environment, "OPENAI_BASE_URL": other.openai_url})
+        assert elsewhere(*wishes).code == 0
+        assert len(other.calls) > 0

@@ -164,3 +164,14 @@ def test_a_group_without_a_command_shows_its_help(command: Command, group: str) 
     ended = command(group)
     assert "Usage:" in ended.out + ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("bench", "run", "--passes", "0"), ("bench", "run", "--nonsense"), ("suites", "show", "a" * 5000), ("nothing",)]
+)
+def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "areopage", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("areopage: ") and done.stderr.count("\n") == 1

@@ -138,3 +138,8 @@ def test_models_are_looked_for_where_the_suite_says(command: Command, server: Fa
 
 def test_only_the_embedded_model_is_pulled(command: Command) -> None:
     assert "ollama pull qwen3:8b" in command("models", "pull", "ollama:qwen3:8b").refused()
+
+
+def test_a_bundled_suite_is_copied_before_it_is_changed(command: Command) -> None:
+    message = command("criteria", "new", "ethics.social.thanks__v1_0", "--suite", "child_safety").refused()
+    assert "make a copy first" in message

@@ -159,3 +159,15 @@ def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
 def test_a_call_about_no_case_is_declined(tmp_path: Path) -> None:
     with pytest.raises(CallRejected, match="was given none"):
         ask(record(tmp_path, {"case_id": "7", "text": "x"}), None)
+
+
+def test_a_recording_says_on_which_criteria_each_judge_was_asked(tmp_path: Path) -> None:
+    path = record(
+        tmp_path,
+        {"case_id": "1", "asked": "judge_a", "criterion": "a.b.c__v1_0", "text": "x"},
+        {"case_id": "2", "asked": "judge_a", "criterion": "a.b.d__v1_0", "text": "x"},
+        {"case_id": "1", "asked": "judge_b", "text": "x"},
+        {"case_id": "1", "asked": "target", "criterion": "", "text": "x"},
+    )
+    status = asyncio.run(open_model(ModelReference.parse(f"replay:{path}"), ModelSettings()).check())
+    assert status.recorded == {"judge_a": ("a.b.c__v1_0", "a.b.d__v1_0")}
