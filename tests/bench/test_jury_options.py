@@ -5,11 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.jury_options import choose_judges, choose_target, judge_name, model_settings, typed_reference
-from areopage.bench.pool import same_models, settled_judge, with_competent_jury
+from areopage.bench.pool import same_models, with_competent_jury
 from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.target_options import choose_target
 from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge
+from areopage.jury.opening import settled_judge
+from areopage.jury.options import choose_judges, judge_name, model_settings, typed_reference
 from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite

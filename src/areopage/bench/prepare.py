@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.jury_options import choose_judges, choose_target, model_settings
 from areopage.bench.spec import Labels, RunCase, RunSpec
+from areopage.bench.target_options import choose_target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset, RejectedRow
@@ -15,6 +15,7 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.selection import select_criteria
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
+from areopage.jury.options import choose_judges, model_settings
 from areopage.scoring.profile import profile_named
 from areopage.suites.loader import Suite
 

@@ -7,12 +7,12 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
-from areopage.bench.pool import crew_size, open_retrying
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury.call import CallContext, ask_judge
 from areopage.jury.judges import Judge
+from areopage.jury.opening import crew_size, open_retrying
 from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
 from areopage.ledger.records import Answer, AnswerState, Judgment

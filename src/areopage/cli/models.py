@@ -43,7 +43,7 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     """Make sure that a model can be asked."""
     import asyncio
 
-    from areopage.bench.pool import check_model
+    from areopage.jury.opening import check_model
     from areopage.models.reference import ModelReference
 
     status = asyncio.run(check_model(ModelReference.parse(reference), settings_of(suite)))
@@ -78,7 +78,7 @@ def settings_of(suite: str | None) -> "ModelSettings":
     environment = dict(os.environ)
     if suite is None:
         return ModelSettings(environment=environment)
-    from areopage.bench.jury_options import model_settings
+    from areopage.jury.options import model_settings
     from areopage.suites.loader import load_suite
 
     loaded = load_suite(suite)

@@ -1,4 +1,4 @@
-"""Who is asked: judges and target, as the suite or the user names them."""
+"""Who judges, as the suite or the user names them, and how their models are reached."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.spec import Target
-from areopage.bench.target_prompts import Mode
 from areopage.criteria.selection import select_criteria
 from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
@@ -116,26 +114,6 @@ def judge_name(reference: ModelReference) -> str:
     """A judge's name made of its reference; of a file, its name is enough."""
     model = Path(reference.model).stem if Path(reference.model).is_absolute() else reference.model
     return re.sub(r"[^A-Za-z0-9.@-]+", "_", str(msgspec.structs.replace(reference, model=model))).strip("_")
-
-
-def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
-    """The model under test: the one named, else the suite's first enabled model, else none.
-
-    Raises:
-        ModelError: the name is not a reference.
-    """
-    system_prompt = getattr(suite.config.test_modes, mode).system_prompt
-    for section in suite.config.models:
-        reference = ModelReference.parse(section.model, default_provider=section.provider)
-        if (wanted is None and section.enabled) or wanted == str(reference):
-            return Target(
-                reference=reference,
-                options=dict(section.options),
-                single_prompt=section.single_prompt,
-                system_prompt=system_prompt,
-                price=price_of(section.price),
-            )
-    return Target(reference=typed_reference(wanted), system_prompt=system_prompt) if wanted is not None else None
 
 
 def price_of(section: PriceSection | None) -> Price | None:
