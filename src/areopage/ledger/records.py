@@ -58,9 +58,13 @@ class Judgment(Struct, frozen=True, kw_only=True):
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A run. `spec` is the JSON of everything that determines it; `finished_at` is None while it is not complete."""
+    """A run. `spec` is the JSON of everything that determines it; `finished_at` is None while it is not complete.
+
+    `kind` is "bench", or "monitor" for a configuration under which answers in production are judged (it is never finished).
+    """
 
     id: str
+    kind: Literal["bench", "monitor"] = "bench"
     suite: str
     fingerprint: str
     folder: str

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-REVISION = "0001"
+REVISION = "0002"
 
 metadata = MetaData()
 
@@ -17,6 +17,7 @@ runs = Table(
     "runs",
     metadata,
     Column("id", String(128), primary_key=True),
+    Column("kind", String(16), nullable=False),
     Column("suite", Text, nullable=False),
     Column("fingerprint", String(64), nullable=False, index=True),
     Column("folder", Text, nullable=False),

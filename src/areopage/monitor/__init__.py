@@ -1,0 +1,1 @@
+"""Front door: how good are our answers in production?"""

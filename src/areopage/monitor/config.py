@@ -1,0 +1,258 @@
+"""The schema of `monitor.yml`: one file that says what is judged, by whom, where it is kept, and who is told."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from areopage.suites.loader import schema_fault
+from areopage.yaml_document import YamlDocument, read_yaml
+
+CONFIG_FILE = "monitor.yml"
+CONFIG_VARIABLE = "AREOPAGE_MONITOR"
+DEFAULT_LEDGER = "outputs/ledger.db"
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """Base of every section; a key that does not exist is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ContextSection(Section):
+    """How much of the documents a judge is shown: whole chunks in their order, as long as they fit.
+
+    `max_tokens` is the budget; `max_chunks` and `max_chars` (per chunk, the rest is cut) reproduce the specification's 3 and 200.
+    """
+
+    max_tokens: Count = 12_000
+    max_chunks: Count | None = None
+    max_chars: Count | None = None
+
+
+class RateLimitSection(Section):
+    """At most `answers` are begun in `seconds`, over all workers."""
+
+    answers: Count
+    seconds: Seconds
+
+
+class WorkerSection(Section):
+    """How workers work. `concurrency` is per process; an answer is given up after `attempts`.
+
+    The pause before attempt n + 1 is `pause` · 2^(n − 1) seconds, at most `longest_pause`. A worker silent for `dead_after`
+    seconds is taken over.
+    """
+
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
+    rate_limit: RateLimitSection | None = None
+    attempts: Count = 20
+    pause: Seconds = 30.0
+    longest_pause: Seconds = 7200.0
+    dead_after: Annotated[float, Field(ge=5)] = 30.0
+
+
+class StorageSection(Section):
+    """What stays of an answer once it is judged, and for how long.
+
+    `text`: full, truncated (to `max_chars`), redacted (names, e-mails, phone numbers, IBANs), or none. `export_text` is the same
+    for exports. `retention_days`: None keeps everything.
+    """
+
+    text: Literal["full", "truncated", "redacted", "none"] = "full"
+    export_text: Literal["full", "truncated", "redacted", "none"] = "redacted"
+    max_chars: Count = 500
+    retention_days: Count | None = None
+
+
+class WindowRule(Section):
+    """A rule over the answers of the last `hours`: it opens at `threshold` and closes only past `clear`; fewer than `minimum`
+    answers say nothing."""
+
+    enabled: bool = True
+    hours: Seconds = 24.0
+    threshold: float
+    clear: float
+    minimum: Count = 20
+
+
+class DropRule(Section):
+    """The mean of the last `hours` against as many hours before: a drop of at least `points`, with p under `p_value`."""
+
+    enabled: bool = True
+    hours: Seconds = 24.0
+    points: Annotated[float, Field(gt=0)] = 0.5
+    p_value: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    minimum: Annotated[int, Field(ge=20)] = 30
+
+
+class JudgeRule(Section):
+    """A judge whose verdicts fail too often over the last `hours`."""
+
+    enabled: bool = True
+    hours: Seconds = 1.0
+    failed_share: Share = 0.2
+    clear: Share = 0.1
+    minimum: Count = 20
+
+
+class QueueRule(Section):
+    """A queue that falls behind: the oldest answer waits longer than `minutes`; it clears under half of that."""
+
+    enabled: bool = True
+    minutes: Seconds = 15.0
+
+
+class AlertsSection(Section):
+    """Who is told, and of what. Each of `urls` is an Apprise URL, or `env:NAME` for one in an environment variable.
+
+    `threshold` is that of a single answer (under it), on the suite's scale; None switches the rule off. `link` is the address of
+    the live page, for the links in alerts.
+    """
+
+    urls: list[str] = []
+    link: str = ""
+    threshold: float | None = 6.0
+    per_hour: Count = 20
+    mean: WindowRule = WindowRule(threshold=6.5, clear=7.0)
+    weak_share: WindowRule = WindowRule(threshold=0.25, clear=0.15)
+    drop: DropRule = DropRule()
+    judge: JudgeRule = JudgeRule()
+    queue: QueueRule = QueueRule()
+
+
+class GoldenSection(Section):
+    """Golden questions: a dataset put to the live bot on a schedule (cron, UTC), judged, compared with the last good round."""
+
+    dataset: str
+    target: str = "http:bot"
+    schedule: str = "0 5 * * *"
+    drop: Annotated[float, Field(gt=0)] = 0.5
+
+
+class BotSection(Section):
+    """A team's own bot: how it is asked and where the answer stands in what it returns.
+
+    `request` is the JSON body; a text "{prompt}" anywhere in it becomes the question. `answer` and `documents` are dotted paths.
+    A header's value may be `env:NAME`.
+    """
+
+    url: str
+    method: Literal["POST", "GET"] = "POST"
+    headers: dict[str, str] = {}
+    request: dict[str, Any] = {"question": "{prompt}"}
+    answer: str = "answer"
+    documents: str = ""
+
+
+class ReportSection(Section):
+    """The report that is written by itself on a schedule (cron, UTC)."""
+
+    schedule: str = "0 6 * * *"
+    days: Annotated[int, Field(ge=1, le=366)] = 7
+    folder: str = "reports"
+    formats: list[Literal["html", "md", "json"]] = ["html"]
+    enabled: bool = True
+
+
+class ReviewSection(Section):
+    """What goes to the review queue by itself, each day: answers under the threshold of alerts, those on which judges differ by
+    at least `spread` points, and a random `sample`. `raters` is how many should label each."""
+
+    low_scores: bool = True
+    spread: Annotated[float, Field(gt=0)] = 3.0
+    sample: Annotated[int, Field(ge=0)] = 5
+    raters: Count = 1
+
+
+class ServerSection(Section):
+    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8600
+    max_body: Count = 2_000_000
+    origins: list[str] = []
+
+
+class MonitorSection(Section):
+    """The whole file. `judges` are names of the suite's judges or references; empty takes all of the suite's."""
+
+    suite: str = "answer_quality"
+    language: str = ""
+    ledger: str = ""
+    judges: list[str] = []
+    joint: bool = True
+    context: ContextSection = ContextSection()
+    sampling: Share = 1.0
+    spool: str = ""
+    worker: WorkerSection = WorkerSection()
+    storage: StorageSection = StorageSection()
+    alerts: AlertsSection = AlertsSection()
+    golden: GoldenSection | None = None
+    bots: dict[str, BotSection] = {}
+    report: ReportSection = ReportSection()
+    review: ReviewSection = ReviewSection()
+    server: ServerSection = ServerSection()
+
+
+class MonitorConfig(Struct, frozen=True, kw_only=True):
+    """A monitor's configuration, and the folder that its relative paths start from."""
+
+    section: MonitorSection
+    folder: Path
+
+    @property
+    def ledger(self) -> str:
+        """The ledger's place: a URL, or a file whose path is absolute."""
+        named = self.section.ledger or DEFAULT_LEDGER
+        return named if "://" in named else str(self.path(named))
+
+    @property
+    def spool(self) -> Path:
+        """The folder of the spool; by default `spool` beside a SQLite ledger, or in the configuration's folder."""
+        if self.section.spool:
+            return self.path(self.section.spool)
+        return (self.folder if "://" in self.ledger else Path(self.ledger).parent) / "spool"
+
+    @property
+    def suite(self) -> str:
+        """The suite: a bundled one's name, or the path of a folder."""
+        named = self.section.suite
+        folder = self.path(named)
+        return str(folder) if folder.is_dir() or "/" in named else named
+
+    def path(self, text: str) -> Path:
+        """A path of the file, from its folder."""
+        return (self.folder / Path(text).expanduser()).resolve()
+
+
+def load_monitor_config(path: Path) -> MonitorConfig:
+    """Read a `monitor.yml`.
+
+    Raises:
+        ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
+    """
+    document = read_yaml(path)
+    return MonitorConfig(section=parse_section(document), folder=path.resolve().parent)
+
+
+def default_config(folder: Path) -> MonitorConfig:
+    """What holds where there is no file."""
+    return MonitorConfig(section=MonitorSection(), folder=folder.resolve())
+
+
+def parse_section(document: YamlDocument) -> MonitorSection:
+    """Check a document against the schema.
+
+    Raises:
+        ConfigError: the first mistake, at its line.
+    """
+    try:
+        return MonitorSection.model_validate(document.data)
+    except ValidationError as error:
+        raise schema_fault(document, error.errors(include_url=False)[0]) from None

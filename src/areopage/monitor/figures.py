@@ -1,0 +1,97 @@
+"""The figures of a period, as reports, pages and alerts take them. Scores are on the suite's scale."""
+
+from datetime import date
+
+from msgspec import Struct
+
+from areopage.ledger.quality_records import JudgeDays, Period, QualityScore, Scope
+
+
+class Mean(Struct, frozen=True, kw_only=True):
+    """A mean with its 95 % interval; None where there is nothing, the interval None under two answers."""
+
+    answers: int
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
+
+    All None where either side has under two answers.
+    """
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+
+
+class CriterionFigures(Struct, frozen=True, kw_only=True):
+    """One criterion over a period; `criterion` "" is the global score.
+
+    `bands` are counts (excellent, good, weak). `histogram` counts answers in ten equal steps of the scale, the last one closed.
+    `change` is against the period before, of the same length.
+    """
+
+    criterion: str
+    label: str
+    mean: Mean
+    bands: tuple[int, int, int]
+    histogram: tuple[int, ...]
+    previous: Mean
+    change: Change
+
+
+class DayFigures(Struct, frozen=True, kw_only=True):
+    """One day's mean per criterion ("" the global one); days without answers have no means."""
+
+    day: date
+    means: dict[str, Mean]
+    weak: int
+
+
+class VariantFigures(Struct, frozen=True, kw_only=True):
+    """One side of an A/B test; `change` is its global mean minus that of the first variant by name (empty for that one)."""
+
+    variant: str
+    overall: Mean
+    criteria: dict[str, Mean]
+    weak: int
+    change: Change
+
+
+class JudgeHealth(Struct, frozen=True, kw_only=True):
+    """What one judge did: `scored_share` is in [0, 1], `seconds_per_call` a mean, None without calls."""
+
+    use: JudgeDays
+    scored_share: float | None
+    seconds_per_call: float | None
+
+
+class PeriodFigures(Struct, frozen=True, kw_only=True):
+    """Everything about a period.
+
+    `coverage` is scored / (scored + unscored + failed + still waiting or queued), None where nothing was received. The counts of
+    what waits are those of now, whatever the period. `cost` is by currency.
+    """
+
+    period: Period
+    scope: Scope
+    scored: int
+    unscored: int
+    failed: int
+    waiting: int
+    coverage: float | None
+    overall: CriterionFigures
+    criteria: tuple[CriterionFigures, ...]
+    days: tuple[DayFigures, ...]
+    variants: tuple[VariantFigures, ...]
+    judges: tuple[JudgeHealth, ...]
+    worst: tuple[QualityScore, ...]
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: dict[str, float]
+    standing: str
