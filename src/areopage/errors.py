@@ -4,6 +4,7 @@ AreopageError
 ├── UserError                 the user can mend it: one line on the console, exit code 2
 │   ├── ConfigError           correct a file: path, line and key are named
 │   ├── DatasetError          give another dataset, or mend this one
+│   ├── SubmissionError       mend the answer that is handed over for evaluation
 │   ├── CriteriaError         choose other criteria, or mend the registry
 │   ├── ModelError            the model cannot be used as configured
 │   │   ├── ModelMissing      pull it, or name another
@@ -40,6 +41,10 @@ class ConfigError(UserError):
 
 class DatasetError(UserError):
     """A dataset cannot be read at all (single bad rows are rejected, not raised)."""
+
+
+class SubmissionError(UserError):
+    """An answer that is handed over for evaluation lacks something, or is too large."""
 
 
 class CriteriaError(UserError):

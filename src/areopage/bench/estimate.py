@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.rendering import render_judge_prompt
+from areopage.models.tokens import CHARACTERS_PER_TOKEN
 
-CHARACTERS_PER_TOKEN = 4.0
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400

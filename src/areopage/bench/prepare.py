@@ -17,7 +17,7 @@ from areopage.criteria.selection import select_criteria
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings
 from areopage.scoring.profile import profile_named
-from areopage.suites.loader import Suite
+from areopage.suites.loader import Suite, choose_language
 
 
 class RunWishes(Struct, frozen=True, kw_only=True):
@@ -127,22 +127,6 @@ def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteri
 def printable(path: Path) -> str:
     """A path as text; bytes of a name that are no UTF-8 become U+FFFD, so that it can be stored."""
     return str(path).encode("utf-8", "replace").decode()
-
-
-def choose_language(suite: Suite, wanted: str | None) -> str:
-    """The run's language.
-
-    Raises:
-        ConfigError: the suite does not speak it.
-    """
-    if wanted is None:
-        return suite.own_language
-    if wanted not in suite.config.languages:
-        allowed = name_list(suite.config.languages)
-        raise ConfigError(
-            f"the suite has no texts in {wanted!r}: use one of {allowed}", path=suite.document.path, key="languages"
-        )
-    return wanted
 
 
 def case_limit(limit: int) -> int | None:

@@ -17,9 +17,8 @@ def list_criteria(
     lang: LangOption = None,
 ) -> None:
     """List criteria and presets."""
-    from areopage.bench.prepare import choose_language
     from areopage.criteria.selection import select_criteria
-    from areopage.suites.loader import load_suite
+    from areopage.suites.loader import choose_language, load_suite
 
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)
@@ -38,12 +37,11 @@ def show(
     lang: LangOption = None,
 ) -> None:
     """Show a criterion as a judge reads it."""
-    from areopage.bench.prepare import choose_language
     from areopage.cases.records import Case
     from areopage.criteria.prompt_file import load_criteria
     from areopage.criteria.rendering import render_judge_prompt
     from areopage.criteria.selection import select_criteria
-    from areopage.suites.loader import load_suite
+    from areopage.suites.loader import choose_language, load_suite
 
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)

@@ -7,7 +7,7 @@ the ledger: whoever wrote the text cannot know it, and it is the same when a run
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -86,9 +86,22 @@ def render_judge_prompt(criterion: Criterion, case: Case, persona: Persona | Non
 def render_case(criterion: Criterion, case: Case, reader: Mapping[str, str], secret: bytes) -> str:
     """The part of the prompt that changes with the case."""
     framing = FRAMING.get(criterion.language, FRAMING["en"])
+    return case_part(case, [criterion.age_context], framing.fence, framing.reminder, reader, secret)
+
+
+def case_part(
+    case: Case, contexts: Iterable[str], fence: str, reminder: str, reader: Mapping[str, str], secret: bytes
+) -> str:
+    """A case between its markers, and what is said around it.
+
+    Args:
+        contexts: what is said of the reader where the case has one; each distinct text once.
+        fence: what is said before the material, with the placeholder {nonce}.
+        reminder: what is said last.
+    """
     nonce = case_nonce(case, secret)
-    parts = [fill(criterion.age_context, reader)] if criterion.age_context and case.maturity else []
-    parts.append(fill(framing.fence, {"nonce": nonce}))
+    parts = [fill(context, reader) for context in dict.fromkeys(contexts) if context and case.maturity]
+    parts.append(fill(fence, {"nonce": nonce}))
     parts.extend(
         fenced(f"DOCUMENT {position}", f"{document.title}\n{document.text}" if document.title else document.text, nonce)
         for position, document in enumerate(case.documents, 1)
@@ -97,7 +110,7 @@ def render_case(criterion: Criterion, case: Case, reader: Mapping[str, str], sec
         parts.append(fenced("REFERENCE", case.reference, nonce))
     parts.append(fenced("PROMPT", case.prompt_text, nonce))
     parts.append(fenced("RESPONSE", case.response or "", nonce))
-    parts.append(framing.reminder)
+    parts.append(reminder)
     return "\n\n".join(parts)
 
 
@@ -155,21 +168,30 @@ def verdict_schema(criterion: Criterion) -> dict[str, Any]:
 
     A name counts where it stands in quotes, as a key; only one that never does counts as a word.
     """
-    properties = {
-        "explanation": {"type": "string"},
-        "score": score_schema(criterion.scale),
-        "evidence_extracts": {"type": "array", "items": {"type": "string"}},
-    }
+    properties = verdict_properties(criterion.scale)
     text = criterion.output_format
     places: dict[str, int] = {}
     for name in properties:
         found = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
         places[name] = found.start() if found else len(text)
-    ordered = sorted(properties, key=lambda name: places[name])
+    return object_schema(properties, sorted(properties, key=lambda name: places[name]))
+
+
+def verdict_properties(scale: Scale) -> dict[str, Any]:
+    """The schemas of what a verdict says."""
+    return {
+        "explanation": {"type": "string"},
+        "score": score_schema(scale),
+        "evidence_extracts": {"type": "array", "items": {"type": "string"}},
+    }
+
+
+def object_schema(properties: Mapping[str, Any], ordered: Sequence[str]) -> dict[str, Any]:
+    """The schema of an object with exactly these properties, in this order."""
     return {
         "type": "object",
         "properties": {name: properties[name] for name in ordered},
-        "required": ordered,
+        "required": list(ordered),
         "additionalProperties": False,
     }
 

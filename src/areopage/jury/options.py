@@ -11,8 +11,8 @@ from areopage.criteria.selection import select_criteria
 from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.models.reference import ModelReference
-from areopage.models.settings import Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import EvaluationSection, PriceSection
+from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
+from areopage.suites.config import BotSection, EvaluationSection, PriceSection
 from areopage.suites.loader import Suite
 
 NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
@@ -141,6 +141,7 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
             )
             for name, section in config.endpoints.items()
         },
+        bots=bots_of(config.bots),
         ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in suite.document.data else "",
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
@@ -152,3 +153,18 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
         ),
         connections=concurrency,
     )
+
+
+def bots_of(sections: Mapping[str, BotSection]) -> dict[str, Bot]:
+    """The bots of a configuration, by name."""
+    return {
+        name: Bot(
+            url=section.url,
+            method=section.method,
+            headers=section.headers,
+            request=section.request,
+            answer=section.answer,
+            documents=section.documents,
+        )
+        for name, section in sections.items()
+    }

@@ -9,6 +9,7 @@ taken: the second may have been put there by the text under judgment. A score ou
 import json
 import math
 import re
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -37,6 +38,9 @@ MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
 MAX_PLANTED = 2_000
+VERDICT_KEYS = frozenset({"score"})
+
+PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -47,8 +51,26 @@ class Reading(Struct, frozen=True, kw_only=True):
     heuristic: bool = False
 
 
+class Opened(Struct, frozen=True, kw_only=True):
+    """An answer out of its wrappings.
+
+    Args:
+        objects: the complete JSON objects of its top level.
+        whole: it is one object and nothing else.
+        broken: a brace opens no complete object.
+        bare: the text in which they stood.
+        steps: the rungs tried so far.
+    """
+
+    objects: tuple[dict[str, Any], ...]
+    whole: bool
+    broken: bool
+    bare: str
+    steps: tuple[str, ...]
+
+
 class DuplicateKey(ValueError):
-    """A JSON object gives its score twice, with different values."""
+    """A JSON object gives a key twice, with different values."""
 
 
 def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = "") -> Reading:
@@ -68,59 +90,92 @@ def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = ""
 
 
 def planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
-    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's.
+    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's."""
+    outcomes = [climb(group, "stop", scale).outcome for group in brace_groups(material)]
+    return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+
+
+def brace_groups(material: str) -> Iterator[str]:
+    """What stands between braces in a text under judgment, in bounded number and length.
 
     A verdict holds no brace within, so each closing brace is taken with the last opening one before it.
     """
-    planted: list[Outcome] = []
     start = 0
     for brace in islice(re.finditer(r"\}", material), MAX_PLANTED):
         opening = material.rfind("{", start, brace.start())
         start = brace.end()
         if opening >= 0 and brace.end() - opening <= MAX_REPAIRED:
-            planted.append(climb(material[opening : brace.end()], "stop", scale).outcome)
-    return [outcome for outcome in planted if isinstance(outcome, Scored)]
+            yield material[opening : brace.end()]
 
 
 def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
     """The rungs of the ladder, one after the other."""
+    opened = open_answer(text, finish_reason, VERDICT_KEYS)
+    if isinstance(opened, Reading):
+        return opened
+    if opened.whole:
+        return Reading(outcome=verdict_of(opened.objects[0], scale), steps=opened.steps)
+    verdicts = [found for found in opened.objects if "score" in found]
+    if verdicts and not opened.broken:
+        return Reading(outcome=only_verdict(verdicts, scale), steps=opened.steps)
+    if "{" in opened.bare:
+        outcome = repaired_verdict(opened.bare, finish_reason, scale)
+        return Reading(outcome=outcome, steps=(*opened.steps, "json_repair"), heuristic=isinstance(outcome, Scored))
+    return Reading(outcome=nothing_in(opened.bare, finish_reason), steps=opened.steps)
+
+
+def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> "Opened | Reading":
+    """Take an answer out of its wrappings.
+
+    Args:
+        guarded: the keys that no object may give twice with different values.
+
+    Returns:
+        What stands in it, or the reading of an answer that needs no further look.
+    """
     if finish_reason in REFUSING_REASONS:
         return Reading(outcome=Refused(reason=f"the server says: {finish_reason}"), steps=())
     if len(text) > MAX_TEXT:
         return Reading(outcome=Unparsed(reason=f"longer than {MAX_TEXT} characters"), steps=())
+    hook = unique_keys(guarded)
     try:
-        whole = json.loads(text, object_pairs_hook=unique_keys)
+        whole = json.loads(text, object_pairs_hook=hook)
     except DuplicateKey as fault:
         return Reading(outcome=Unparsed(reason=str(fault)), steps=("strict",))
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict):
-        return Reading(outcome=verdict_of(whole, scale), steps=("strict",))
+        return Opened(objects=(whole,), whole=True, broken=False, bare=text, steps=("strict",))
     bare = without_thinking(text)
-    objects, broken = top_level_objects(bare)
-    verdicts = [found for found in objects if "score" in found]
-    if verdicts and not broken:
-        return Reading(outcome=only_verdict(verdicts, scale), steps=("strict", "stripped"))
-    steps: tuple[str, ...] = ("strict", "stripped", "json_repair")
-    if "{" in bare:
-        outcome = repaired_verdict(bare, finish_reason, scale)
-        return Reading(outcome=outcome, steps=steps, heuristic=isinstance(outcome, Scored))
+    objects, broken = top_level_objects(bare, hook)
+    return Opened(objects=tuple(objects), whole=False, broken=broken, bare=bare, steps=("strict", "stripped"))
+
+
+def nothing_in(bare: str, finish_reason: str) -> Outcome:
+    """The outcome of an answer without any object."""
     if not bare.strip():
-        reason = "cut while thinking" if finish_reason == "length" else "empty answer"
-        return Reading(outcome=Unparsed(reason=reason), steps=steps[:2])
+        return Unparsed(reason="cut while thinking" if finish_reason == "length" else "empty answer")
     if REFUSAL.match(bare):
-        return Reading(outcome=Refused(reason="the judge declines"), steps=steps[:2])
-    return Reading(outcome=Unparsed(reason="no JSON object in the answer"), steps=steps[:2])
+        return Refused(reason="the judge declines")
+    return Unparsed(reason="no JSON object in the answer")
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a score given twice must be the same both times."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key == "score" and found.get(key, value) != value:
-            raise DuplicateKey("the score is given twice, with different values")
-        found[key] = value
-    return found
+def unique_keys(guarded: frozenset[str]) -> PairsHook:
+    """What makes a JSON object of its pairs; a guarded key given twice must have the same value both times.
+
+    Raises (what is returned):
+        DuplicateKey: it has not.
+    """
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in guarded and found.get(key, value) != value:
+                raise DuplicateKey(f"the {key} is given twice, with different values")
+            found[key] = value
+        return found
+
+    return made
 
 
 def without_thinking(text: str) -> str:
@@ -132,13 +187,13 @@ def without_thinking(text: str) -> str:
     return "" if opened else text
 
 
-def top_level_objects(text: str) -> tuple[list[dict[str, Any]], bool]:
+def top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], bool]:
     """The complete JSON objects that stand in a text, and whether there is a brace that opens none.
 
     After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
     inside of it.
     """
-    decoder = json.JSONDecoder(object_pairs_hook=unique_keys, strict=False)
+    decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
     found: list[dict[str, Any]] = []
     at = text.find("{")
     while at >= 0:

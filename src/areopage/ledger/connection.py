@@ -10,10 +10,13 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, t
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+import areopage.ledger.monitor_tables
+import areopage.ledger.people_tables  # noqa: F401 - the tables of both join the metadata
 from areopage.errors import MissingExtra, StorageError, name_list
 from areopage.ledger.tables import REVISION, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+SEARCH_TABLE = "quality_search"  # outside the metadata; SQLite keeps its parts in further tables with this beginning
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -114,7 +117,12 @@ def upgrade(engine: Engine) -> None:
 
 def strangers(engine: Engine) -> list[str]:
     """The tables of a database that are not a ledger's."""
-    return [name for name in inspect(engine).get_table_names() if name not in metadata.tables and name != "alembic_version"]
+    return [name for name in inspect(engine).get_table_names() if not is_ledger_table(name)]
+
+
+def is_ledger_table(name: str) -> bool:
+    """Whether a ledger makes a table of this name."""
+    return name in metadata.tables or name in ("alembic_version", SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
 
 
 @contextmanager

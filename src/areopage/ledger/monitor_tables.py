@@ -1,6 +1,10 @@
-"""The monitor's tables as the newest migration leaves them: what was handed over, what it scored, and what follows from it."""
+"""The monitor's tables as the newest migration leaves them: what was handed over, what it scored, and what follows from it.
 
-from sqlalchemy import Column, Date, DateTime, Float, ForeignKey, Index, Integer, String, Table, Text
+The index of words and filters over `quality_scores` is not among them: it is of another kind in each database (see `search`).
+Tables that are only read by their whole key lie in that key's order in SQLite (no row ids): half the size, half the seeks.
+"""
+
+from sqlalchemy import Column, Date, DateTime, Float, ForeignKey, Index, Integer, String, Table, Text, text
 
 from areopage.ledger.tables import metadata
 
@@ -20,6 +24,7 @@ submissions = Table(
     Column("variant", String(64), nullable=False),
     Column("case", Text, nullable=False),
     Index("ix_submissions_state_next", "state", "next_attempt_at"),
+    Index("ix_submissions_state_received", "state", "received_at"),
 )
 
 quality_scores = Table(
@@ -61,7 +66,19 @@ quality_scores = Table(
     Index("ix_quality_scores_timestamp", "timestamp", "number"),
     Index("ix_quality_scores_band", "band", "timestamp", "number"),
     Index("ix_quality_scores_source", "source", "timestamp", "number"),
-    Index("ix_quality_scores_global", "score_global", "number"),
+    # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index
+    Index("ix_quality_scores_global", "score_global", "timestamp", "source", "variant", "number"),
+    Index(
+        "ix_quality_scores_spread",
+        "spread",
+        "timestamp",
+        "source",
+        "variant",
+        "number",
+        sqlite_where=text("spread IS NOT NULL"),
+        postgresql_where=text("spread IS NOT NULL"),
+    ),
+    Index("ix_quality_scores_evaluated", "evaluated_at", "number"),
 )
 
 quality_criteria = Table(
@@ -69,10 +86,11 @@ quality_criteria = Table(
     metadata,
     Column("quality_number", Integer, ForeignKey("quality_scores.number"), primary_key=True),
     Column("criterion", String(256), primary_key=True),
+    Column("position", Integer, nullable=False),
     Column("score", Float),
     Column("band", String(16), nullable=False),
     Column("agreement", Float),
-    Index("ix_quality_criteria_band", "criterion", "band", "quality_number"),
+    sqlite_with_rowid=False,
 )
 
 evaluation_judgments = Table(
@@ -80,6 +98,8 @@ evaluation_judgments = Table(
     metadata,
     Column("submission_id", String(128), primary_key=True),
     Column("key", String(64), primary_key=True),
+    Index("ix_evaluation_judgments_key", "key"),
+    sqlite_with_rowid=False,
 )
 
 # How often each score was given, by day: every mean, interval, band and histogram of a period is folded from these.
@@ -94,8 +114,10 @@ quality_counts = Table(
     Column("criterion", String(256), primary_key=True),
     Column("score", Float, primary_key=True),
     Column("answers", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
+# The suite "" holds what was given up before any suite judged it.
 quality_days = Table(
     "quality_days",
     metadata,
@@ -109,8 +131,10 @@ quality_days = Table(
     Column("seconds", Float, nullable=False),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
+# The outcome "" holds what is known of calls: their number, seconds, tokens and cost; the others count verdicts.
 judge_days = Table(
     "judge_days",
     metadata,
@@ -125,6 +149,7 @@ judge_days = Table(
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
     Column("cost", Float, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 alerts = Table(
@@ -147,6 +172,16 @@ alerts = Table(
     Column("delivery_error", Text, nullable=False),
     Index("ix_alerts_state", "state", "rule", "subject"),
     Index("ix_alerts_delivery", "delivery", "next_attempt_at"),
+    Index("ix_alerts_submission", "submission_id"),
+    # two workers that see the same condition at once open one alert
+    Index(
+        "uq_alerts_open",
+        "rule",
+        "subject",
+        unique=True,
+        sqlite_where=text("state = 'open'"),
+        postgresql_where=text("state = 'open'"),
+    ),
 )
 
 workers = Table(

@@ -30,7 +30,7 @@ class QualityLists:
         raise NotImplementedError
 
     def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
-        """How often each score was given to answers whose timestamp is in [since, until): criterion ("": global), score, answers."""
+        """How often each score was given to answers whose timestamp is in [since, until): criterion, score, number of answers."""
         raise NotImplementedError
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[QualityScore]:

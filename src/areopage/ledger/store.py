@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
+from areopage.ledger.inserts import insert_missing
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
@@ -80,16 +81,29 @@ class Ledger:
             connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
 
     def runs(self) -> list[Run]:
-        """All runs, the newest first."""
-        return self._runs(select(runs))
+        """All runs of the bench, the newest first."""
+        return self._runs(select(runs).where(runs.c.kind == "bench"))
 
     def unfinished_run(self, fingerprint: str) -> Run | None:
-        """The newest run of a fingerprint that is not complete."""
-        found = self._runs(select(runs).where(runs.c.fingerprint == fingerprint, runs.c.finished_at.is_(None)))
+        """The newest run of the bench with a fingerprint that is not complete."""
+        unfinished = select(runs).where(runs.c.kind == "bench", runs.c.finished_at.is_(None))
+        found = self._runs(unfinished.where(runs.c.fingerprint == fingerprint))
+        return found[0] if found else None
+
+    def put_monitor_run(self, run: Run) -> None:
+        """Insert a configuration under which the monitor judges; one that is there already stays as it is."""
+        finished = naive(run.finished_at) if run.finished_at else None
+        row = row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
+        with storage_errors(self.place), self.engine.begin() as connection:
+            insert_missing(connection, runs, [row])
+
+    def monitor_run(self, run_id: str) -> Run | None:
+        """A configuration under which the monitor judged, by its id."""
+        found = self._runs(select(runs).where(runs.c.kind == "monitor", runs.c.id == run_id))
         return found[0] if found else None
 
     def run(self, name: str) -> Run:
-        """A run by its id, an unambiguous beginning of it, its folder, or `latest`.
+        """A run of the bench by its id, an unambiguous beginning of it, its folder, or `latest`.
 
         Raises:
             UnknownRun: there is none; the newest are listed.
@@ -161,18 +175,24 @@ class Ledger:
         """The judgment that counts for each key: the latest that scored, else the latest attempt."""
         best: dict[str, Judgment] = {}
         with storage_errors(self.place):
-            for judgment in self._judgments(keys):
+            for judgment in self._attempts(keys):
                 if judgment.key not in best or is_scored(judgment) or not is_scored(best[judgment.key]):
                     best[judgment.key] = judgment
         return best
 
     def judgment_counts(self) -> dict[str, int]:
-        """How many judgments each run paid for."""
-        query = select(judgments.c.run_id, func.count()).group_by(judgments.c.run_id)
+        """How many judgments each run of the bench paid for."""
+        benches = select(runs.c.id).where(runs.c.kind == "bench")
+        query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def _judgments(self, keys: Sequence[str]) -> Iterator[Judgment]:
+    def attempts(self, keys: Sequence[str]) -> list[Judgment]:
+        """Every judgment of these keys, failed attempts too, in the order they came."""
+        with storage_errors(self.place):
+            return list(self._attempts(sorted(keys)))
+
+    def _attempts(self, keys: Sequence[str]) -> Iterator[Judgment]:
         for part in chunks(keys):
             with self.engine.connect() as connection:
                 rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()

@@ -8,11 +8,11 @@ import asyncio
 import errno
 import math
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -28,6 +28,16 @@ SHORTEST_SECRET = 4
 LOOKUP_SECONDS = 30.0
 
 T = TypeVar("T")
+Query = Sequence[tuple[str, str]]
+
+
+class _Reply(NamedTuple):
+    """What came back; `content` is None where it is larger than `MAX_RESPONSE_BYTES`."""
+
+    status: int
+    headers: Mapping[str, str]
+    content_type: str
+    content: bytes | None
 
 
 class JsonServer:
@@ -71,8 +81,10 @@ class JsonServer:
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def post(self, path: str, body: object, into: type[T]) -> T:
+    async def post(self, path: str, body: object, into: type[T], *, query: Query | None = None) -> T:
         """Send JSON (bytes as they are, any other object encoded) and read the answer as `into`.
+
+        `query` is what follows the address behind a `?`; it may hold a key, and no message shows it.
 
         Raises:
             CallTimedOut: one of the limits of `Timeouts` was reached.
@@ -83,11 +95,23 @@ class JsonServer:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
         except (TypeError, ValueError) as error:  # a lone surrogate in a text, an option that is no JSON
             raise CallRejected(f"{self.address}{path}: the request cannot be written as JSON: {_one_line(str(error))}") from error
-        return await self._call("POST", path, data, into, self._timeouts.total)
+        return await self._call("POST", path, data, into, self._timeouts.total, query)
 
     async def get(self, path: str, into: type[T]) -> T:
         """Look something up, within half a minute; faults as for `post`."""
         return await self._call("GET", path, None, into, min(self._timeouts.total, LOOKUP_SECONDS))
+
+    async def ask(self, path: str, query: Query, into: type[T]) -> T:
+        """Put a question by GET, with all the time of a call; `query` and faults as for `post`."""
+        return await self._call("GET", path, None, into, self._timeouts.total, query)
+
+    async def probe(self, path: str) -> int:
+        """The status with which the server answers OPTIONS, which has it do nothing; whatever it is, somebody is there.
+
+        Raises:
+            CallTimedOut, CallUnreachable: nobody is.
+        """
+        return (await self._exchange("OPTIONS", path, None, min(self._timeouts.total, LOOKUP_SECONDS), None)).status
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -108,7 +132,31 @@ class JsonServer:
             return CallUnreachable(text, retry_after=retry_after)
         return CallRejected(text, status=status)
 
-    async def _call(self, method: str, path: str, data: bytes | None, into: type[T], total: float) -> T:
+    async def _call(
+        self, method: str, path: str, data: bytes | None, into: type[T], total: float, query: Query | None = None
+    ) -> T:
+        where = self.address + path
+        reply = await self._exchange(method, path, data, total, query)
+        if reply.content is None:
+            raise CallRejected(f"{where}: the answer is larger than {MAX_RESPONSE_BYTES >> 20} MB", status=reply.status)
+        if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
+            message = _message(reply.content, reply.content_type)
+            if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+                # without its query, which may repeat ours
+                location = reply.headers.get("location", "another place").partition("?")[0]
+                message = f"it redirects to {location}: give that address"
+            raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)))
+        try:
+            return msgspec.json.decode(reply.content, type=into)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
+
+    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> _Reply:
+        """Send and receive, whatever the status.
+
+        Raises:
+            CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
+        """
         where = self.address + path
         limits = self._timeouts
         timeout = aiohttp.ClientTimeout(
@@ -121,9 +169,10 @@ class JsonServer:
             session = await self._open_session()
             # A redirect is not followed: it would carry the prompts to a server that nobody configured.
             async with session.request(
-                method, where, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
+                method, where, params=query, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
             ) as response:
                 content = await _read_bounded(response)
+                return _Reply(response.status, response.headers, response.content_type, content)
         except aiohttp.ConnectionTimeoutError as error:
             raise CallTimedOut(f"{where}: no connection within {limits.connect:g} s") from error
         except TimeoutError as error:
@@ -132,17 +181,6 @@ class JsonServer:
             raise _unconnected(where, error) from error
         except aiohttp.ClientError as error:
             raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})") from error
-        if content is None:
-            raise CallRejected(f"{where}: the answer is larger than {MAX_RESPONSE_BYTES >> 20} MB", status=response.status)
-        if not HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
-            message = _message(content, response.content_type)
-            if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
-                message = f"it redirects to {response.headers.get('location', 'another place')}: give that address"
-            raise self.fault(path, response.status, message, retry_after=_retry_after(response.headers, datetime.now(UTC)))
-        try:
-            return msgspec.json.decode(content, type=into)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
 
     async def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()

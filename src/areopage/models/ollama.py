@@ -13,6 +13,7 @@ from areopage.models.port import Completion, Message, ModelStatus, Options, Sche
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
+from areopage.models.tokens import CHARACTERS_PER_TOKEN
 
 DEFAULT_URL = "http://localhost:11434"
 DEFAULT_PORT = 11434
@@ -20,7 +21,6 @@ DEFAULT_PORT = 11434
 TOP_LEVEL_OPTIONS = frozenset({"keep_alive", "think", "logprobs", "top_logprobs", "truncate", "shift"})
 # The windows, in tokens, that servers take by themselves when a call names no num_ctx (by version and by memory).
 DEFAULT_WINDOWS = (2048, 4096, 32768, 262144)
-CHARACTERS_PER_TOKEN = 4
 WIDE_MARGIN = 1.3
 
 

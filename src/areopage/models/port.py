@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Document
 from areopage.criteria.records import Scale
 from areopage.models.reference import ModelReference
 
@@ -33,6 +33,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
     `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
+    `documents` are what a bot says that its answer rests on; other models name none.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_cut: bool = False
+    documents: tuple[Document, ...] = ()
 
 
 class Subject(Struct, frozen=True, kw_only=True):

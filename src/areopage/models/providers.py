@@ -23,6 +23,7 @@ BUILT_IN = {
     "embedded": "areopage.models.embedded",
     "replay": "areopage.models.replay",
     "rules": "areopage.models.rules",
+    "http": "areopage.models.http_bot",
 }
 
 

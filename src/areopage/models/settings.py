@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -29,11 +29,27 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
 
 
+class Bot(Struct, frozen=True, kw_only=True):
+    """A team's own bot: how it is asked, and where the answer stands in what it returns.
+
+    `request` is the JSON body, or the query of a GET; "{prompt}" and "{id}" anywhere in its texts become the question and the
+    case's id. `answer` and `documents` are dotted paths. A header's value, or its last word, may be `env:NAME`.
+    """
+
+    url: str
+    method: Literal["POST", "GET"] = "POST"
+    headers: Mapping[str, str] = {}
+    request: Mapping[str, Any] = {}
+    answer: str = "answer"
+    documents: str = ""
+
+
 class ModelSettings(Struct, frozen=True, kw_only=True):
     """Everything an adapter may read.
 
     Args:
         endpoints: named servers, for references such as `openai@lab:model`.
+        bots: bots by name, for references such as `http:support`.
         ollama_base_url: the server of the suite's active Ollama preset, "" where the suite names none.
         environment: the process's environment variables.
         base_dir: the folder that relative paths of the suite start from.
@@ -44,6 +60,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     """
 
     endpoints: Mapping[str, Endpoint] = {}
+    bots: Mapping[str, Bot] = {}
     ollama_base_url: str = ""
     environment: Mapping[str, str] = {}
     base_dir: Path = Path()

@@ -1,11 +1,12 @@
 """The schema of `monitor.yml`: one file that says what is judged, by whom, where it is kept, and who is told."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from areopage.suites.config import BotSection
 from areopage.suites.loader import schema_fault
 from areopage.yaml_document import YamlDocument, read_yaml
 
@@ -133,21 +134,6 @@ class GoldenSection(Section):
     target: str = "http:bot"
     schedule: str = "0 5 * * *"
     drop: Annotated[float, Field(gt=0)] = 0.5
-
-
-class BotSection(Section):
-    """A team's own bot: how it is asked and where the answer stands in what it returns.
-
-    `request` is the JSON body; a text "{prompt}" anywhere in it becomes the question. `answer` and `documents` are dotted paths.
-    A header's value may be `env:NAME`.
-    """
-
-    url: str
-    method: Literal["POST", "GET"] = "POST"
-    headers: dict[str, str] = {}
-    request: dict[str, Any] = {"question": "{prompt}"}
-    answer: str = "answer"
-    documents: str = ""
 
 
 class ReportSection(Section):

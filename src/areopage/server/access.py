@@ -1,12 +1,25 @@
 """Who may do what: API keys, sessions of the pages, and forms that only our own pages may send."""
 
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 from msgspec import Struct
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
+from areopage.ledger.access import ApiKeys
 from areopage.ledger.quality_records import Role
+from areopage.server.context import ServerContext, context_of
+from areopage.server.errors import Refusal
+from areopage.server.keys import KeyDirectory
+from areopage.server.origins import Addresses, is_local
+from areopage.server.sessions import SESSION_COOKIE, Seal, same
+
+RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name
+TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 
 
 class Actor(Struct, frozen=True, kw_only=True):
@@ -16,19 +29,124 @@ class Actor(Struct, frozen=True, kw_only=True):
     role: Role
 
 
+class Access(Struct, frozen=True, kw_only=True):
+    """What the server decides by: the keys, the seal of its cookies, the addresses it answers for."""
+
+    keys: KeyDirectory
+    seal: Seal
+    addresses: Addresses
+
+
+def access_to(context: ServerContext) -> Access:
+    """The access rules of a server."""
+    return Access(
+        keys=KeyDirectory(ApiKeys(context.ledger)),
+        seal=Seal(context.ledger.secret()),
+        addresses=Addresses.of(context.config.section),
+    )
+
+
+def access_of(request: Request) -> Access:
+    """The access rules of the server that got a request."""
+    return cast(Access, request.app.state.access)
+
+
+def actor_of(request: Request) -> Actor | None:
+    """Who asks, once `require` has let him in."""
+    return cast(Actor | None, getattr(request.state, "actor", None))
+
+
 def require(role: Role) -> Callable[[Request], Awaitable[Actor]]:
     """A FastAPI dependency (`actor: Annotated[Actor, Depends(require("read"))]`): the actor, who has at least this role.
 
     An API call shows `Authorization: Bearer KEY`; a page has a session cookie, and a page without one is sent to `/login`.
     """
-    raise NotImplementedError
+
+    async def actor_with_role(request: Request) -> Actor:
+        actor = await authenticate(request)
+        if RANK[actor.role] < RANK[role]:
+            raise Refusal(403, "forbidden", f"the key {actor.name} has the role {actor.role}; this needs {role}")
+        request.state.actor = actor
+        return actor
+
+    return actor_with_role
+
+
+async def authenticate(request: Request) -> Actor:
+    """Who asks.
+
+    Raises:
+        Refusal: 401 where nobody can be told, 403 where a browser was made to send this by another site.
+    """
+    access = access_of(request)
+    if request.method not in SAFE_METHODS and not access.addresses.trusts(request):
+        raise Refusal(403, "foreign_origin", "a page of another site sent this: add its address to server.origins to let it")
+    header = request.headers.get("authorization")
+    if header is not None:
+        return await bearer(request, header)
+    cookie = request.cookies.get(SESSION_COOKIE, "")
+    session = access.seal.session(cookie, context_of(request).now()) if cookie else None
+    record = await access.keys.by_id(session.key_id) if session else None
+    if record is not None:
+        check_token_header(request)
+        return Actor(name=record.name, role=record.role)
+    if not await access.keys.any():
+        if not is_local(request):
+            raise Refusal(403, "no_keys", "without API keys only this computer may enter: run `areopage keys create NAME`")
+        return Actor(name="local", role="admin")
+    raise no_key("this needs an API key: Authorization: Bearer areo_...")
+
+
+async def bearer(request: Request, header: str) -> Actor:
+    """Who showed a key.
+
+    Raises:
+        Refusal: 401, the key is wrong or revoked.
+    """
+    scheme, _, key = header.partition(" ")
+    client = request.client.host if request.client else "?"
+    record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
+    if record is None:
+        raise no_key("the API key is wrong or revoked")
+    return Actor(name=record.name, role=record.role)
+
+
+def no_key(message: str) -> Refusal:
+    """The refusal of somebody unknown."""
+    return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
+
+
+def check_token_header(request: Request) -> None:
+    """A script of our pages that changes something shows its token in a header (a form is checked by `checked_form`).
+
+    Raises:
+        Refusal: 403, the token is missing or another session's.
+    """
+    if request.method in SAFE_METHODS or request.headers.get("content-type", "").lower().startswith(FORM_TYPES):
+        return
+    check_token(request, request.headers.get(TOKEN_HEADER, ""))
+
+
+def check_token(request: Request, token: str) -> None:
+    """Compare a token with that of the request's session.
+
+    Raises:
+        Refusal: 403, it is missing or another session's.
+    """
+    if not same(token, csrf_token(request)):
+        raise Refusal(403, "csrf", "this form is too old or not ours: go back, load the page again and send it once more")
 
 
 def csrf_token(request: Request) -> str:
     """The token that a page of this session puts into its forms, as the hidden field `csrf`."""
-    raise NotImplementedError
+    return access_of(request).seal.form_token(request.cookies.get(SESSION_COOKIE, ""))
 
 
 async def checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
-    raise NotImplementedError
+    if not access_of(request).addresses.trusts(request):
+        raise Refusal(403, "foreign_origin", "a page of another site sent this")
+    form = await request.form()
+    token = form.get(TOKEN_FIELD, "")
+    check_token(request, token if isinstance(token, str) else "")
+    return form

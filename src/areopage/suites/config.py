@@ -92,6 +92,24 @@ class EndpointSection(Section):
     headers: dict[str, str] = {}
 
 
+class BotSection(Section):
+    """A team's own bot: how it is asked and where the answer stands in what it returns; named as `http:NAME`.
+
+    `request` is the JSON body (of a GET: the query); "{prompt}" and "{id}" anywhere in its texts become the question and the
+    case's id. `answer` and `documents` are dotted paths, where a number counts from 0 into a list. A header's value, or its last
+    word, may be `env:NAME`. A key that does not exist is a mistake.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    url: str
+    method: Literal["POST", "GET"] = "POST"
+    headers: dict[str, str] = {}
+    request: dict[str, Any] = {"question": "{prompt}"}
+    answer: str = "answer"
+    documents: str = ""
+
+
 class CriteriaSection(Section):
     """Where the criteria lie, and which are taken where a case names none."""
 
@@ -204,6 +222,7 @@ class SuiteConfig(Section):
     judge_system: JudgeSystemSection = JudgeSystemSection()
     ollama: OllamaSection = OllamaSection()
     endpoints: dict[str, EndpointSection] = {}
+    bots: dict[str, BotSection] = {}
     criteria: CriteriaSection = CriteriaSection()
     weights: WeightsSection = WeightsSection()
     models: list[TargetSection] = []

@@ -119,6 +119,22 @@ def load_suite(name_or_folder: str) -> Suite:
     )
 
 
+def choose_language(suite: Suite, wanted: str | None) -> str:
+    """The language of a run: the suite's own unless another is wanted.
+
+    Raises:
+        ConfigError: the suite does not speak it.
+    """
+    if wanted is None:
+        return suite.own_language
+    if wanted not in suite.config.languages:
+        allowed = name_list(suite.config.languages)
+        raise ConfigError(
+            f"the suite has no texts in {wanted!r}: use one of {allowed}", path=suite.document.path, key="languages"
+        )
+    return wanted
+
+
 def parse_config(document: YamlDocument) -> SuiteConfig:
     """Check a configuration against its schema and its own limits.
 

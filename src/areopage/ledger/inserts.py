@@ -1,0 +1,54 @@
+"""Inserts that know what to do with a row that is there already; SQLite and PostgreSQL say them in the same words.
+
+Rows are given in the order of their keys, so that two transactions on PostgreSQL that touch the same ones wait for each other
+and never in a circle.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+RowValues = dict[str, Any]
+AnyInsert = postgresql.Insert | sqlite.Insert
+
+
+def insert_into(connection: Connection, table: Table) -> AnyInsert:
+    """An INSERT of the connection's database, which can be told what to do with a row that is there."""
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+
+
+def key_names(table: Table) -> list[str]:
+    """The columns of a table's primary key."""
+    return [column.name for column in table.primary_key.columns]
+
+
+def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
+    """Insert rows; those whose key is there stay as they are."""
+    if rows:
+        connection.execute(insert_into(connection, table).on_conflict_do_nothing(), by_key(table, rows))
+
+
+def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> None:
+    """Insert a row, or give the row of its key all its other values."""
+    keys = key_names(table)
+    statement = insert_into(connection, table)
+    changes = {name: statement.excluded[name] for name in row if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes), [row])
+
+
+def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
+    """Insert rows of counts; where the key is there, add the other columns to its own."""
+    if not rows:
+        return
+    keys = key_names(table)
+    statement = insert_into(connection, table)
+    sums = {name: table.c[name] + statement.excluded[name] for name in rows[0] if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=sums), by_key(table, rows))
+
+
+def by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
+    """Rows in the order of the table's primary key."""
+    names = key_names(table)
+    return sorted(rows, key=lambda row: [row[name] for name in names])

@@ -1,0 +1,246 @@
+"""A team's own bot behind an HTTP address, as the configuration describes it: `http:NAME`."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import msgspec
+
+from areopage.cases.documents import read_documents
+from areopage.cases.records import Document
+from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
+from areopage.models.http import JsonServer, Query
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.reference import ModelReference
+from areopage.models.servers import open_server
+from areopage.models.settings import Bot, ModelSettings
+
+FROM_ENVIRONMENT = "env:"
+PLACEHOLDER = re.compile(r"\{(?:prompt|id)\}")
+NO_JUDGE = "a bot is what is judged: it is never shown the judge's instructions"
+# What a gateway says of a server behind it that is away; any other answer is the bot's own.
+AWAY = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+
+
+class HttpBot:
+    """One bot as a `LanguageModel`. It is sent the question alone: it has a system message and options of its own."""
+
+    def __init__(self, reference: ModelReference, bot: Bot, server: JsonServer, path: str, query: Query) -> None:
+        self._reference = reference
+        self._bot = bot
+        self._server = server
+        self._path = path
+        self._query = query
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called it."""
+        return self._reference
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """None: the bot paces, the caller decides."""
+        return None
+
+    async def check(self) -> ModelStatus:
+        """Make sure that somebody is at the bot's address; it is asked nothing. See `LanguageModel.check`.
+
+        The digest stands for the address and the form of the request: nothing tells which model answers behind them.
+        """
+        try:
+            status = await self._server.probe(self._path)
+        except CallError as fault:
+            raise self._down(str(fault)) from fault
+        if status in AWAY:
+            raise self._down(f"it answered {status}")
+        form = msgspec.json.encode([self._place, self._bot.method, self._bot.request, self._bot.answer], order="sorted")
+        return ModelStatus(digest=f"bot {sha256(form).hexdigest()}", standing=NO_JUDGE)
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask the bot once; see `LanguageModel.generate`.
+
+        System messages, options and a schema do not reach it. Of several turns it gets one text, each turn led by its role.
+        """
+        values = {"{prompt}": question_of(messages), "{id}": subject.case.id if subject is not None else ""}
+        started = time.perf_counter()
+        if self._bot.method == "GET":
+            query = (*self._query, *(query_item(name, filled(value, values)) for name, value in self._bot.request.items()))
+            reply = await self._server.ask(self._path, query, object)
+        else:
+            reply = await self._server.post(self._path, filled(dict(self._bot.request), values), object, query=self._query)
+        seconds = time.perf_counter() - started
+        return Completion(text=self._text(reply), seconds=seconds, documents=self._documents(reply))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._server.aclose()
+
+    @property
+    def _place(self) -> str:
+        return self._server.address + self._path
+
+    def _text(self, reply: object) -> str:
+        found = self._at("answer", self._bot.answer, reply)
+        if not isinstance(found, str):
+            raise self._unfit("answer", self._bot.answer, f"stands {kind_of(found)}, not a text")
+        return found
+
+    def _documents(self, reply: object) -> tuple[Document, ...]:
+        if not self._bot.documents:
+            return ()
+        found = self._at("documents", self._bot.documents, reply)
+        try:
+            return read_documents(found)
+        except ValueError as fault:
+            raise self._unfit("documents", self._bot.documents, str(fault)) from None
+
+    def _at(self, key: str, path: str, reply: object) -> object:
+        try:
+            return value_at(reply, path)
+        except LookupError as fault:
+            raise self._unfit(key, path, str(fault.args[0])) from None
+
+    def _unfit(self, key: str, path: str, why: str) -> CallRejected:
+        name = self._reference.model
+        return CallRejected(f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}")
+
+    def _down(self, why: str) -> ServerDown:
+        return ServerDown(
+            f"the bot {self._reference.model!r} does not answer at {self._place}: start it, or correct its url [{why}]"
+        )
+
+
+def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
+    """Open a bot of the configuration; nothing is called yet.
+
+    Raises:
+        ModelError: there is no such bot, its address is none, its request has no place for the question, or a variable that a
+            header names is not set.
+    """
+    name = reference.model
+    if reference.endpoint:
+        raise ModelError(f"{reference}: a bot has its address under `bots`: write http:{name}")
+    bot = settings.bots.get(name)
+    if bot is None:
+        known = name_list(sorted(settings.bots)) or "none is defined"
+        raise ModelMissing(f"no bot {name!r}: use one of the configuration's `bots` ({known})")
+    if not holds_prompt(bot.request):
+        raise ModelError(f'bots.{name}.request: no text of it holds "{{prompt}}", so the bot would not get the question')
+    if bot.method == "GET":
+        for key, value in bot.request.items():
+            query_item(key, value)
+    headers = {key: header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()}
+    base, path, query = split_url(bot.url)
+    return HttpBot(reference, bot, open_server(base, settings, headers=headers), path, query)
+
+
+def split_url(url: str) -> tuple[str, str, Query]:
+    """The server's address, the path, and the query of an address.
+
+    The path keeps its last slash, without which many a bot only redirects. The query may hold a key: it stays out of messages.
+    """
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:  # a broken IPv6 address, which the transport refuses in its own words
+        return url.partition("?")[0], "", ()
+    base = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+    return base, parts.path, tuple(parse_qsl(parts.query, keep_blank_values=True))
+
+
+def header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
+    """A header's value; where it is `env:NAME`, or ends in it (`Bearer env:NAME`), the variable's value takes that place.
+
+    Raises:
+        ModelError: the variable is not set.
+    """
+    scheme, space, last = text.rpartition(" ")
+    if not last.startswith(FROM_ENVIRONMENT):
+        return text
+    name = last.removeprefix(FROM_ENVIRONMENT)
+    value = environment.get(name, "").strip()
+    if not value:
+        raise ModelError(f"{place}: the environment variable {name} is not set")
+    return f"{scheme}{space}{value}"
+
+
+def question_of(messages: Sequence[Message]) -> str:
+    """What a bot is asked: the one turn as it is; several turns are led by their role."""
+    turns = [message for message in messages if message.role != "system"]
+    if len(turns) == 1:
+        return turns[0].content
+    return "\n".join(f"{turn.role}: {turn.content}" for turn in turns)
+
+
+def filled(value: Any, values: Mapping[str, str]) -> Any:
+    """A template with its placeholders replaced in every text; what is put in is not looked through again."""
+    if isinstance(value, dict):
+        return {key: filled(below, values) for key, below in value.items()}
+    if isinstance(value, list):
+        return [filled(below, values) for below in value]
+    if not isinstance(value, str):
+        return value
+    return PLACEHOLDER.sub(lambda found: values[found[0]], value)
+
+
+def holds_prompt(value: Any) -> bool:
+    """Whether a template has a place for the question."""
+    if isinstance(value, Mapping):
+        return any(holds_prompt(below) for below in value.values())
+    if isinstance(value, list):
+        return any(holds_prompt(below) for below in value)
+    return isinstance(value, str) and "{prompt}" in value
+
+
+def query_item(name: str, value: object) -> tuple[str, str]:
+    """One item of a GET's query.
+
+    Raises:
+        ModelError: a query cannot say the value.
+    """
+    if isinstance(value, bool):
+        return name, "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return name, str(value)
+    raise ModelError(f"request.{name}: a GET takes texts and numbers, and this is {kind_of(value)}: use method POST")
+
+
+def value_at(data: object, path: str) -> object:
+    """The value at a dotted path; a number counts from 0 into a list, "" is the whole.
+
+    Raises:
+        LookupError: nothing stands there; the message names what does.
+    """
+    here = data
+    walked: list[str] = []
+    for key in path.split(".") if path else []:
+        place = f"under {'.'.join(walked)!r} " if walked else ""
+        if isinstance(here, dict):
+            if key not in here:
+                raise LookupError(f"there is no {key!r}: {place}it has {name_list(map(short, here)) or 'nothing'}")
+            here = here[key]
+        elif isinstance(here, list):
+            if not key.isascii() or not key.isdigit() or int(key) >= len(here):
+                raise LookupError(f"there is no {key!r}: {place}it has a list of {len(here)}")
+            here = here[int(key)]
+        else:
+            raise LookupError(f"there is no {key!r}: {place}it has {kind_of(here)}")
+        walked.append(key)
+    return here
+
+
+def short(key: object) -> str:
+    """A key of a foreign object as a message can show it."""
+    text = str(key)
+    return "".join(char if char.isprintable() else "?" for char in text[:40])
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, for a message."""
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
+    return kinds.get(type(value), "null" if value is None else "something else")

@@ -1,0 +1,144 @@
+"""The spool: an answering process leaves what is to be evaluated in a file, in well under a millisecond.
+
+Each process writes a file of its own, one line per answer, each by one system call. What is written survives the death of
+the process, not a power cut. A worker takes it over (`drain`).
+"""
+
+import logging
+import os
+import secrets
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock
+
+from areopage.ledger.quality_records import Submission
+from areopage.monitor.spool_files import Deliver, Drained, drain
+
+ROLL_AT = 16_000_000
+DRAIN_LIMIT = 5_000
+LOG = logging.getLogger(__name__)
+
+
+class Spool:
+    """A folder that answers wait in. May be used by any thread, and goes on working in a forked process.
+
+    `lost` counts what could not be written, in this process.
+    """
+
+    def __init__(self, folder: Path | str, *, roll_at: int = ROLL_AT) -> None:
+        """Name the folder; it is made with the first answer.
+
+        Args:
+            folder: the same as the worker's.
+            roll_at: bytes after which a new file is begun, so that a worker can remove the old one.
+        """
+        self.folder = Path(folder)
+        self.lost = 0
+        self._roll_at = roll_at
+        # by process: a forked child must neither write to its parent's file nor wait for a lock that no thread of its holds
+        self._writers: dict[int, _Writer] = {}
+
+    def append(self, submission: Submission) -> bool:
+        """Write a submission; on return it survives the death of this process.
+
+        A disk that is full, or a folder that cannot be written, must not break the answer that is being given: the first
+        failure is logged as a warning, all are counted in `lost`, and False is returned.
+        """
+        writer = self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
+        try:
+            writer.write(msgspec.json.encode(submission) + b"\n")
+        except (OSError, TypeError, ValueError) as fault:
+            self.lose(f"{self.folder}: {fault}")
+            return False
+        writer.failing = False
+        return True
+
+    def lose(self, reason: str) -> None:
+        """Count an answer that will not be evaluated, and say why, once until it goes well again."""
+        self.lost += 1
+        writer = self._writers.get(os.getpid())
+        if writer is None or not writer.failing:
+            LOG.warning("an answer cannot be handed over for evaluation: %s", " ".join(reason.split()))
+        if writer is not None:
+            writer.failing = True
+
+    def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
+        """Hand over what waits; see `spool_files.drain`."""
+        return drain(self.folder, deliver, limit)
+
+    def close(self) -> None:
+        """Let go of this process's file, so that a worker may remove it."""
+        writer = self._writers.pop(os.getpid(), None)
+        if writer is not None:
+            writer.close()
+
+
+class _Writer:
+    """One process's file."""
+
+    def __init__(self, folder: Path, roll_at: int) -> None:
+        self._folder, self._roll_at = folder, roll_at
+        self._turn = threading.Lock()
+        self._file: int | None = None
+        self._size = 0
+        self._lock: FileLock | None = None
+        self.failing = False
+
+    def write(self, line: bytes) -> None:
+        """Append a line, whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._turn:
+            if self._file is None or self._size >= self._roll_at:
+                self._begin()
+            assert self._file is not None
+            try:
+                written = os.write(self._file, line)
+            except OSError:
+                self._end()
+                raise
+            if written < len(line):
+                self._undo()
+                raise OSError(28, "no space left for a whole line")
+            self._size += written
+
+    def close(self) -> None:
+        """Write no more."""
+        with self._turn:
+            self._end()
+
+    def _begin(self) -> None:
+        """Open a new file; its lock is there before it is, so that nobody takes it for abandoned."""
+        self._end()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        stem = self._folder / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}"
+        lock = FileLock(stem.with_suffix(".lock"), timeout=0)
+        lock.acquire()
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+            self._file = os.open(stem.with_suffix(".jsonl"), flags, 0o600)
+        except OSError:
+            lock.release()
+            raise
+        self._lock, self._size = lock, 0
+
+    def _undo(self) -> None:
+        """Remove half a line; where even that fails, leave the file to the worker, who puts the half line aside."""
+        assert self._file is not None
+        try:
+            os.ftruncate(self._file, self._size)
+        except OSError:
+            self._end()
+
+    def _end(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None

@@ -1,0 +1,168 @@
+"""Read a spool: take complete lines over, remember how far, tidy up what nobody writes to any more.
+
+A file `NAME.jsonl` belongs to one writer, who holds the lock `NAME.lock` as long as he lives and writes to it; the system
+frees the lock of the dead. `NAME.offset` says how many bytes were taken over.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from areopage.errors import StorageError, SubmissionError
+from areopage.ledger.quality_records import Submission
+from areopage.monitor.submit import checked
+
+REJECTED = "rejected"
+BATCH_LINES = 500
+BATCH_BYTES = 8_000_000
+
+Deliver = Callable[[Sequence[Submission]], object]
+
+
+class Drained(msgspec.Struct, frozen=True, kw_only=True):
+    """What one pass over a spool took over, and how many lines it had to put aside."""
+
+    taken: int = 0
+    rejected: int = 0
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """Complete lines of a file: what they hold, what could not be read (line, reason), and the offset after them."""
+
+    submissions: tuple[Submission, ...]
+    bad: tuple[tuple[bytes, str], ...]
+    end: int
+
+
+def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
+    """Take over what stands in a spool, about `limit` submissions at most.
+
+    A batch counts as taken over once `deliver` has returned; a crash before that is noted repeats it, which the ids make
+    harmless. Only one process drains a folder at a time; for the others there is nothing to do.
+
+    Raises:
+        StorageError: the folder cannot be read or written, or `deliver` raised it.
+    """
+    if not folder.is_dir():
+        return Drained()
+    taken = rejected = 0
+    with owned(folder / "drain.lock") as mine, readable(folder):
+        for data in sorted(folder.glob("*.jsonl")) if mine else ():
+            one = drain_file(data, deliver, limit - taken)
+            taken, rejected = taken + one.taken, rejected + one.rejected
+            if taken >= limit:
+                break
+    return Drained(taken=taken, rejected=rejected)
+
+
+def drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
+    """Take one writer's file over, and remove it where he has gone and everything is taken."""
+    taken = rejected = 0
+    # asked before reading: whoever has gone by now writes nothing after what we are about to read
+    with owned(data.with_suffix(".lock")) as abandoned:
+        while taken < limit:
+            batch = next_batch(data, read_offset(data))
+            if batch is None:
+                break
+            if batch.submissions:
+                deliver(batch.submissions)
+            put_aside(data, batch.bad)
+            write_offset(data, batch.end)
+            taken, rejected = taken + len(batch.submissions), rejected + len(batch.bad)
+        else:
+            return Drained(taken=taken, rejected=rejected)
+        if abandoned:
+            tail = data.read_bytes()[read_offset(data) :]
+            if tail:
+                put_aside(data, [(tail, "the line is cut: its writer died while writing it")])
+                rejected += 1
+            data.unlink()
+            data.with_suffix(".offset").unlink(missing_ok=True)
+    if abandoned:
+        data.with_suffix(".lock").unlink(missing_ok=True)
+    return Drained(taken=taken, rejected=rejected)
+
+
+def next_batch(data: Path, offset: int) -> Batch | None:
+    """The complete lines from an offset on, up to a batch; None where there is none (yet)."""
+    submissions: list[Submission] = []
+    bad: list[tuple[bytes, str]] = []
+    end = offset
+    with data.open("rb") as stream:
+        stream.seek(offset)
+        for line in stream:
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            try:
+                submissions.append(checked(msgspec.json.decode(line, type=Submission)))
+            except (msgspec.DecodeError, UnicodeError, RecursionError, SubmissionError) as fault:
+                bad.append((line, str(fault)))
+            if len(submissions) + len(bad) >= BATCH_LINES or end - offset >= BATCH_BYTES:
+                break
+    return Batch(submissions=tuple(submissions), bad=tuple(bad), end=end) if end > offset else None
+
+
+def put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
+    """Keep lines that cannot be read, each with the reason, for whoever wants to look."""
+    if bad:
+        folder = data.parent / REJECTED
+        folder.mkdir(exist_ok=True)
+        with (folder / data.name).open("ab") as stream:
+            for line, reason in bad:
+                stream.write(msgspec.json.encode({"reason": reason, "line": line.decode(errors="replace")}) + b"\n")
+
+
+def rejected_lines(folder: Path) -> int:
+    """How many lines of a spool were put aside."""
+    return sum(file.read_bytes().count(b"\n") for file in (folder / REJECTED).glob("*.jsonl"))
+
+
+def waiting_bytes(folder: Path) -> int:
+    """How many bytes of a spool are not taken over yet."""
+    return sum(max(0, data.stat().st_size - read_offset(data)) for data in folder.glob("*.jsonl"))
+
+
+def read_offset(data: Path) -> int:
+    """How many bytes of a file were taken over."""
+    try:
+        return int(data.with_suffix(".offset").read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def write_offset(data: Path, offset: int) -> None:
+    """Note how many bytes of a file were taken over; a crash leaves the old note or the new one."""
+    beside = data.with_suffix(".offset.new")
+    beside.write_text(str(offset), encoding="ascii")
+    beside.replace(data.with_suffix(".offset"))
+
+
+@contextmanager
+def owned(path: Path) -> Iterator[bool]:
+    """Whether a lock is free; it is held as long as the block lasts."""
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}: name a folder of yours as spool") from None
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """Turn the system's errors about a spool into one line for the user."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder}: {error.strerror or os.fspath(folder)}: the spool cannot be read") from None

@@ -1,0 +1,127 @@
+"""What stays of an answer's texts once it is judged: all, their beginning, what is not personal, or nothing."""
+
+import json
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from areopage.cases.records import Case, Document, Turn
+from areopage.evidence.personal import redact
+from areopage.ledger.records import Judgment, Verdict
+from areopage.scoring.outcome import Outcome, Scored
+
+Policy = Literal["full", "truncated", "redacted", "none"]
+
+CUT = "…"
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def stored_text(text: str, policy: Policy, max_chars: int) -> str:
+    """What stays of one text.
+
+    Args:
+        policy: `full`; `truncated` to `max_chars` characters, the last one "…" where something was cut; `redacted`: all of it,
+            personal data replaced by tags; `none`: "".
+        max_chars: at least 1.
+    """
+    if policy == "truncated":
+        return text if len(text) <= max_chars else text[: max_chars - 1] + CUT
+    if policy == "redacted":
+        return redact(text)
+    return text if policy == "full" else ""
+
+
+def stored_case(case: Case, policy: Policy, max_chars: int) -> Case | None:
+    """What stays of a submission's case, or None where it stays as it is.
+
+    The prompt, the response, the reference, the documents (titles, texts, sources) and the values of metadata are treated, each
+    by `stored_text`; ids and the answer's source stay. With the policy `none`, documents and metadata go altogether.
+    """
+    if policy == "full":
+        return None
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    def document(one: Document) -> Document:
+        return Document(
+            id=one.id,
+            title=kept(one.title),
+            text=kept(one.text),
+            score=one.score,
+            source=kept(one.source),
+            metadata=_kept_values(one.metadata, policy, max_chars),
+        )
+
+    return msgspec.structs.replace(
+        case,
+        prompt=kept(case.prompt)
+        if isinstance(case.prompt, str)
+        else tuple(Turn(role=turn.role, content=kept(turn.content)) for turn in case.prompt),
+        response=None if case.response is None else kept(case.response),
+        reference=None if case.reference is None else kept(case.reference),
+        documents=() if policy == "none" else tuple(document(one) for one in case.documents),
+        metadata={} if policy == "none" else _kept_values(case.metadata, policy, max_chars),
+    )
+
+
+def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgment:
+    """What stays of a judgment: its scores always; what the judge wrote, by the policy.
+
+    A raw text that was truncated or removed cannot be parsed again.
+    """
+    if policy == "full":
+        return judgment
+    return msgspec.structs.replace(
+        judgment,
+        raw_text=_stored_raw(judgment.raw_text, policy, max_chars),
+        repair_text=_stored_raw(judgment.repair_text, policy, max_chars),
+        verdicts=tuple(
+            Verdict(criterion=verdict.criterion, outcome=_stored_outcome(verdict.outcome, policy, max_chars))
+            for verdict in judgment.verdicts
+        ),
+    )
+
+
+def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:
+    """An outcome with what stays of its texts; why a judge gave no score is the program's own text, and stays but for the policy."""
+    if isinstance(outcome, Scored):
+        return Scored(
+            score=outcome.score,
+            explanation=stored_text(outcome.explanation, policy, max_chars),
+            evidence=() if policy == "none" else tuple(stored_text(extract, policy, max_chars) for extract in outcome.evidence),
+        )
+    return msgspec.structs.replace(outcome, reason=stored_text(outcome.reason, policy, max_chars))
+
+
+def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:
+    """What stays of a judge's raw text. JSON hides names behind its escapes, so each of its strings is redacted as it reads."""
+    if policy != "redacted":
+        return stored_text(raw, policy, max_chars)
+    return redact(_JSON_STRING.sub(_redacted_string, raw))
+
+
+def _redacted_string(match: re.Match[str]) -> str:
+    """A JSON string, redacted; what looks like one and is none stays for the redaction of the whole."""
+    try:
+        text = json.loads(match.group(), strict=False)
+    except ValueError:
+        return match.group()
+    redacted = redact(text)
+    return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)
+
+
+def _kept_values(metadata: dict[str, Any], policy: Policy, max_chars: int) -> dict[str, Any]:
+    """Metadata with what stays of each text in it, however deep."""
+    return {key: _kept_value(value, policy, max_chars) for key, value in metadata.items()}
+
+
+def _kept_value(value: Any, policy: Policy, max_chars: int) -> Any:
+    if isinstance(value, str):
+        return stored_text(value, policy, max_chars)
+    if isinstance(value, dict):
+        return _kept_values(value, policy, max_chars)
+    if isinstance(value, list | tuple):
+        return [_kept_value(one, policy, max_chars) for one in value]
+    return value

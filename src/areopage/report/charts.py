@@ -1,0 +1,199 @@
+"""Charts as SVG inside of a page: no script, no inline style, so that the strictest policy lets them stand.
+
+They are coloured by the classes in `charts.css` (`STYLES`), which use the page's own variables: --ink, --soft, --rule, --accent,
+--track, --alarm, --sans. A series takes the colour of its class: `c0` to `c5`. Every text is escaped.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from markupsafe import Markup, escape
+from msgspec import Struct
+
+STYLES = Path(__file__).with_name("templates") / "charts.css"
+
+WIDTH, HEIGHT = 720.0, 250.0
+LEFT, RIGHT, TOP, BOTTOM = 40.0, 14.0, 14.0, 34.0
+GRID_LINES = 5
+DAY_LABELS = 7
+DOTS_UP_TO = 62
+
+_NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """One line of a chart: a value per day, None on days without one (the line has a gap there). `css` is the class: c0 to c5."""
+
+    label: str
+    values: Sequence[float | None]
+    css: str
+
+
+class Level(Struct, frozen=True, kw_only=True):
+    """A horizontal line that says where something begins, such as the threshold of alerts."""
+
+    value: float
+    label: str
+
+
+def trend_chart(
+    days: Sequence[str],
+    series: Sequence[Series],
+    *,
+    low: float,
+    high: float,
+    title: str,
+    levels: Sequence[Level] = (),
+    number: Callable[[float], str] = "{:g}".format,
+) -> Markup:
+    """A line per series over days, with its legend, as a <figure>.
+
+    Args:
+        days: a short label for each day, in order; only some are written below the chart.
+        series: with as many values as there are days.
+        low, high: the ends of the vertical axis; values beyond them are drawn at the end.
+        title: what is read out instead of the picture.
+        levels: horizontal lines.
+        number: how numbers are written in the page's language.
+    """
+    parts = [_grid(low, high, number), *(_level(level, low, high) for level in levels), _day_labels(days)]
+    parts += [_line(one, days, low, high, number) for one in series]
+    legend = Markup().join(
+        Markup('<li class="{}"><svg viewBox="0 0 16 8" aria-hidden="true"><path class="line" d="M0 4H16"/></svg>{}</li>').format(
+            one.css, one.label
+        )
+        for one in series
+    )
+    caption = Markup('<figcaption><ul class="legend">{}</ul></figcaption>').format(legend) if len(series) > 1 else Markup()
+    return Markup('<figure class="chart">{}{}</figure>').format(_picture(title, parts), caption)
+
+
+def bar_chart(
+    labels: Sequence[str],
+    counts: Sequence[int],
+    *,
+    title: str,
+    css: Sequence[str] = (),
+    number: Callable[[int], str] = "{:d}".format,
+) -> Markup:
+    """A bar per label with its count above it, as a <figure>.
+
+    Args:
+        labels: what each bar counts.
+        counts: as many, none negative.
+        title: what is read out instead of the picture.
+        css: a class for each bar, such as its band; none leaves all in the page's accent.
+        number: how counts are written in the page's language.
+    """
+    most = max([*counts, 1])
+    space = (WIDTH - RIGHT - RIGHT) / max(len(labels), 1)
+    floor, ceiling = HEIGHT - BOTTOM, TOP + 18.0
+    parts: list[Markup] = [_path("axis", f"M{RIGHT:g} {floor:g}H{WIDTH - RIGHT:g}")]
+    for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
+        height = (floor - ceiling) * count / most
+        middle = RIGHT + space * (place + 0.5)
+        bar = Markup('<rect class="bar {}" x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>').format(
+            css[place] if css else "", _at(middle - space * 0.38), _at(floor - height), _at(space * 0.76), _at(height), label,
+            number(count),
+        )  # fmt: skip
+        parts.append(bar if count else Markup())
+        parts.append(_text("value" if count else "value zero", middle, floor - height - 6, number(count)))
+        parts.append(_text("day", middle, floor + 20, label))
+    return Markup('<figure class="chart">{}</figure>').format(_picture(title, parts))
+
+
+def _picture(title: str, parts: Sequence[Markup]) -> Markup:
+    """The SVG itself, named for those who hear the page."""
+    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        _at(WIDTH), _at(HEIGHT), title, Markup().join(parts)
+    )
+
+
+def _grid(low: float, high: float, number: Callable[[float], str]) -> Markup:
+    """Horizontal lines at round values, with the values at their left."""
+    step = _round_step((high - low) / GRID_LINES)
+    first = -(-low // step)
+    values = [step * (first + k) for k in range(GRID_LINES * 3) if step * (first + k) <= high + step * 1e-6]
+    return Markup().join(
+        _path("grid", f"M{LEFT:g} {_at(_height(value, low, high))}H{WIDTH - RIGHT:g}")
+        + _text("number", LEFT - 8, _height(value, low, high) + 4, number(round(value, 9)))
+        for value in values
+    )
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not under `least` (> 0)."""
+    power = 1.0
+    while power > least:
+        power /= 10.0
+    while power * 10.0 <= least:
+        power *= 10.0
+    return next(power * nice for nice in _NICE_STEPS if power * nice >= least * (1 - 1e-9))
+
+
+def _level(level: Level, low: float, high: float) -> Markup:
+    """A horizontal line with its label above its right end."""
+    y = _height(level.value, low, high)
+    return _path("level", f"M{LEFT:g} {_at(y)}H{WIDTH - RIGHT:g}") + _text("level", WIDTH - RIGHT, y - 5, level.label)
+
+
+def _day_labels(days: Sequence[str]) -> Markup:
+    """Labels of some days, evenly spaced, the last one always; small screens hide every other one by the class `minor`."""
+    if not days:
+        return Markup()
+    every = max(1, -(-len(days) // DAY_LABELS))
+    shown = list(range(len(days) - 1, -1, -every))
+    return Markup().join(
+        _text("day minor" if place % 2 else "day", _across(index, len(days)), HEIGHT - BOTTOM + 20, days[index])
+        for place, index in enumerate(shown)
+    )
+
+
+def _line(series: Series, days: Sequence[str], low: float, high: float, number: Callable[[float], str]) -> Markup:
+    """A series: a line with gaps, a dot per day where days are few, and a dot for each day that no line reaches."""
+    known = [
+        (index, _across(index, len(days)), _height(value, low, high), value)
+        for index, value in enumerate(series.values)
+        if value is not None
+    ]
+    path, before = "", -2
+    for index, x, y, _ in known:
+        path += f"{'L' if index == before + 1 else 'M'}{_at(x)} {_at(y)}"
+        before = index
+    indices = {index for index, *_ in known}
+    dots = Markup().join(
+        Markup('<circle class="dot" cx="{}" cy="{}" r="3"><title>{} · {}: {}</title></circle>').format(
+            _at(x), _at(y), days[index], series.label, number(value)
+        )
+        for index, x, y, value in known
+        if len(days) <= DOTS_UP_TO or not {index - 1, index + 1} & indices
+    )
+    return Markup('<g class="{}">{}{}</g>').format(series.css, _path("line", path) if path else Markup(), dots)
+
+
+def _across(index: int, days: int) -> float:
+    """Where a day stands; one alone stands in the middle."""
+    inset = 22.0  # room for half a label
+    left, right = LEFT + inset, WIDTH - RIGHT - inset
+    return (left + right) / 2 if days < 2 else left + (right - left) * index / (days - 1)
+
+
+def _height(value: float, low: float, high: float) -> float:
+    """Where a value stands."""
+    share = min(1.0, max(0.0, (value - low) / (high - low)))
+    return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * share
+
+
+def _path(css: str, d: str) -> Markup:
+    """A path."""
+    return Markup('<path class="{}" d="{}"/>').format(css, d)
+
+
+def _text(css: str, x: float, y: float, text: str) -> Markup:
+    """A text; its class says how it is aligned."""
+    return Markup('<text class="{}" x="{}" y="{}">{}</text>').format(css, _at(x), _at(y), escape(text))
+
+
+def _at(coordinate: float) -> str:
+    """A coordinate, whatever the page's language."""
+    return f"{coordinate:.1f}".removesuffix(".0")

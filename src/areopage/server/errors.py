@@ -1,0 +1,108 @@
+"""What a client is told when something is wrong: JSON for programs, a plain page for people; never a traceback."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from markupsafe import escape
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from areopage.errors import StorageError, UserError
+from areopage.server.headers import SECURITY_HEADERS
+
+API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+
+log = logging.getLogger(__name__)
+
+
+class Refusal(HTTPException):
+    """A request that is not served. `code` is for programs, the message for people."""
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, message, headers)
+        self.code = code
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Register the handlers."""
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(UserError, on_user_error)
+    app.add_exception_handler(Exception, on_bug)
+
+
+async def on_http(request: Request, fault: Exception) -> Response:
+    """A refusal, or what the framework refuses by itself (404, 405)."""
+    assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
+    code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
+    if fault.status_code == HTTPStatus.UNAUTHORIZED and not is_api(request):
+        return to_login(request)
+    return answer(request, fault.status_code, code, fault.detail, fault.headers)
+
+
+async def on_invalid(request: Request, fault: Exception) -> Response:
+    """A parameter or body that does not fit the schema: the first mistake and its place."""
+    assert isinstance(fault, RequestValidationError)  # noqa: S101
+    first = fault.errors()[0]
+    return answer(request, 422, "invalid", f"{place(first['loc'])}: {first['msg']}")
+
+
+async def on_user_error(request: Request, fault: Exception) -> Response:
+    """Something that whoever runs the server can mend; the line stays in the log, a client learns no path."""
+    log.error("%s", fault)
+    if isinstance(fault, StorageError):
+        return answer(
+            request, 503, "storage", "the ledger cannot be reached or written now: try again later", {"Retry-After": "5"}
+        )
+    return answer(request, 500, "misconfigured", "the server is not configured for this: its log says more")
+
+
+async def on_bug(request: Request, fault: Exception) -> Response:
+    """A fault of ours; the server logs its traceback. This answer passes no middleware, so that it brings its own headers."""
+    return answer(request, 500, "internal", "an error in the server; its log says more", SECURITY_HEADERS)
+
+
+def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer in the form that suits who asks."""
+    if is_api(request) or "text/html" not in request.headers.get("accept", ""):
+        return error_json(status, code, message, headers)
+    title = HTTPStatus(status).phrase
+    page = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/static/app.css">'
+        f'<main><h1>{escape(title)}</h1><p>{escape(message)}</p><p><a href="/">Areopage</a></p></main>'
+    )
+    return HTMLResponse(page, status, headers)
+
+
+def error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The API's shape of an error."""
+    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
+
+
+def to_login(request: Request) -> Response:
+    """The way to the login page and back; a part of a page that htmx fetched sends the whole page there."""
+    if request.headers.get("hx-request"):
+        return Response(status_code=401, headers={"HX-Redirect": "/login"})
+    if request.method != "GET":
+        return RedirectResponse("/login", 303)
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
+
+
+def is_api(request: Request) -> bool:
+    """Whether a path is meant for programs."""
+    return request.url.path.startswith(API_PREFIXES)
+
+
+def place(location: tuple[int | str, ...]) -> str:
+    """Where in a request a mistake stands: `body.items[3].prompt`."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,66 @@
+"""What is refused before anything of ours sees it: a stranger's Host, and a body that is too large."""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from areopage.server.errors import Refusal, answer
+from areopage.server.origins import Addresses
+
+ANY_HOST_PATHS = frozenset({"/healthz", "/readyz"})
+
+
+class KnownHosts:
+    """Refuses requests for a host that is not ours: a page of another site may have pointed its own name at this computer.
+
+    Health checks hold no data, and who shows an API key is no such page: both may use any name.
+    """
+
+    def __init__(self, app: ASGIApp, addresses: Addresses) -> None:
+        self.app = app
+        self._addresses = addresses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and scope["path"] not in ANY_HOST_PATHS:
+            request = Request(scope)
+            host = request.headers.get("host", "")
+            if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
+                message = "this server does not answer for that host: add its address to server.origins in monitor.yml"
+                await answer(request, 421, "unknown_host", message)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+class BodyLimit:
+    """Refuses a body of more than `most` bytes: at once where its length is told, else as soon as it is passed."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self.app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if not told.isdigit() or len(told) > 18 or int(told) > self._most:
+            await answer(Request(scope), 413, "too_large", self._message(), {"Connection": "close"})(scope, receive, send)
+            return
+        await self.app(scope, self._counted(receive), send)
+
+    def _counted(self, receive: Receive) -> Receive:
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > self._most:
+                raise Refusal(413, "too_large", self._message(), {"Connection": "close"})
+            return message
+
+        return counted
+
+    def _message(self) -> str:
+        return f"the body has more than {self._most} bytes (server.max_body)"

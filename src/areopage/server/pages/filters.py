@@ -1,0 +1,147 @@
+"""What a reader chose to see: the period and the filters of an address, read leniently (what makes no sense is left out)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import get_args
+from urllib.parse import urlencode
+
+from msgspec import Struct
+from starlette.requests import Request
+
+from areopage.ledger.quality_records import Band, Filters, Period, Scope
+from areopage.suites.loader import Suite
+
+ALL, CUSTOM, TODAY = "all", "custom", "today"
+SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
+BANDS: tuple[Band, ...] = get_args(Band)
+ANY = "*"
+"""The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
+LONGEST_TEXT = 200
+
+
+class Chosen(Struct, frozen=True, kw_only=True):
+    """What an address asks for.
+
+    Args:
+        name: the period's name: today, 7, 30, 90, custom, or all (lists only).
+        period: its days; None for all.
+        before: lists: only answers before this number.
+    """
+
+    name: str
+    period: Period | None
+    source: str | None = None
+    variant: str | None = None
+    band: Band | None = None
+    criterion: str = ""
+    text: str = ""
+    before: int | None = None
+
+    @property
+    def filters(self) -> Filters:
+        """As the lists of the ledger take them."""
+        return Filters(
+            period=self.period,
+            band=self.band,
+            criterion=self.criterion,
+            source=self.source,
+            variant=self.variant,
+            text=self.text,
+        )
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day of the period, included; None for all."""
+        return self.period.end - timedelta(days=1) if self.period else None
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the period is chosen."""
+        return bool(self.source is not None or self.variant is not None or self.band or self.text)
+
+    def scope(self, suite: str) -> Scope:
+        """Which answers of a suite the figures are about."""
+        return Scope(suite=suite, source=self.source, variant=self.variant)
+
+    def query(self, **changes: str | None) -> str:
+        """The query of an address that asks for the same; changes replace single parts, None removes one."""
+        parts: dict[str, str | None] = {"period": self.name}
+        if self.name == CUSTOM and self.period and self.last_day:
+            parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
+        parts |= {"source": self.source, "variant": self.variant, "band": self.band, "criterion": self.criterion or None}
+        parts |= {"q": self.text or None} | changes
+        return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
+
+
+def chosen(request: Request, today: date, default: str) -> Chosen:
+    """What a request asks for.
+
+    Args:
+        today: the day that periods end with.
+        default: the period where none is named.
+    """
+    query = request.query_params
+    name, period = period_of(query, today, default)
+    band = query.get("band")
+    before = query.get("before", "")
+    return Chosen(
+        name=name,
+        period=period,
+        source=choice(query, "source"),
+        variant=choice(query, "variant"),
+        band=next((one for one in BANDS if one == band), None),
+        criterion=query.get("criterion", ""),
+        text=query.get("q", "").strip()[:LONGEST_TEXT],
+        before=int(before) if before.isascii() and before.isdigit() and len(before) < 16 else None,
+    )
+
+
+def choice(query: Mapping[str, str], name: str) -> str | None:
+    """A choice of a list whose first entry takes all."""
+    value = query.get(name, ANY)
+    return None if value == ANY else value
+
+
+def period_of(query: Mapping[str, str], today: date, default: str) -> tuple[str, Period | None]:
+    """The period's name and days.
+
+    A first day makes it a custom one, up to `to` (included), else up to today; one that makes no sense is left out.
+    """
+    name = query.get("period", default)
+    first = day_of(query.get("from", ""))
+    last = day_of(query.get("to", "")) or today
+    if first and first <= last < date.max:
+        return CUSTOM, Period(start=first, end=last + timedelta(days=1))
+    if name == ALL and default == ALL:
+        return ALL, None
+    name = name if name in SPANS else default
+    return name, None if name == ALL else last_days(today, SPANS[name])
+
+
+def last_days(today: date, days: int) -> Period:
+    """So many days, today included."""
+    return Period(start=today - timedelta(days=days - 1), end=today + timedelta(days=1))
+
+
+def day_of(text: str) -> date | None:
+    """A day as date fields send it."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
+    """What people call the suite's criteria: path -> label, in the registry's order."""
+    return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
+
+
+def label_of(labels: Mapping[str, str], criterion: str) -> str:
+    """A criterion's label; one that the suite does not have any more is called by its own name."""
+    return labels.get(criterion) or criterion.rpartition(".")[2].replace("_", " ")
+
+
+def in_order(labels: Mapping[str, str], criteria: Sequence[str]) -> list[str]:
+    """Criteria in the suite's order, unknown ones last."""
+    places = {path: place for place, path in enumerate(labels)}
+    return sorted(set(criteria), key=lambda path: (places.get(path, len(places)), path))

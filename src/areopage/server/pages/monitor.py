@@ -1,0 +1,47 @@
+"""The live page: how good the answers are now."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from areopage.report.charts import STYLES
+from areopage.report.languages import Language
+from areopage.server.access import Actor, require
+from areopage.server.context import ServerContext, context_of
+from areopage.server.pages import alerts_page, answers, golden_page, queue_page
+from areopage.server.pages.filters import TODAY, Chosen, chosen, criterion_labels
+from areopage.server.pages.overview import Overview, overview_of
+from areopage.server.pages.rendering import CHART_STYLES, language, render
+from areopage.server.pages.trends import distribution_of, trends_of
+
+Reader = Annotated[Actor, Depends(require("read"))]
+KEPT = {"Cache-Control": "no-cache"}
+
+router = APIRouter(include_in_schema=False)
+for page in (answers, alerts_page, queue_page, golden_page):
+    router.include_router(page.router)
+
+
+@router.get("/monitor")
+def show_overview(request: Request, reader: Reader) -> Response:
+    """The whole page."""
+    asked, view, spoken = gathered(request)
+    return render(request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=first_answer(request))
+
+
+@router.get("/monitor/figures")
+def show_figures(request: Request, reader: Reader) -> Response:
+    """The part that updates by itself; nothing (204) where it would be what the reader has already."""
+    asked, view, spoken = gathered(request)
+    if request.query_params.get("seen") == view.digest:
+        return Response(status_code=204)
+    return render(request, "live.html.j2", **shown(context_of(request), asked, view, spoken))
+
+
+@router.get(CHART_STYLES)
+def chart_styles() -> Response:
+    """The styles of charts, which reports have in common with the pages."""
+    return FileResponse(STYLES, headers=KEPT)

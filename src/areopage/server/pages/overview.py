@@ -1,0 +1,90 @@
+"""What the overview shows, gathered: the figures of a period, and how things stand now."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec import Struct
+
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import Alert, Backlog, Period, Worker
+from areopage.ledger.submissions import Submissions
+from areopage.ledger.workers import Workers
+from areopage.monitor.figures import PeriodFigures
+from areopage.monitor.measure import measure
+from areopage.server.context import ServerContext
+from areopage.server.pages.filters import Chosen, last_days
+
+SHORTEST_TREND = 7
+OPEN_ALERTS_SHOWN = 200
+
+
+class Overview(Struct, frozen=True, kw_only=True):
+    """Args:
+    figures: of the chosen period.
+    trend: of the same, or of the days up to its end where it has too few for a line.
+    waits: minutes that the oldest answer of the queue has waited; None where none waits.
+    open_alerts, undelivered: how many are open; of how many of these nobody was told because delivery fails.
+    alive, silent: workers that give signs of life, and those that should and do not.
+    sources, variants: those there are.
+    """
+
+    figures: PeriodFigures
+    trend: PeriodFigures
+    backlog: Backlog
+    waits: int | None
+    open_alerts: int
+    undelivered: int
+    alive: int
+    silent: int
+    sources: tuple[str, ...]
+    variants: tuple[str, ...]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing was ever handed over."""
+        return not (self.sources or self.backlog.waiting or self.backlog.queued or self.backlog.failed)
+
+    @property
+    def digest(self) -> str:
+        """Changes with anything that is shown."""
+        return hashlib.sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
+
+
+def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]) -> Overview:
+    """Gather everything; each part is a read of few rows."""
+    now, ledger, suite = context.now(), context.ledger, context.suite
+    period = asked.period or last_days(now.date(), 1)
+    scope = asked.scope(suite.name)
+    figures = measure(ledger, period, scope, suite.scale, labels)
+    longer = Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
+    backlog = Submissions(ledger).backlog()
+    alerts = Alerts(ledger).list(state="open", limit=OPEN_ALERTS_SHOWN)
+    workers = Workers(ledger).list()
+    dead_after = context.config.section.worker.dead_after
+    lists = QualityLists(ledger)
+    return Overview(
+        figures=figures,
+        trend=figures if period.days >= SHORTEST_TREND else measure(ledger, longer, scope, suite.scale, labels),
+        backlog=backlog,
+        waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
+        open_alerts=len(alerts),
+        undelivered=sum(not_told(alert) for alert in alerts),
+        alive=sum(sign_of_life(worker, now, dead_after) == "alive" for worker in workers),
+        silent=sum(sign_of_life(worker, now, dead_after) == "silent" for worker in workers),
+        sources=tuple(lists.sources()),
+        variants=tuple(lists.variants()),
+    )
+
+
+def not_told(alert: Alert) -> bool:
+    """Whether nobody was told of an alert because its delivery fails."""
+    return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))
+
+
+def sign_of_life(worker: Worker, now: datetime, dead_after: float) -> str:
+    """A worker's state as it is known now: its own, but "silent" where it says nothing for too long (seconds)."""
+    quiet = (now - worker.seen_at).total_seconds() > dead_after
+    return "silent" if worker.state == "alive" and quiet else worker.state
