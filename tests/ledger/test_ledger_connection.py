@@ -32,10 +32,16 @@ def refusal(location: str | Path) -> str:
     return message
 
 
+def is_no_part_of_the_index_of_words(name: str | None, kind: str, _parents: object) -> bool:
+    """Each database has its own kind of index of words, which the metadata does not know."""
+    return kind != "table" or not str(name).startswith("quality_search")
+
+
 def test_the_migrations_lead_to_the_very_tables_that_the_code_uses(location: str) -> None:
     engine = open_engine(location)
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        options = {"compare_type": True, "include_name": is_no_part_of_the_index_of_words}
+        context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
         assert context.get_current_revision() == REVISION
     engine.dispose()
@@ -171,7 +177,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing_that_was_committed(ledger: Le
 
     @event.listens_for(ledger.engine, "connect")
     def bound(connection: sqlite3.Connection, _record: object) -> None:
-        connection.execute("PRAGMA max_page_count = 60").fetchall()
+        connection.execute("PRAGMA max_page_count = 160").fetchall()
 
     ledger.engine.dispose()
     committed: list[str] = []

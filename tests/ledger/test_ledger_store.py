@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from areopage.errors import StorageError, UnknownRun
 from areopage.ledger.records import Answer, AnswerState, Judgment, Run, Verdict
-from areopage.ledger.store import KEYS_PER_QUERY, Ledger
+from areopage.ledger.rows import KEYS_PER_QUERY
+from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 Make = Callable[..., Judgment]

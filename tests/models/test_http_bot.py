@@ -142,9 +142,7 @@ def test_the_documents_that_the_bot_names_are_kept(bot: "FakeBot") -> None:
         ({"answer": "x", "docs": [{"title": "t"}]}, {"documents": "docs"}, "document 1 has no text"),
     ],
 )
-def test_an_answer_of_another_shape_says_what_stands_there(
-    bot: "FakeBot", reply: Any, paths: dict[str, str], said: str
-) -> None:
+def test_an_answer_of_another_shape_says_what_stands_there(bot: "FakeBot", reply: Any, paths: dict[str, Any], said: str) -> None:
     bot.reply = lambda _: (200, reply)
     with pytest.raises(CallRejected) as fault:
         ask(settings_for(bot.url, **paths))

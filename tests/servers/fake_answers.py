@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 MOMENT = "2026-01-01T00:00:00Z"
+SAYS = "says:"  # a fault that begins so is the text to answer with
 
 
 def true_score(model: str, system: str, user: str) -> int:
     """The score, 0 to 5, that this server gives."""
     return hashlib.blake2b(f"{model}\0{system}\0{user}".encode(), digest_size=4).digest()[0] % 6
+
+
+def joint_score(model: str, system: str, user: str, criterion: str, lowest: int, highest: int) -> int:
+    """The score that this server gives a criterion in a joint answer, ends included."""
+    drawn = hashlib.blake2b(f"{model}\0{system}\0{user}\0{criterion}".encode(), digest_size=4).digest()[0]
+    return lowest + drawn % (highest - lowest + 1)
 
 
 def true_answer(model: str, user: str) -> str:
@@ -42,6 +49,17 @@ class Call:
         return next((text for role, text in self.messages if role == "user"), "")
 
     @property
+    def joint_scores(self) -> dict[str, int]:
+        """The score that a whole answer gives each criterion, in order; nothing where the call is not a joint one."""
+        asked = json.loads(self.body)
+        schema = asked.get("format") or (asked.get("response_format") or {}).get("json_schema", {}).get("schema", {})
+        parts = {name: part["properties"] for name, part in schema.get("properties", {}).items() if "properties" in part}
+        return {
+            name: joint_score(self.model, self.system, self.user, name, part["score"]["minimum"], part["score"]["maximum"])
+            for name, part in parts.items()
+        }
+
+    @property
     def score(self) -> int:
         """The score that a whole answer to this call gives."""
         return true_score(self.model, self.system, self.user)
@@ -49,8 +67,12 @@ class Call:
 
 def answer_text(call: Call) -> tuple[str, str]:
     """The text of an answer, faulty where the call's fault says so, and why it ended."""
+    if call.fault.startswith(SAYS):
+        return call.fault.removeprefix(SAYS), "stop"
     if not call.asks_verdict:
         return true_answer(call.model, call.user), "stop"
+    if call.joint_scores:
+        return joint_text(call)
     score = call.score
     whole = json.dumps({"score": score, "explanation": f"Reason {score} from {call.model}.", "evidence_extracts": [call.model]})
     other = json.dumps({"score": (score + 1) % 6, "explanation": "another"})
@@ -69,6 +91,42 @@ def answer_text(call: Call) -> tuple[str, str]:
             return json.dumps({"score": 17, "explanation": "far too good"}), "stop"
         case _:
             return whole, "stop"
+
+
+def joint_text(call: Call) -> tuple[str, str]:
+    """The text of a joint answer, faulty where the call's fault says so, and why it ended."""
+    answer = joint_answer(call)
+    first = next(iter(call.joint_scores))
+    whole = json.dumps(answer)
+    match call.fault:
+        case "cut":
+            return whole[: whole.index('"feedback"') + 20], "length"
+        case "cut_early":
+            return whole[: len('{"')], "length"
+        case "fenced":
+            return f"Here it is:\n```json\n{whole}\n```\n", "stop"
+        case "prose":
+            return "I would give this answer good marks, since it is kind.", "stop"
+        case "two":
+            return f"{whole}\n{json.dumps(answer | {first: {'score': call.joint_scores[first] ^ 1}})}", "stop"
+        case "outside":
+            return json.dumps(answer | {first: {"score": 17, "explanation": "far too good"}}), "stop"
+        case "missing":
+            return json.dumps({name: value for name, value in answer.items() if name != first}), "stop"
+        case "flat":
+            return json.dumps(answer | call.joint_scores), "stop"
+        case _:
+            return whole, "stop"
+
+
+def joint_answer(call: Call) -> dict[str, Any]:
+    """A whole joint answer."""
+    verdicts: dict[str, Any] = {
+        name: {"explanation": f"Reason {score} of {name} from {call.model}.", "score": score, "evidence_extracts": [call.model]}
+        for name, score in call.joint_scores.items()
+    }
+    remarks = {"strengths": ["short"], "weaknesses": ["vague"], "suggestions": ["cite the article"]}
+    return {**verdicts, "feedback": f"{call.model} has read it.", **remarks}
 
 
 def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from aiohttp import web
 
-from servers.fake_answers import Call, answer_text, digest, draw, reply_to
+from servers.fake_answers import SAYS, Call, answer_text, digest, draw, reply_to
 
 MODELS = ("fake-a", "fake-b", "fake-target")
 CHAT_PATHS = ("/api/chat", "/v1/chat/completions")
@@ -32,7 +32,7 @@ class Faults:
 
     `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
     `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so; `stop_after` lets the server
-    die with that chat call.
+    die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the last one for good.
     """
 
     storm: int = 0
@@ -45,6 +45,7 @@ class Faults:
     hold: bool = False
     status: int = 0
     stop_after: int = 0
+    says: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -224,6 +225,8 @@ class FakeServer:
             return str(faults.status)
         if nth <= faults.failures_in_a_row and draw(body, nth, "failure") < faults.failures:
             return "500"
+        if asks_verdict and faults.says:
+            return SAYS + (faults.says.pop(0) if len(faults.says) > 1 else faults.says[0])
         if asks_verdict and draw(body, nth, "text") < faults.texts:
             return faults.kinds[int(draw(body, nth, "kind") * len(faults.kinds))]
         return ""

@@ -89,9 +89,7 @@ def render_case(criterion: Criterion, case: Case, reader: Mapping[str, str], sec
     return case_part(case, [criterion.age_context], framing.fence, framing.reminder, reader, secret)
 
 
-def case_part(
-    case: Case, contexts: Iterable[str], fence: str, reminder: str, reader: Mapping[str, str], secret: bytes
-) -> str:
+def case_part(case: Case, contexts: Iterable[str], fence: str, reminder: str, reader: Mapping[str, str], secret: bytes) -> str:
     """A case between its markers, and what is said around it.
 
     Args:

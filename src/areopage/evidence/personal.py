@@ -7,30 +7,32 @@
 | `[CARD]` | payment cards of 15 and 16 digits; the check digit is verified (Luhn) |
 | `[SSN]` | French social-security numbers with their key, which is verified |
 | `[PHONE]` | French numbers in any writing, international ones (+ or 00), British and North American ones |
-| `[NAME]` | names behind a title (M., Mme, Maître, Dr, Mr ...), behind "je m'appelle", "my name is", "Nom :" ..., and a common first name followed by capitalised words (Jean Dupont), or behind one in capitals (DUPONT Jean) |
+| `[NAME]` | names of people, see `personal_names` |
 
 Numbers are recognised by their form and their checksum, so that articles, laws, dates and amounts stay. Names are recognised by
 rules of thumb: a rare first name without a title stays, and now and then a capitalised word that is no name goes.
 A text that was redacted stays as it is when it is redacted again.
-"""  # noqa: E501 - a table's row is one line
+"""
 
 import re
+from collections.abc import Iterator
 
-from areopage.evidence.first_names import FIRST_NAMES
-from areopage.evidence.plain import plain
+from areopage.evidence.personal_names import without_names
 
-EMAIL, IBAN, CARD, SSN, PHONE, NAME = "[EMAIL]", "[IBAN]", "[CARD]", "[SSN]", "[PHONE]", "[NAME]"
+EMAIL, IBAN, CARD, SSN, PHONE = "[EMAIL]", "[IBAN]", "[CARD]", "[SSN]", "[PHONE]"
 
 # Every quantifier is bounded, or possessive and begun only where a token begins: a hostile text costs no more than its length.
 _S = r"[ \t\u00a0\u202f\u2009]"
-_GAP = r"[ .\-\u00a0\u202f\u2009\u2010\u2011]"
+_GAP_SIGNS = r" .\-\u00a0\u202f\u2009\u2010\u2011"
+_GAP = f"[{_GAP_SIGNS}]"
 
+_AT = re.compile(r"@|[(\[](?:at|arobase)[)\]]", re.IGNORECASE)
 _EMAIL = re.compile(
     rf"(?<![\w.%+-])[\w.%+-]++(?:@|{_S}?[(\[](?:at|arobase)[)\]]{_S}?)(?:[^\W_](?:[\w-]{{0,61}}[^\W_])?\.){{1,8}}[^\W\d_]{{2,24}}",
     re.IGNORECASE,
 )
 
-_IBAN_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}")
+_IBAN_START = re.compile(r"[A-Za-z]{2}(?<![A-Za-z0-9]..)[0-9]{2}")
 _IBAN_SIGN = re.compile(rf"{_GAP}?([A-Za-z0-9])")
 # The length of each country's IBAN (register of ISO 13616).
 _IBAN_LENGTHS = {
@@ -44,23 +46,24 @@ _IBAN_LENGTHS = {
     for code in codes.split()
 }  # fmt: skip
 
-_CARD = re.compile(
-    rf"(?<![\w.,])(?:[2456][0-9]{{3}}(?P<gap>{_GAP}?)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}"
-    rf"|3[47][0-9]{{2}}(?P<wide>{_GAP}?)[0-9]{{6}}(?P=wide)[0-9]{{5}})(?![\w])"
+# Where digits are few there is no number of a person: the finer patterns are tried in such stretches only.
+_STRETCH = re.compile(rf"[0-9+(][0-9+()/ABab{_GAP_SIGNS}]{{6,}}+")
+_CARD = (
+    rf"(?P<card>(?<![\w.,])(?:[2456][0-9]{{3}}(?P<gap>{_GAP}?)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}"
+    rf"|3[47][0-9]{{2}}(?P<wide>{_GAP}?)[0-9]{{6}}(?P=wide)[0-9]{{5}})(?!\w))"
 )
-_SSN = re.compile(
-    rf"(?<![\w.,])(?P<sex>[1278]){_GAP}?(?P<year>[0-9]{{2}}){_GAP}?(?P<month>[0-9]{{2}}){_GAP}?(?P<place>[0-9]{{2}}|2[ABab])"
-    rf"{_GAP}?(?P<town>[0-9]{{3}}){_GAP}?(?P<birth>[0-9]{{3}}){_GAP}?(?P<key>[0-9]{{2}})(?!\w)"
+_SSN = (
+    rf"(?P<ssn>(?<![\w.,])(?P<born>[1278](?:{_GAP}?[0-9]{{2}}){{2}}){_GAP}?(?P<place>[0-9]{{2}}|2[ABab])"
+    rf"(?P<rank>(?:{_GAP}?[0-9]{{3}}){{2}}){_GAP}?(?P<key>[0-9]{{2}})(?!\w))"
 )
-
 # What makes a number a quantity: +12 000 000 € is no telephone.
 _NO_QUANTITY = (
-    rf"(?![\w])(?![.,/-][0-9])(?!{_S}{{0,2}}(?:[%€$£]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|millions?|milliards?"
+    rf"(?!\w)(?![.,/-][0-9])(?!{_S}{{0,2}}(?:[%€$£]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|millions?|milliards?"
     r"|billions?|jours?|days?|mois|months?|ans?|years?|heures?|hours?|m²|km|kg)\b))"
 )
 _GROUPED = re.compile(rf"\+[0-9]{{1,3}}(?:{_S}[0-9]{{3}})+")
-_PHONE = re.compile(
-    rf"(?<![\w+])(?<![0-9][.,/-])(?:"
+_PHONE = (
+    rf"(?P<phone>(?<![\w+])(?<![0-9][.,/-])(?:"
     # +33 (0)1 23 45 67 89, 0033 1..., +1 (202) 555-0143, +4420...
     rf"(?P<abroad>(?:\((?:\+|00)[1-9][0-9]{{0,2}}\)|(?:\+|00{_GAP}?)[1-9][0-9]{{0,2}})(?:{_GAP}?\([0-9]{{1,4}}\))?"
     rf"(?:{_GAP}?[0-9]{{1,12}}){{2,7}})"
@@ -71,64 +74,39 @@ _PHONE = re.compile(
     rf"|\(?0[1-9][0-9]{{3}}\)?{_GAP}[0-9]{{3}}{_GAP}?[0-9]{{3}}"
     # (202) 555-0143, 202-555-0143
     rf"|\([2-9][0-9]{{2}}\){_GAP}?[2-9][0-9]{{2}}{_GAP}[0-9]{{4}}|[2-9][0-9]{{2}}(?P<us>[.-])[2-9][0-9]{{2}}(?P=us)[0-9]{{4}}"
-    rf"){_NO_QUANTITY}"
+    rf"){_NO_QUANTITY})"
 )
-
-_UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŸŹŻŽ"
-_NO_NAME_WORDS = (
-    r"(?:Articles?|Art|Section|Code|Loi|Law|Act|Regulations?|Rules?|Order|D[ée]cret|Directive|R[èe]glement|Ordonnance|Avenant"
-    r"|Accord|Convention|CCN|Monsieur|Madame|Mademoiselle|Mesdames|Messieurs|Ma[îi]tre|Docteur|Professeur|Mme|Mlle|Mrs|Miss"
-    r"|Janvier|F[ée]vrier|Mars|Avril|Juin|Juillet|Ao[ûu]t|Septembre|Octobre|Novembre|D[ée]cembre|January|February|March|April"
-    r"|June|July|August|September|October|November|December|Lundi|Mardi|Mercredi|Jeudi|Vendredi|Samedi|Dimanche|Monday|Tuesday"
-    r"|Wednesday|Thursday|Friday|Saturday|Sunday|IBAN|EMAIL|PHONE|CARD|SSN|NAME)"
-)
-_WORD = rf"(?!(?i:{_NO_NAME_WORDS})\b)(?<![^\W_])[{_UPPER}](?:[^\W\d_]{{0,30}}+(?:['’-][^\W\d_]{{1,30}}+){{0,3}}+|\.)(?![\w])"
-_LINK = rf"(?:(?:(?:de|du|des|la|le|van|von|der|den|ten|el|al|ben|bin|di|da|dos){_S}){{1,2}}|d['’])"
-_TITLED = re.compile(
-    r"(?<![\w.])(?P<title>(?:Monsieur|Madame|Mademoiselle|Ma[îi]tre|Docteur|Professeur|Doctor|Professor|MONSIEUR|MADAME|MA[ÎI]TRE"
-    rf"|(?:Mmes?|MMES?|Mlles?|MM|Me|ME|Mes|Drs?|DR|Pr|Prof|Mrs?|MRS?|Ms|Miss|Mx)\.?|M\.){_S}{{1,2}})"
-    rf"(?P<name>{_LINK}?{_WORD}(?:{_S}{_LINK}?{_WORD}){{0,3}})"
-)
-_STOP = (
-    r"(?:et|ou|and|or|but|mais|je|j|i|im|ai|suis|am|is|est|a|an|the|un|une|le|la|les|l|de|des|du|d|mon|ma|mes|my|in|at|from|with|to|for|pour"
-    r"|avec|chez|sur|dans|depuis|que|qui|who|which|so|donc|car|not|pas|very|tr[èe]s|plus|here|ici|on|by|par|en|comment|what|how)"
-)  # fmt: skip
-_ANY_WORD = r"(?<![\w])[^\W\d_]{1,30}+(?:['’-][^\W\d_]{1,30}+){0,3}+(?!\w)"
-_INTRODUCED = re.compile(
-    rf"(?<!\w)(?P<lead>(?i:je{_S}m['’]appelle|il{_S}s['’]appelle|elle{_S}s['’]appelle|mon{_S}nom{_S}(?:complet{_S})?est"
-    rf"|mon{_S}pr[ée]nom{_S}est|appelez-moi|my{_S}(?:full{_S}|first{_S}|last{_S})?name{_S}is|my{_S}name['’]s"
-    rf"|(?:i{_S}am|i['’]m){_S}called|(?:he|she){_S}is{_S}called"
-    rf"|(?:nom(?:{_S}de{_S}famille)?|pr[ée]noms?|nom{_S}et{_S}pr[ée]nom|(?:full{_S}|first{_S}|last{_S})?name|surname){_S}?:)"
-    rf"{_S}{{1,2}})(?P<name>(?!(?i:{_STOP})\b){_ANY_WORD}(?:{_S}(?i:{_LINK})?(?!(?i:{_STOP})\b){_ANY_WORD}){{0,2}})"
-)
-_CAPITALISED = re.compile(rf"{_WORD}(?:{_S}{_LINK}?{_WORD})++")
-_ONE_WORD = re.compile(_WORD)
-_LONGEST_NAME = 4
+_NUMBER = re.compile(rf"{_CARD}|{_SSN}|{_PHONE}")
+_BEHIND = 16  # characters behind a stretch that tell a quantity
 
 
 def redact(text: str) -> str:
     """The text with a tag in place of each piece of personal data that is found; see the module's table."""
-    if "@" in text or "at" in text or "arobase" in text:
+    if _AT.search(text):
         text = _EMAIL.sub(EMAIL, text)
-    text = _without_ibans(text)
-    text = _CARD.sub(lambda match: CARD if _luhn(match.group()) else match.group(), text)
-    text = _SSN.sub(lambda match: SSN if _keyed(match) else match.group(), text)
-    text = _PHONE.sub(_phone, text)
-    text = _TITLED.sub(lambda match: match["title"] + NAME, text)
-    text = _INTRODUCED.sub(lambda match: match["lead"] + NAME, text)
-    return _CAPITALISED.sub(_with_first_name, text)
+    text = _replaced(text, _ibans(text))
+    text = _replaced(text, _numbers(text))
+    return without_names(text)
 
 
-def _without_ibans(text: str) -> str:
-    """The text without the IBANs whose checksum is right."""
+def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
+    """The text with a tag in place of each span (start, end, tag); they are in order and apart."""
     parts: list[str] = []
     done = 0
-    for start in _IBAN_START.finditer(text):
-        end = _iban_end(text, start.start()) if start.start() >= done else None
-        if end is not None:
-            parts += [text[done : start.start()], IBAN]
-            done = end
+    for start, end, tag in found:
+        parts += [text[done:start], tag]
+        done = end
     return "".join([*parts, text[done:]])
+
+
+def _ibans(text: str) -> Iterator[tuple[int, int, str]]:
+    """The IBANs whose checksum is right."""
+    done = 0
+    for match in _IBAN_START.finditer(text):
+        end = _iban_end(text, match.start()) if match.start() >= done else None
+        if end is not None:
+            yield match.start(), end, IBAN
+            done = end
 
 
 def _iban_end(text: str, start: int) -> int | None:
@@ -148,6 +126,30 @@ def _iban_end(text: str, start: int) -> int | None:
     return end if number % 97 == 1 else None
 
 
+def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Cards, social-security numbers and telephones."""
+    for stretch in _STRETCH.finditer(text):
+        position = stretch.start()
+        while match := _NUMBER.search(text, position, stretch.end() + _BEHIND):
+            if match.start() >= stretch.end():
+                break
+            tag = _tag(match)
+            if tag:
+                yield match.start(), match.end(), tag
+            position = match.end() if tag else match.start() + 1
+
+
+def _tag(match: re.Match[str]) -> str:
+    """What a number is, "" where its checksum is wrong, or where its digits are those of a quantity."""
+    if match["card"]:
+        return CARD if _luhn(match["card"]) else ""
+    if match["ssn"]:
+        return SSN if _keyed(match) else ""
+    digits = sum(sign.isdigit() for sign in match["phone"])
+    fitting = not match["abroad"] or (8 <= digits <= 17 and not _GROUPED.fullmatch(match["abroad"]))
+    return PHONE if fitting else ""
+
+
 def _luhn(written: str) -> bool:
     """Whether the check digit of a card's number is right."""
     digits = [int(sign) for sign in reversed(written) if sign.isdigit()]
@@ -158,46 +160,5 @@ def _luhn(written: str) -> bool:
 def _keyed(match: re.Match[str]) -> bool:
     """Whether the key of a social-security number is right; Corsica's departments count as 19 and 18."""
     place = {"2A": "19", "2B": "18"}.get(match["place"].upper(), match["place"])
-    number = int(match["sex"] + match["year"] + match["month"] + place + match["town"] + match["birth"])
+    number = int("".join(sign for sign in match["born"] + place + match["rank"] if sign.isdigit()))
     return int(match["key"]) == 97 - number % 97
-
-
-def _phone(match: re.Match[str]) -> str:
-    """The tag, or the number as it stands where its digits are too few or too many, or grouped as a quantity's are."""
-    written = match.group()
-    digits = sum(sign.isdigit() for sign in written)
-    if match["abroad"] and (not 8 <= digits <= 17 or _GROUPED.fullmatch(written)):
-        return written
-    return PHONE
-
-
-def _with_first_name(match: re.Match[str]) -> str:
-    """A run of capitalised words with the tag in place of each first name and what belongs to it."""
-    text, words = match.group(), list(_ONE_WORD.finditer(match.group()))
-    parts: list[str] = []
-    done = index = 0
-    while index < len(words) - 1:
-        first, last = _name_at(words, index)
-        if last is None:
-            index += 1
-            continue
-        parts += [text[done : words[first].start()], NAME]
-        done, index = words[last].end(), last + 1
-    return "".join([*parts, text[done:]])
-
-
-def _name_at(words: list[re.Match[str]], index: int) -> tuple[int, int | None]:
-    """The first and last word of the name that begins at a word; the last is None where none does."""
-    word = words[index].group()
-    if _is_first_name(word):
-        # in a text all in capitals nothing tells where a name ends
-        reach = 1 if word.isupper() else _LONGEST_NAME - 1
-        return index, min(index + reach, len(words) - 1)
-    if word.isupper() and len(word) > 2 and _is_first_name(words[index + 1].group()):
-        return index, index + 1
-    return index, None
-
-
-def _is_first_name(word: str) -> bool:
-    """Whether a word, or the first part of Jean-Pierre, is a common first name."""
-    return plain(word).split(" ", 1)[0] in FIRST_NAMES

@@ -1,7 +1,8 @@
 """One call to a judge: render, ask, read, ask once more where the answer cannot be read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -9,10 +10,11 @@ from areopage.cases.personas import Persona
 from areopage.cases.records import Case
 from areopage.criteria.rendering import render_judge_prompt, verdict_schema
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.parsing import Reading, read_verdict
+from areopage.jury.judges import Judge
+from areopage.jury.parsing import read_verdict
 from areopage.jury.plan import PlannedCall
 from areopage.ledger.records import Judgment, Repair, Verdict
-from areopage.models.port import Completion, LanguageModel, Message, Subject
+from areopage.models.port import Completion, LanguageModel, Message, Schema, Subject
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 REPAIR_REQUEST = {
@@ -34,6 +36,65 @@ class CallContext(Struct, frozen=True, kw_only=True):
     language: str
 
 
+class Readings(Struct, frozen=True, kw_only=True):
+    """What was read of one answer: an outcome for each criterion asked, by id. `steps` and `repair` are as in `Judgment`."""
+
+    outcomes: dict[str, Outcome]
+    steps: tuple[str, ...]
+    repair: Repair = "none"
+
+    @property
+    def unread(self) -> dict[str, str]:
+        """The criteria that could not be read, and why."""
+        return {name: outcome.reason for name, outcome in self.outcomes.items() if isinstance(outcome, Unparsed)}
+
+
+class AnyCall(Protocol):
+    """A planned call, whatever it asks about."""
+
+    @property
+    def key(self) -> str:
+        """What the judgment is kept under."""
+        ...
+
+    @property
+    def case(self) -> Case:
+        """What is judged."""
+        ...
+
+    @property
+    def judge(self) -> Judge:
+        """Who is asked."""
+        ...
+
+    @property
+    def pass_index(self) -> int:
+        """Which of the judge's passes; counts from 1."""
+        ...
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of this pass."""
+        ...
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a judge is asked, and how its answer is read.
+
+    Args:
+        criteria: the ids asked about.
+        read: from the answer's text and finish reason to an outcome for each of them.
+        ask_again: from what could not be read to the text of the one repair call.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Schema
+    subject: Subject
+    criteria: tuple[str, ...]
+    read: Callable[[str, str], Readings]
+    ask_again: Callable[[Readings], str]
+
+
 async def ask_judge(call: PlannedCall, model: LanguageModel, context: CallContext) -> Judgment:
     """Carry one planned call out.
 
@@ -41,43 +102,75 @@ async def ask_judge(call: PlannedCall, model: LanguageModel, context: CallContex
         CallUnreachable: nothing listens at the judge's address any more.
         CallRejected: the server does not let us in or does not have the model (401, 403, 404): no call can succeed.
     """
+    criterion = call.criterion
     persona = context.personas.get(call.case.maturity)
-    prompt = render_judge_prompt(call.criterion, call.case, persona, context.secret)
-    messages = [Message("system", prompt.system), Message("user", prompt.user)]
-    schema = verdict_schema(call.criterion)
-    subject = Subject(
-        case=call.case,
-        asked=call.judge.name,
-        criterion=call.criterion.id,
-        pass_index=call.pass_index,
-        language=context.language,
-        scale=call.criterion.scale,
+    prompt = render_judge_prompt(criterion, call.case, persona, context.secret)
+    material = material_of(call.case)
+
+    def read(text: str, finish_reason: str) -> Readings:
+        reading = read_verdict(text, finish_reason, criterion.scale, material)
+        repair: Repair = "heuristic" if reading.heuristic else "none"
+        return Readings(outcomes={criterion.id: reading.outcome}, steps=reading.steps, repair=repair)
+
+    request = REPAIR_REQUEST.get(criterion.language, REPAIR_REQUEST["en"])
+    question = Question(
+        messages=(Message("system", prompt.system), Message("user", prompt.user)),
+        schema=verdict_schema(criterion),
+        subject=Subject(
+            case=call.case,
+            asked=call.judge.name,
+            criterion=criterion.id,
+            pass_index=call.pass_index,
+            language=context.language,
+            scale=criterion.scale,
+        ),
+        criteria=(criterion.id,),
+        read=read,
+        ask_again=lambda unread: request.replace("{reason}", unread.unread[criterion.id]),
     )
-    try:
-        first = await model.generate(messages, call.options, schema, subject=subject)
-    except CallError as fault:
-        return judgment_of(call, context, Completion(text=""), Reading(outcome=failure(fault), steps=()))
-    reading = read(first, call)
-    if not isinstance(reading.outcome, Unparsed) or first.prompt_cut:
-        return judgment_of(call, context, first, reading)
-    request = REPAIR_REQUEST.get(call.criterion.language, REPAIR_REQUEST["en"]).replace("{reason}", reading.outcome.reason)
-    messages += [Message("assistant", first.text[:MAX_SHOWN_BACK]), Message("user", request)]
-    try:
-        second = await model.generate(messages, call.options, schema, subject=subject)
-    except CallError as fault:
-        steps = (*reading.steps, "repair_call_failed")
-        outcome = unrepaired(fault, f"{reading.outcome.reason}; the repair call failed: {fault}")
-        return judgment_of(call, context, first, Reading(outcome=outcome, steps=steps))
-    again = read(second, call)
-    steps = (*reading.steps, "repair_call", *again.steps)
-    return judgment_of(call, context, first, Reading(outcome=again.outcome, steps=steps), second)
+    return await put(question, call, model, context)
 
 
-def read(completion: Completion, call: PlannedCall) -> Reading:
+async def put(question: Question, call: AnyCall, model: LanguageModel, context: CallContext) -> Judgment:
+    """Put a question to a judge, once more where something of the answer cannot be read.
+
+    Raises:
+        CallUnreachable, CallRejected: as for `ask_judge`.
+    """
+    try:
+        first = await model.generate(question.messages, call.options, question.schema, subject=question.subject)
+    except CallError as fault:
+        return judgment_without_answer(call, context, question.criteria, failure(fault))
+    readings = read(first, question)
+    if not readings.unread or first.prompt_cut:
+        return judgment_of(call, context, first, readings)
+    shown_back = Message("assistant", first.text[:MAX_SHOWN_BACK])
+    messages = [*question.messages, shown_back, Message("user", question.ask_again(readings))]
+    try:
+        second = await model.generate(messages, call.options, question.schema, subject=question.subject)
+    except CallError as fault:
+        failed = {
+            name: unrepaired(fault, f"{reason}; the repair call failed: {fault}") for name, reason in readings.unread.items()
+        }
+        steps = (*readings.steps, "repair_call_failed")
+        settled = Readings(outcomes=readings.outcomes | failed, steps=steps, repair=readings.repair)
+        return judgment_of(call, context, first, settled)
+    return judgment_of(call, context, first, completed(readings, read(second, question)), second)
+
+
+def read(completion: Completion, question: Question) -> Readings:
     """The reading of a completion; a judge that was not shown the whole prompt has not judged."""
     if completion.prompt_cut:
-        return Reading(outcome=Unparsed(reason="the server cut the prompt: raise num_ctx"), steps=("prompt_cut",))
-    return read_verdict(completion.text, completion.finish_reason, call.criterion.scale, material_of(call.case))
+        cut = Unparsed(reason="the server cut the prompt: raise num_ctx")
+        return Readings(outcomes=dict.fromkeys(question.criteria, cut), steps=("prompt_cut",))
+    return question.read(completion.text, completion.finish_reason)
+
+
+def completed(first: Readings, again: Readings) -> Readings:
+    """What the repair call's answer adds: verdicts that could be read at first stand."""
+    added = {name: again.outcomes[name] for name in first.unread}
+    repair: Repair = "model" if any(isinstance(outcome, Scored) for outcome in added.values()) else first.repair
+    return Readings(outcomes=first.outcomes | added, steps=(*first.steps, "repair_call", *again.steps), repair=repair)
 
 
 def material_of(case: Case) -> str:
@@ -111,12 +204,16 @@ def unrepaired(fault: CallError, reason: str) -> Outcome:
     return Unreachable(reason=reason) if isinstance(fault, CallUnreachable) else Unparsed(reason=reason)
 
 
+def judgment_without_answer(call: AnyCall, context: CallContext, criteria: Iterable[str], outcome: Outcome) -> Judgment:
+    """The ledger's record of a call that brought no answer: one outcome for all that was asked."""
+    readings = Readings(outcomes=dict.fromkeys(criteria, outcome), steps=())
+    return judgment_of(call, context, Completion(text=""), readings)
+
+
 def judgment_of(
-    call: PlannedCall, context: CallContext, first: Completion, reading: Reading, second: Completion | None = None
+    call: AnyCall, context: CallContext, first: Completion, readings: Readings, second: Completion | None = None
 ) -> Judgment:
-    """The ledger's record of a call."""
-    scored = isinstance(reading.outcome, Scored)
-    repair: Repair = "model" if second and scored else "heuristic" if reading.heuristic else "none"
+    """The ledger's record of a call; `readings` are those of both answers together."""
     last = second or first
     return Judgment(
         key=call.key,
@@ -130,10 +227,10 @@ def judgment_of(
         prompt_tokens=add(first.prompt_tokens, second.prompt_tokens if second else 0),
         completion_tokens=add(first.completion_tokens, second.completion_tokens if second else 0),
         seconds=first.seconds + (second.seconds if second else 0.0),
-        repair=repair,
-        steps=reading.steps,
+        repair=readings.repair,
+        steps=readings.steps,
         created_at=datetime.now(UTC),
-        verdicts=(Verdict(criterion=call.criterion.id, outcome=reading.outcome),),
+        verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in readings.outcomes.items()),
     )
 
 

@@ -193,8 +193,8 @@ def key_places(name: str, text: str) -> list[int]:
 def without_planted(found: Found, asked: Mapping[str, Scale], material: str) -> Found:
     """The outcomes, but for those that stand in the text under judgment, to the letter.
 
-    A verdict that is an object is compared by itself. Bare scores are few and may agree by chance: they count as planted where one
-    object in the material gives all of them.
+    A verdict that is an object is compared by itself. Bare scores are few and may agree by chance: they count as planted where
+    one object in the material gives all of them.
     """
     if "}" not in material or not any(isinstance(outcome, Scored) for outcome, _ in found.values()):
         return found

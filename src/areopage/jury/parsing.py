@@ -38,6 +38,7 @@ MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
 MAX_EXTRACTS = 20
 MAX_PLANTED = 2_000
+MAX_PLANTED_REPAIRED = 4 * MAX_REPAIRED
 VERDICT_KEYS = frozenset({"score"})
 
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
@@ -52,14 +53,9 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 class Opened(Struct, frozen=True, kw_only=True):
-    """An answer out of its wrappings.
+    """An answer out of its wrappings: the complete objects at the top level of `bare`, and the rungs tried so far.
 
-    Args:
-        objects: the complete JSON objects of its top level.
-        whole: it is one object and nothing else.
-        broken: a brace opens no complete object.
-        bare: the text in which they stood.
-        steps: the rungs tried so far.
+    `whole`: it is one object and nothing else; `broken`: a brace opens no complete object.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -90,8 +86,17 @@ def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = ""
 
 
 def planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
-    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's."""
-    outcomes = [climb(group, "stop", scale).outcome for group in brace_groups(material)]
+    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's.
+
+    Repairs are bounded: whoever wrote the text must not be able to keep the jury busy. Whole JSON is always recognised.
+    """
+    outcomes: list[Outcome] = []
+    left = MAX_PLANTED_REPAIRED
+    for group in brace_groups(material):
+        reading = climb(group, "stop", scale, repair=left > 0)
+        if "json_repair" in reading.steps and SCORE_KEY.search(group):
+            left -= len(group)
+        outcomes.append(reading.outcome)
     return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
 
 
@@ -108,8 +113,8 @@ def brace_groups(material: str) -> Iterator[str]:
             yield material[opening : brace.end()]
 
 
-def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
-    """The rungs of the ladder, one after the other."""
+def climb(text: str, finish_reason: str, scale: Scale, *, repair: bool = True) -> Reading:
+    """The rungs of the ladder, one after the other, the last one only where `repair` is true."""
     opened = open_answer(text, finish_reason, VERDICT_KEYS)
     if isinstance(opened, Reading):
         return opened
@@ -118,7 +123,7 @@ def climb(text: str, finish_reason: str, scale: Scale) -> Reading:
     verdicts = [found for found in opened.objects if "score" in found]
     if verdicts and not opened.broken:
         return Reading(outcome=only_verdict(verdicts, scale), steps=opened.steps)
-    if "{" in opened.bare:
+    if "{" in opened.bare and repair:
         outcome = repaired_verdict(opened.bare, finish_reason, scale)
         return Reading(outcome=outcome, steps=(*opened.steps, "json_repair"), heuristic=isinstance(outcome, Scored))
     return Reading(outcome=nothing_in(opened.bare, finish_reason), steps=opened.steps)
@@ -130,8 +135,7 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> "Open
     Args:
         guarded: the keys that no object may give twice with different values.
 
-    Returns:
-        What stands in it, or the reading of an answer that needs no further look.
+    Returns: what stands in it, or the reading of an answer that needs no further look.
     """
     if finish_reason in REFUSING_REASONS:
         return Reading(outcome=Refused(reason=f"the server says: {finish_reason}"), steps=())

@@ -1,36 +1,66 @@
 """Who may enter, and who did what."""
 
+import hashlib
+import secrets
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
 
+from sqlalchemy import Row, insert, select, update
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.people_tables import api_keys, audit
 from areopage.ledger.quality_records import ApiKey, AuditEntry, Role
+from areopage.ledger.rows import aware, naive, storable
 from areopage.ledger.store import Ledger
+
+PREFIX = "areo_"
 
 
 class ApiKeys:
-    """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key."""
+    """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key.
+
+    A key is found by its hash through an index. What such a look-up betrays by its time is about the hash, of which nobody can
+    choose a beginning without trying keys, and a hash tells nothing of 256 random bits: comparing in constant time would add
+    nothing, and neither would a slow or salted hash, which are for secrets that people choose.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def create(self, name: str, role: Role) -> tuple[ApiKey, str]:
         """Make a key; the text is shown once and cannot be had again."""
-        raise NotImplementedError
+        key = PREFIX + secrets.token_urlsafe(32)
+        record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=datetime.now(UTC))
+        row = {"id": record.id, "name": record.name, "hash": key_hash(key), "role": role, "created_at": naive(record.created_at)}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(insert(api_keys), [row])
+        return record, key
 
     def find(self, key: str) -> ApiKey | None:
         """The record of a key that is not revoked."""
-        raise NotImplementedError
+        query = select(api_keys).where(api_keys.c.hash == key_hash(key), api_keys.c.revoked_at.is_(None))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        return key_of(row) if row else None
 
     def revoke(self, id: str) -> bool:
         """Revoke a key by its id; returns whether there was one."""
-        raise NotImplementedError
+        change = update(api_keys).where(api_keys.c.id == storable(id), api_keys.c.revoked_at.is_(None))
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return connection.execute(change.values(revoked_at=naive(datetime.now(UTC)))).rowcount > 0
 
     def list(self) -> Sequence[ApiKey]:
         """All keys, the newest first."""
-        raise NotImplementedError
+        query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [key_of(row) for row in connection.execute(query)]
 
     def any(self) -> bool:
         """Whether a key was ever made that is not revoked."""
-        raise NotImplementedError
+        query = select(api_keys.c.id).where(api_keys.c.revoked_at.is_(None)).limit(1)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return connection.execute(query).first() is not None
 
 
 class Audit:
@@ -41,8 +71,27 @@ class Audit:
 
     def note(self, actor: str, action: str, subject: str, detail: str = "") -> None:
         """Append an entry. Actions: read, label, erase, export, key_create, key_revoke, settings."""
-        raise NotImplementedError
+        texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """The newest entries."""
-        raise NotImplementedError
+        query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
+            return [
+                AuditEntry(at=aware(row.at), actor=row.actor, action=row.action, subject=row.subject, detail=row.detail)
+                for row in rows
+            ]
+
+
+def key_hash(key: str) -> str:
+    """What is kept of a key."""
+    return hashlib.sha256(storable(key).encode()).hexdigest()
+
+
+def key_of(row: Row[Any]) -> ApiKey:
+    """A row as a key's record."""
+    times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
+    return ApiKey(id=row.id, name=row.name, role=row.role, **times)

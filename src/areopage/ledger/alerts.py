@@ -2,9 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
+import msgspec
+from sqlalchemy import Row, Select, select, text, update
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.inserts import insert_into
+from areopage.ledger.monitor_tables import alerts
 from areopage.ledger.quality_records import Alert
+from areopage.ledger.rows import aware, naive, storable, storable_value
 from areopage.ledger.store import Ledger
+
+TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
 
 
 class Alerts:
@@ -19,32 +29,72 @@ class Alerts:
         Returns:
             Whether it is new.
         """
-        raise NotImplementedError
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert = insert_into(connection, alerts)
+            again = insert.on_conflict_do_update(
+                index_elements=["rule", "subject"],
+                index_where=text("state = 'open'"),
+                set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
+            )
+            times = connection.execute(again.returning(alerts.c.times), alert_row(alert)).scalar_one()
+        return bool(times == alert.times)
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
         """Close the open alert of a rule and subject; returns whether there was one."""
-        raise NotImplementedError
+        change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return connection.execute(change.values(state="closed", closed_at=naive(at))).rowcount > 0
 
     def is_open(self, rule: str, subject: str) -> bool:
         """Whether an alert of a rule and subject is open."""
-        raise NotImplementedError
+        query = select(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
+        return bool(self._alerts(query))
 
     def undelivered(self, now: datetime, limit: int = 50) -> Sequence[Alert]:
         """Alerts whose delivery is due, the oldest first."""
-        raise NotImplementedError
+        query = select(alerts).where(alerts.c.delivery == "pending", alerts.c.next_attempt_at <= naive(now))
+        return self._alerts(query.order_by(alerts.c.number).limit(limit))
 
     def delivered(self, number: int) -> None:
         """Note that somebody got it."""
-        raise NotImplementedError
+        self._change(number, {"delivery": "sent", "delivery_error": ""})
 
     def not_delivered(self, number: int, error: str, next_attempt_at: datetime | None) -> None:
         """Note a failed delivery; None gives up."""
-        raise NotImplementedError
+        outcome = {"next_attempt_at": naive(next_attempt_at)} if next_attempt_at else {"delivery": "given_up"}
+        self._change(number, {"attempts": alerts.c.attempts + 1, "delivery_error": storable(error), **outcome})
+
+    def _change(self, number: int, values: dict[str, Any]) -> None:
+        change = update(alerts).where(alerts.c.number == number, alerts.c.delivery == "pending").values(**values)
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(change)
 
     def list(self, *, state: str | None = None, limit: int = 100) -> Sequence[Alert]:
         """The newest alerts."""
-        raise NotImplementedError
+        query = select(alerts) if state is None else select(alerts).where(alerts.c.state == state)
+        return self._alerts(query.order_by(alerts.c.number.desc()).limit(limit))
+
+    def of(self, submission_id: str) -> Sequence[Alert]:
+        """The alerts of one answer, the oldest first."""
+        query = select(alerts).where(alerts.c.submission_id == storable(submission_id))
+        return self._alerts(query.order_by(alerts.c.number))
 
     def get(self, number: int) -> Alert | None:
         """One alert."""
-        raise NotImplementedError
+        return next(iter(self._alerts(select(alerts).where(alerts.c.number == number))), None)
+
+    def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [alert_of(row) for row in connection.execute(query)]
+
+
+def alert_row(alert: Alert) -> dict[str, Any]:
+    """An alert as a row, without its number."""
+    row = {name: storable_value(value) for name, value in msgspec.structs.asdict(alert).items()}
+    del row["number"]
+    return row | {name: naive(row[name]) for name in TIMES if row[name] is not None}
+
+
+def alert_of(row: Row[Any]) -> Alert:
+    """A row as an alert."""
+    return Alert(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in TIMES})

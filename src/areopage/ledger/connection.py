@@ -86,8 +86,8 @@ def make_folder(folder: Path) -> None:
 
 
 def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
-    """What each new SQLite connection is told."""
-    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    """What each new SQLite connection is told. With secure_delete, what is erased or replaced is overwritten with zeros."""
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
 
 

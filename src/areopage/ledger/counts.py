@@ -1,8 +1,15 @@
 """The days' counts: what every figure of a period is folded from."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from sqlalchemy import ColumnElement, Select, Table, func, select
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.counting import CALLS, DAY_COLUMNS, NO_SUITE
+from areopage.ledger.monitor_tables import judge_days, quality_counts, quality_days
 from areopage.ledger.quality_records import DayCounts, DayTotals, JudgeDays, Period, Scope
+from areopage.ledger.scoping import in_source
 from areopage.ledger.store import Ledger
 
 
@@ -14,12 +21,81 @@ class Counts:
 
     def days(self, period: Period, scope: Scope) -> Sequence[DayCounts]:
         """Scores given, by day and variant, in order of days."""
-        raise NotImplementedError
+        columns = quality_counts.c
+        group = (columns.day, columns.variant, columns.criterion, columns.score)
+        query = select(*group, func.sum(columns.answers).label("answers")).where(*in_scope(quality_counts, period, scope))
+        if scope.suite is not None:
+            query = query.where(columns.suite == scope.suite)
+        found: dict[tuple[Any, str], dict[str, dict[float, int]]] = {}
+        for day, variant, criterion, score, answers in self._rows(query.group_by(*group).order_by(*group)):
+            found.setdefault((day, variant), {}).setdefault(criterion, {})[score] = int(answers)
+        return [DayCounts(day=day, variant=variant, counts=counts) for (day, variant), counts in found.items()]
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
-        """What was done, by day, in order; days without answers are left out."""
-        raise NotImplementedError
+        """What was done, by day, in order; days without answers are left out.
+
+        What was given up belongs to every suite: none had judged it.
+        """
+        columns = quality_days.c
+        sums = [func.sum(columns[name]).label(name) for name in DAY_COLUMNS]
+        query = select(columns.day, *sums).where(*in_scope(quality_days, period, scope))
+        if scope.suite is not None:
+            query = query.where(columns.suite.in_((scope.suite, NO_SUITE)))
+        rows = self._rows(query.group_by(columns.day).order_by(columns.day))
+        totals = [
+            DayTotals(
+                day=row.day,
+                scored=int(row.scored),
+                unscored=int(row.unscored),
+                failed=int(row.failed),
+                seconds=row.seconds,
+                prompt_tokens=int(row.prompt_tokens),
+                completion_tokens=int(row.completion_tokens),
+            )
+            for row in rows
+        ]
+        return [day for day in totals if day.scored or day.unscored or day.failed]
 
     def judges(self, period: Period) -> Sequence[JudgeDays]:
         """What each judge did (golden questions included)."""
-        raise NotImplementedError
+        columns = judge_days.c
+        group = (columns.judge, columns.model, columns.outcome, columns.currency)
+        names = ("verdicts", "calls", "seconds", "prompt_tokens", "completion_tokens", "cost")
+        sums = [func.sum(columns[name]).label(name) for name in names]
+        query = select(*group, *sums).where(columns.day >= period.start, columns.day < period.end)
+        judges: dict[tuple[str, str], list[Any]] = {}
+        for row in self._rows(query.group_by(*group).order_by(*group)):
+            judges.setdefault((row.judge, row.model), []).append(row)
+        return [judge_of(judge, model, rows) for (judge, model), rows in judges.items()]
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return connection.execute(query).all()
+
+
+def in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:
+    """The conditions of a period, and of a scope but for its suite."""
+    columns = table.c
+    conditions = [columns.day >= period.start, columns.day < period.end, in_source(columns.source, scope.source)]
+    return conditions if scope.variant is None else [*conditions, columns.variant == scope.variant]
+
+
+def judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:
+    """One judge's sums, from its rows by outcome and currency."""
+    outcomes: dict[str, int] = {}
+    cost: dict[str, float] = {}
+    for row in rows:
+        if row.outcome != CALLS:
+            outcomes[row.outcome] = outcomes.get(row.outcome, 0) + int(row.verdicts)
+        elif row.cost:
+            cost[row.currency] = row.cost
+    return JudgeDays(
+        judge=judge,
+        model=model,
+        calls=sum(int(row.calls) for row in rows),
+        outcomes=outcomes,
+        seconds=sum(row.seconds for row in rows),
+        prompt_tokens=sum(int(row.prompt_tokens) for row in rows),
+        completion_tokens=sum(int(row.completion_tokens) for row in rows),
+        cost=cost,
+    )

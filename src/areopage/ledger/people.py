@@ -12,7 +12,8 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.people_tables import labels, review_items
 from areopage.ledger.quality_records import Label, ReviewItem
-from areopage.ledger.store import Ledger, aware, chunks, naive, storable
+from areopage.ledger.rows import aware, chunks, naive, storable
+from areopage.ledger.store import Ledger
 from areopage.ledger.tables import judgments, verdicts
 
 ROWS_PER_INSERT = 200

@@ -2,18 +2,34 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
 from areopage.cases.records import Case
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.counting import PLACE, Additions
+from areopage.ledger.erasure import ERASED_STATE, erase_answers, wipe_remains
+from areopage.ledger.inserts import insert_into, insert_missing
+from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.quality_records import JudgeUse, QualityScore
+from areopage.ledger.quality_rows import criterion_rows, score_row, scores_of
 from areopage.ledger.records import Judgment
+from areopage.ledger.rows import case_text, naive, storable
+from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
 
 
 class QualityScores:
-    """The table `quality_scores` and what is kept in step with it. Each method is one transaction."""
+    """The table `quality_scores` and what is kept in step with it. Each method is one transaction, but for `erase`."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+
+    def link(self, id: str, keys: Sequence[str]) -> None:
+        """Note that judgments belong to an answer, whatever becomes of it: so they are shown with it, and erased with it."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_missing(connection, evaluation_judgments, link_rows(id, keys))
 
     def finish(self, score: QualityScore, uses: Sequence[JudgeUse], keys: Sequence[str], stored_case: Case | None) -> bool:
         """Write an answer's score and its criteria, count it for its day and its judges, link its judgments, set it evaluated.
@@ -23,28 +39,91 @@ class QualityScores:
             stored_case: what stays of the submission's case (by the storage policy); None leaves it as it is.
 
         Returns:
-            False where the answer had its row already: nothing is changed then, nothing counted twice.
+            False where the answer had its row already, or was erased while it was judged: nothing is changed then, nothing
+            counted twice.
         """
-        raise NotImplementedError
+        words = index_words(score)
+        additions = Additions()
+        additions.count(score, uses)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = score_row(score)
+            statement = insert_into(connection, quality_scores).on_conflict_do_nothing().returning(quality_scores.c.number)
+            number = connection.execute(statement, row).scalar()
+            handed_over = lock_submission(connection, row["id"])
+            if number is None or (handed_over and handed_over.state == ERASED_STATE):
+                connection.rollback()
+                return False
+            if handed_over:
+                set_evaluated(connection, row["id"], stored_case)
+                additions.take_back_failure(handed_over)
+            criteria = criterion_rows(number, score)
+            if criteria:
+                connection.execute(insert(quality_criteria), criteria)
+            insert_missing(connection, evaluation_judgments, link_rows(score.id, keys))
+            add_words(connection, {number: words})
+            additions.write(connection)
+            connection.commit()
+        return True
 
     def get(self, id: str) -> QualityScore | None:
         """An answer's score by its id."""
-        raise NotImplementedError
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(select(quality_scores).where(quality_scores.c.id == storable(id))).all()
+            return next(iter(scores_of(connection, rows)), None)
 
     def judgments(self, id: str) -> list[Judgment]:
         """Every judgment of an answer, failed attempts too, in the order they came."""
-        raise NotImplementedError
+        query = select(evaluation_judgments.c.key).where(evaluation_judgments.c.submission_id == storable(id))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            keys = list(connection.execute(query).scalars())
+        return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
-    def erase(self, ids: Sequence[str]) -> int:
-        """Remove answers wholly: submission, score, criteria, judgments, alerts' texts, review items, labels' notes, index.
+    def erase(self, ids: Sequence[str], *, wipe: bool = True) -> int:
+        """Remove answers wholly: submission, score, criteria, judgments, alerts' texts, review items, labels, index.
 
-        The days' counts stay: they hold no text. Judgments that another answer shares stay until that one goes.
+        The days' counts stay: they hold no text. Judgments that another answer shares stay until that one goes. An answer that is
+        being judged leaves an empty submission (`left_out`), so that its evaluation does not bring it back.
+
+        The rows are gone in one transaction. With `wipe`, their bytes are too when this returns (see `wipe`); whoever erases in
+        several portions may leave that for the end.
 
         Returns:
             How many answers there were.
         """
-        raise NotImplementedError
+        with storage_errors(self._ledger.place):
+            erased = erase_answers(self._ledger.engine, [storable(id) for id in ids])
+        if erased and wipe:
+            self.wipe()
+        return erased
+
+    def wipe(self) -> None:
+        """Overwrite what erased answers left behind in the database's files; see `wipe_remains`."""
+        with storage_errors(self._ledger.place):
+            wipe_remains(self._ledger.engine)
 
     def older_than(self, moment: datetime, limit: int) -> list[str]:
         """Ids of submissions received before a moment (evaluated or not), oldest first."""
-        raise NotImplementedError
+        query = select(submissions.c.id).where(submissions.c.received_at < naive(moment))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return list(
+                connection.execute(query.order_by(submissions.c.received_at, submissions.c.number).limit(limit)).scalars()
+            )
+
+
+def lock_submission(connection: Connection, id: str) -> Row[Any] | None:
+    """A submission's state, and when, where and under which variant it was answered; None for a score without a submission."""
+    columns: tuple[ColumnElement[Any], ...] = (submissions.c.state, *PLACE)
+    return connection.execute(select(*columns).where(submissions.c.id == id).with_for_update()).one_or_none()
+
+
+def set_evaluated(connection: Connection, id: str, stored_case: Case | None) -> None:
+    """Set a submission evaluated, and put what stays of its case in the case's place."""
+    values: dict[str, Any] = {"state": "evaluated", "reason": ""}
+    if stored_case is not None:
+        values["case"] = case_text(stored_case)
+    connection.execute(update(submissions).where(submissions.c.id == id).values(**values))
+
+
+def link_rows(id: str, keys: Sequence[str]) -> list[dict[str, str]]:
+    """An answer's links to its judgments as rows."""
+    return [{"submission_id": storable(id), "key": key} for key in dict.fromkeys(keys)]

@@ -1,14 +1,12 @@
 """Read and append: the only place that speaks SQL about runs, answers and judgments."""
 
 import os
-import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from sqlalchemy import Engine, Row, Select, Table, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -16,13 +14,23 @@ from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.inserts import insert_missing
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.rows import (
+    answer_of,
+    answer_row,
+    aware,
+    chunks,
+    is_scored,
+    judgment_of,
+    judgment_row,
+    naive,
+    outcome_of,
+    row_of,
+    storable,
+    verdict_row,
+)
 from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
-KEYS_PER_QUERY = 500
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
-
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Ledger:
@@ -207,98 +215,3 @@ class Ledger:
         for part in chunks(keys):
             with self.engine.connect() as connection:
                 yield from connection.execute(select(table).where(table.c.key.in_(part)).order_by(table.c.id)).all()
-
-
-def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Keys in portions that a query can take."""
-    distinct = list(dict.fromkeys(keys))
-    for start in range(0, len(distinct), KEYS_PER_QUERY):
-        yield distinct[start : start + KEYS_PER_QUERY]
-
-
-def is_scored(judgment: Judgment) -> bool:
-    """Whether every verdict of a judgment is a score."""
-    return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
-
-
-def row_of(record: Answer | Judgment | Run) -> dict[str, Any]:
-    """A record's fields, its texts as every database takes them."""
-    fields = msgspec.structs.asdict(record)
-    return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
-
-
-def answer_row(answer: Answer) -> dict[str, Any]:
-    """An answer as a row."""
-    return row_of(answer) | {"created_at": naive(answer.created_at)}
-
-
-def answer_of(row: Row[Any]) -> Answer:
-    """A row as an answer."""
-    fields = {name: value for name, value in row._mapping.items() if name != "id"}
-    return Answer(**fields | {"created_at": aware(row.created_at)})
-
-
-def judgment_row(judgment: Judgment) -> dict[str, Any]:
-    """A judgment as a row; its verdicts are rows of their own."""
-    row = row_of(judgment)
-    del row["verdicts"]
-    return row | {"steps": json_text(judgment.steps), "created_at": naive(judgment.created_at)}
-
-
-def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
-    """A row and its verdicts as a judgment."""
-    fields = {name: value for name, value in row._mapping.items() if name != "id"}
-    steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
-    return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
-
-
-def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a row; scores are a column, so that SQL can reckon with them."""
-    outcome = verdict.outcome
-    scored = isinstance(outcome, Scored)
-    evidence = tuple(storable(extract) for extract in outcome.evidence) if isinstance(outcome, Scored) else ()
-    return {
-        "judgment_id": judgment_id,
-        "criterion": verdict.criterion,
-        "outcome": outcome_name(outcome),
-        "score": outcome.score if isinstance(outcome, Scored) else None,
-        "explanation": storable(outcome.explanation) if isinstance(outcome, Scored) else "",
-        "evidence": json_text(evidence),
-        "reason": "" if scored else storable(getattr(outcome, "reason", "")),
-    }
-
-
-FAILURES: dict[str, Callable[..., Outcome]] = {
-    "unparsed": Unparsed,
-    "refused": Refused,
-    "timed_out": TimedOut,
-    "unreachable": Unreachable,
-}
-
-
-def outcome_of(row: Row[Any]) -> Outcome:
-    """The outcome of a verdict's row."""
-    if row.outcome == "scored":
-        evidence = msgspec.json.decode(row.evidence, type=tuple[str, ...])
-        return Scored(score=row.score, explanation=row.explanation, evidence=evidence)
-    return FAILURES[row.outcome](reason=row.reason)
-
-
-def json_text(value: Any) -> str:
-    """A value as JSON text."""
-    return msgspec.json.encode(value).decode()
-
-
-def storable(text: str) -> str:
-    """A text that every database takes: NUL and lone surrogates become U+FFFD."""
-    return UNSTORABLE.sub("\ufffd", text)
-
-
-def naive(moment: datetime) -> datetime:
-    """UTC without its zone, as the columns hold it."""
-    return moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def aware(moment: datetime | None) -> datetime | None:
-    """A column's time with its zone."""
-    return moment.replace(tzinfo=UTC) if moment else None

@@ -2,8 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
+import msgspec
+from sqlalchemy import Select, select, update
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.inserts import insert_or_replace
+from areopage.ledger.monitor_tables import workers
 from areopage.ledger.quality_records import Worker
+from areopage.ledger.rows import aware, naive, storable
 from areopage.ledger.store import Ledger
 
 
@@ -15,16 +23,28 @@ class Workers:
 
     def beat(self, worker: Worker) -> None:
         """Insert a worker or renew its sign of life."""
-        raise NotImplementedError
+        row = msgspec.structs.asdict(worker) | {"host": storable(worker.host)}
+        row |= {"started_at": naive(worker.started_at), "seen_at": naive(worker.seen_at)}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_or_replace(connection, workers, row)
 
     def silent(self, since: datetime) -> Sequence[Worker]:
         """Workers that are "alive" and gave no sign since a moment."""
-        raise NotImplementedError
+        return self._workers(select(workers).where(workers.c.state == "alive", workers.c.seen_at < naive(since)))
 
     def mark(self, executor: str, state: str) -> None:
         """Set a worker's state."""
-        raise NotImplementedError
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(update(workers).where(workers.c.executor == executor).values(state=state))
 
     def list(self) -> Sequence[Worker]:
         """All workers, the newest sign first."""
-        raise NotImplementedError
+        return self._workers(select(workers))
+
+    def _workers(self, query: Select[Any]) -> Sequence[Worker]:
+        newest = query.order_by(workers.c.seen_at.desc(), workers.c.executor)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [
+                Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
+                for row in connection.execute(newest)
+            ]

@@ -4,6 +4,7 @@ Each process writes a file of its own, one line per answer, each by one system c
 the process, not a power cut. A worker takes it over (`drain`).
 """
 
+import errno
 import logging
 import os
 import secrets
@@ -12,9 +13,9 @@ import time
 from pathlib import Path
 
 import msgspec
-from filelock import FileLock
 
 from areopage.ledger.quality_records import Submission
+from areopage.monitor.file_lock import hold
 from areopage.monitor.spool_files import Deliver, Drained, drain
 
 ROLL_AT = 16_000_000
@@ -84,7 +85,7 @@ class _Writer:
         self._turn = threading.Lock()
         self._file: int | None = None
         self._size = 0
-        self._lock: FileLock | None = None
+        self._lock: int | None = None
         self.failing = False
 
     def write(self, line: bytes) -> None:
@@ -94,17 +95,15 @@ class _Writer:
             OSError: it cannot be written.
         """
         with self._turn:
-            if self._file is None or self._size >= self._roll_at:
-                self._begin()
-            assert self._file is not None
+            file = self._begin() if self._file is None or self._size >= self._roll_at else self._file
             try:
-                written = os.write(self._file, line)
+                written = os.write(file, line)
             except OSError:
                 self._end()
                 raise
             if written < len(line):
-                self._undo()
-                raise OSError(28, "no space left for a whole line")
+                self._undo(file)
+                raise OSError(errno.ENOSPC, "no space left for a whole line")
             self._size += written
 
     def close(self) -> None:
@@ -112,26 +111,24 @@ class _Writer:
         with self._turn:
             self._end()
 
-    def _begin(self) -> None:
+    def _begin(self) -> int:
         """Open a new file; its lock is there before it is, so that nobody takes it for abandoned."""
         self._end()
         self._folder.mkdir(parents=True, exist_ok=True)
         stem = self._folder / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}"
-        lock = FileLock(stem.with_suffix(".lock"), timeout=0)
-        lock.acquire()
+        self._lock, self._size = hold(stem.with_suffix(".lock")), 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
             self._file = os.open(stem.with_suffix(".jsonl"), flags, 0o600)
         except OSError:
-            lock.release()
+            self._end()
             raise
-        self._lock, self._size = lock, 0
+        return self._file
 
-    def _undo(self) -> None:
+    def _undo(self, file: int) -> None:
         """Remove half a line; where even that fails, leave the file to the worker, who puts the half line aside."""
-        assert self._file is not None
         try:
-            os.ftruncate(self._file, self._size)
+            os.ftruncate(file, self._size)
         except OSError:
             self._end()
 
@@ -140,5 +137,5 @@ class _Writer:
             os.close(self._file)
             self._file = None
         if self._lock is not None:
-            self._lock.release()
+            os.close(self._lock)
             self._lock = None

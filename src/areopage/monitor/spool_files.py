@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from areopage.errors import StorageError, SubmissionError
 from areopage.ledger.quality_records import Submission
+from areopage.monitor.file_lock import hold
 from areopage.monitor.submit import checked
 
 REJECTED = "rejected"
@@ -145,18 +145,15 @@ def write_offset(data: Path, offset: int) -> None:
 @contextmanager
 def owned(path: Path) -> Iterator[bool]:
     """Whether a lock is free; it is held as long as the block lasts."""
-    lock = FileLock(path, timeout=0)
     try:
-        lock.acquire()
-    except Timeout:
-        yield False
-        return
+        lock = hold(path)
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}: name a folder of yours as spool") from None
     try:
-        yield True
+        yield lock is not None
     finally:
-        lock.release()
+        if lock is not None:
+            os.close(lock)
 
 
 @contextmanager
@@ -165,4 +162,6 @@ def readable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(f"{error.filename or folder}: {error.strerror or os.fspath(folder)}: the spool cannot be read") from None
+        raise StorageError(
+            f"{error.filename or folder}: {error.strerror or os.fspath(folder)}: the spool cannot be read"
+        ) from None

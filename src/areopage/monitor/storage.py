@@ -85,7 +85,7 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
 
 
 def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:
-    """An outcome with what stays of its texts; why a judge gave no score is the program's own text, and stays but for the policy."""
+    """An outcome with what stays of its texts; why there is no score may quote the judge."""
     if isinstance(outcome, Scored):
         return Scored(
             score=outcome.score,

@@ -1,7 +1,7 @@
 """Charts as SVG inside of a page: no script, no inline style, so that the strictest policy lets them stand.
 
 They are coloured by the classes in `charts.css` (`STYLES`), which use the page's own variables: --ink, --soft, --rule, --accent,
---track, --alarm, --sans. A series takes the colour of its class: `c0` to `c5`. Every text is escaped.
+--track, --paper, --sans. A series takes the colour of its class: `c0` to `c5`. Every text is escaped.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,14 +50,14 @@ def trend_chart(
 
     Args:
         days: a short label for each day, in order; only some are written below the chart.
-        series: with as many values as there are days.
+        series: with as many values as there are days; the first lies over the others.
         low, high: the ends of the vertical axis; values beyond them are drawn at the end.
         title: what is read out instead of the picture.
         levels: horizontal lines.
         number: how numbers are written in the page's language.
     """
     parts = [_grid(low, high, number), *(_level(level, low, high) for level in levels), _day_labels(days)]
-    parts += [_line(one, days, low, high, number) for one in series]
+    parts += [_line(one, days, low, high, number) for one in reversed(series)]
     legend = Markup().join(
         Markup('<li class="{}"><svg viewBox="0 0 16 8" aria-hidden="true"><path class="line" d="M0 4H16"/></svg>{}</li>').format(
             one.css, one.label
@@ -92,7 +92,7 @@ def bar_chart(
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
         height = (floor - ceiling) * count / most
         middle = RIGHT + space * (place + 0.5)
-        bar = Markup('<rect class="bar {}" x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>').format(
+        bar = Markup('<rect class="column {}" x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>').format(
             css[place] if css else "", _at(middle - space * 0.38), _at(floor - height), _at(space * 0.76), _at(height), label,
             number(count),
         )  # fmt: skip
@@ -132,9 +132,9 @@ def _round_step(least: float) -> float:
 
 
 def _level(level: Level, low: float, high: float) -> Markup:
-    """A horizontal line with its label above its right end."""
+    """A horizontal line with its label below its right end."""
     y = _height(level.value, low, high)
-    return _path("level", f"M{LEFT:g} {_at(y)}H{WIDTH - RIGHT:g}") + _text("level", WIDTH - RIGHT, y - 5, level.label)
+    return _path("level", f"M{LEFT:g} {_at(y)}H{WIDTH - RIGHT:g}") + _text("level", WIDTH - RIGHT, y + 15, level.label)
 
 
 def _day_labels(days: Sequence[str]) -> Markup:

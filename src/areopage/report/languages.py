@@ -49,6 +49,13 @@ class Language(Struct, frozen=True, kw_only=True):
             return MISSING
         return self._formed(f"{value:,.{digits}f}")
 
+    def signed(self, value: float | None, digits: int = 2) -> str:
+        """A difference with its sign, which only one that is shown as zero does not have."""
+        shown = self.number(value, digits)
+        if value is None or not any(sign in "123456789" for sign in shown):
+            return shown.removeprefix("−")
+        return shown if value < 0 else f"+{shown}"
+
     def short(self, value: float) -> str:
         """A number with no more decimals than it has, at most four: 5, 0.75."""
         return self._formed(f"{value:,.4f}".rstrip("0").rstrip("."))
@@ -85,11 +92,17 @@ class Language(Struct, frozen=True, kw_only=True):
         return "".join(signs.get(sign, sign) for sign in text)
 
 
-def language_for(code: str) -> Language:
-    """The report's language for a run's: its own, the one of its first part (`fr-CA`), else English."""
+def language_for(code: str, *more_words: Path) -> Language:
+    """The report's language for a run's: its own, the one of its first part (`fr-CA`), else English.
+
+    Args:
+        more_words: files whose words are added to the report's, or take their place.
+    """
     first = re.split("[-_]", code)[0].lower()
     chosen = first if first in LANGUAGES else "en"
-    words = yaml.safe_load(WORDS_FILE.read_text(encoding="utf-8"))
+    words: dict[str, Any] = {}
+    for path in (WORDS_FILE, *more_words):
+        words |= yaml.safe_load(path.read_text(encoding="utf-8"))
     return Language(code=chosen, words={key: typeset(forms[chosen], chosen) for key, forms in words.items()})
 
 

@@ -170,7 +170,10 @@ def _beta_share(a: float, above: float, below: float) -> float:
     """The regularised incomplete beta function I_x(a, 1/2) at x = `below` = 1 - `above`; both are given to keep their digits."""
     if above <= 0.0:
         return 1.0
-    front = math.exp(a * math.log1p(-above) + 0.5 * math.log(above) - _log_beta_half(a))
+    if below <= 0.0:
+        return 0.0
+    log_below = math.log1p(-above) if above < 0.5 else math.log(below)
+    front = math.exp(a * log_below + 0.5 * math.log(above) - _log_beta_half(a))
     if below < (a + 1) / (a + 2.5):
         return min(1.0, front * _fraction(a, 0.5, below) / a)
     return max(0.0, 1.0 - front * _fraction(0.5, a, above) / 0.5)

@@ -24,8 +24,8 @@ from areopage.scoring.correlation import (
     pearson_estimate,
     spearman_estimate,
 )
+from areopage.scoring.counts import critical_t
 from areopage.scoring.rater_agreement import RaterAgreement, rater_agreement
-from areopage.scoring.student import t_quantile
 from areopage.scoring.weighted_kappa import kappa_estimate
 
 BOUND = 0.8
@@ -190,7 +190,7 @@ def bias_estimate(differences: Column) -> Estimate:
     spread = sample_sd(values)
     if spread < 1e-12:
         return Estimate(value=centre, reason="constant")
-    half = t_quantile(0.975, len(values) - 1) * spread / sqrt(len(values))
+    half = critical_t(len(values) - 1) * spread / sqrt(len(values))
     return Estimate(value=centre, low=centre - half, high=centre + half)
 
 

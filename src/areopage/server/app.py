@@ -2,29 +2,106 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
 from areopage import __version__
+from areopage.monitor.figures import PeriodFigures
+from areopage.review.agreement import AgreementReport
+from areopage.server import health
 from areopage.server.access import access_to
+from areopage.server.api import agreement, evaluations, figures
+from areopage.server.api.records import (
+    AcceptedAnswers,
+    AlertPage,
+    Answer,
+    Answers,
+    EvaluationPage,
+    EvaluationView,
+    Faulty,
+    GivenLabels,
+    StoredLabels,
+)
+from areopage.server.api.schema import components
 from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
+from areopage.server.gathering import Gathering
 from areopage.server.headers import SecurityHeaders
+from areopage.server.health import Check, Health
 from areopage.server.limits import BodyLimit, KnownHosts
+from areopage.server.metrics import Metrics, Timing
+from areopage.server.pages import agreement as agreement_page
+from areopage.server.pages import monitor, review, session
+from areopage.server.telemetry import Tracing
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 STATIC = Path(__file__).parent / "static"
+DESCRIPTION = "Hand answers over, ask how they stand, read the figures. Each request shows `Authorization: Bearer areo_...`."
+ROUTERS = (
+    evaluations.router,
+    figures.router,
+    agreement.router,
+    health.router,
+    session.router,
+    monitor.router,
+    review.router,
+    agreement_page.router,
+)
+RECORDS = (
+    AcceptedAnswers,
+    AgreementReport,
+    AlertPage,
+    Answer,
+    Answers,
+    EvaluationPage,
+    EvaluationView,
+    Faulty,
+    GivenLabels,
+    Health,
+    PeriodFigures,
+    StoredLabels,
+)
+
 Hook = Callable[[], Awaitable[None]]
 
 
-def create_app(context: ServerContext, *, on_start: Sequence[Hook] = (), on_stop: Sequence[Hook] = ()) -> FastAPI:
+class Api(FastAPI):
+    """The application; its OpenAPI schema describes what msgspec reads and writes."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The schema, made once."""
+        if self.openapi_schema is None:
+            schema = get_openapi(
+                title=self.title, version=self.version, summary=self.summary, description=DESCRIPTION, routes=self.routes
+            )
+            parts = schema.setdefault("components", {})
+            parts["schemas"] = components(RECORDS)
+            parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+            schema["security"] = [{"key": []}]
+            self.openapi_schema = schema
+        return self.openapi_schema
+
+
+def create_app(
+    context: ServerContext,
+    *,
+    on_start: Sequence[Hook] = (),
+    on_stop: Sequence[Hook] = (),
+    checks: Sequence[Check] = (),
+    tracing: "TracerProvider | None" = None,
+) -> FastAPI:
     """The application of one server.
 
     Args:
+        checks: asked by `/readyz`.
+        tracing: is given a span for each request; None: there are none.
         on_start: awaited in order before the first request.
         on_stop: awaited in order after the last request.
     """
@@ -38,7 +115,7 @@ def create_app(context: ServerContext, *, on_start: Sequence[Hook] = (), on_stop
             await stop()
 
     # the bundled pages of FastAPI's documentation load scripts from other sites: the schema alone is served
-    app = FastAPI(
+    app = Api(
         title="Areopage",
         version=__version__,
         summary="Quality of answers in production",
@@ -49,12 +126,15 @@ def create_app(context: ServerContext, *, on_start: Sequence[Hook] = (), on_stop
     )
     app.state.context = context
     app.state.access = access_to(context)
+    app.state.metrics = Metrics(context)
+    app.state.checks = checks
+    app.state.gathering = Gathering(context.submit)
     handle_errors(app)
     add_guards(app, context)
-    for name in ("session", "monitor", "review", "agreement"):
-        module = f"areopage.server.pages.{name}"
-        if find_spec(module):
-            app.include_router(import_module(module).router)
+    if tracing is not None:
+        app.add_middleware(Tracing, provider=tracing)
+    for router in ROUTERS:
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
 
@@ -71,4 +151,5 @@ def add_guards(app: FastAPI, context: ServerContext) -> None:
         )
     app.add_middleware(BodyLimit, most=server.max_body)
     app.add_middleware(KnownHosts, addresses=app.state.access.addresses)
+    app.add_middleware(Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)

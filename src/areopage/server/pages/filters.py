@@ -1,5 +1,6 @@
 """What a reader chose to see: the period and the filters of an address, read leniently (what makes no sense is left out)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import get_args
@@ -17,6 +18,7 @@ BANDS: tuple[Band, ...] = get_args(Band)
 ANY = "*"
 """The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
 LONGEST_TEXT = 200
+PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
@@ -43,7 +45,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
         return Filters(
             period=self.period,
             band=self.band,
-            criterion=self.criterion,
+            criterion=self.criterion if self.band else "",
             source=self.source,
             variant=self.variant,
             text=self.text,
@@ -90,7 +92,7 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
         source=choice(query, "source"),
         variant=choice(query, "variant"),
         band=next((one for one in BANDS if one == band), None),
-        criterion=query.get("criterion", ""),
+        criterion=query.get("criterion", "") if PATH.fullmatch(query.get("criterion", "")) else "",
         text=query.get("q", "").strip()[:LONGEST_TEXT],
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 16 else None,
     )

@@ -90,3 +90,10 @@ def answer_url(id: str) -> str:
     if id in (".", ".."):
         return f"/monitor/answers/?id={quote(id)}"
     return f"/monitor/answers/{quote(id, safe='')}"
+
+
+def review_url(id: str) -> str:
+    """The page where people label an answer; ids of dots alone go into the query, as in `answer_url`."""
+    if id in (".", ".."):
+        return f"/review/?id={quote(id)}"
+    return f"/review/{quote(id, safe='')}"

@@ -1,6 +1,5 @@
 """The live page: how good the answers are now."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -29,7 +28,9 @@ for page in (answers, alerts_page, queue_page, golden_page):
 def show_overview(request: Request, reader: Reader) -> Response:
     """The whole page."""
     asked, view, spoken = gathered(request)
-    return render(request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=first_answer(request))
+    return render(
+        request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=first_answer(request)
+    )
 
 
 @router.get("/monitor/figures")
@@ -45,3 +46,31 @@ def show_figures(request: Request, reader: Reader) -> Response:
 def chart_styles() -> Response:
     """The styles of charts, which reports have in common with the pages."""
     return FileResponse(STYLES, headers=KEPT)
+
+
+def gathered(request: Request) -> tuple[Chosen, Overview, Language]:
+    """What is asked for, what there is to show, and the reader's language."""
+    context, spoken = context_of(request), language(request)
+    asked = chosen(request, context.now().date(), TODAY)
+    return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
+
+
+def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Language) -> dict[str, Any]:
+    """What the templates of the figures take."""
+    scale, threshold = context.suite.scale, context.config.section.alerts.threshold
+    return {
+        "asked": asked,
+        "view": view,
+        "scale": scale,
+        "threshold": threshold,
+        "edges": [scale.min + share * (scale.max - scale.min) for share in (0.6, 0.8)],
+        "trends": trends_of(view.trend, scale, threshold, spoken),
+        "distribution": distribution_of(view.figures, scale, spoken),
+    }
+
+
+def first_answer(request: Request) -> str:
+    """The three lines of a shell that hand over a first answer to this very server."""
+    address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
+    body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
+    return f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"

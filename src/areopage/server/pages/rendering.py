@@ -1,8 +1,8 @@
 """Pages out of templates: in the reader's language, escaped always, built once per application.
 
-Every page extends `base.html.j2`. What a template has: `lang`, `say`, `count`, `standing`, `asset`, `answer_url`; the filters of
-`pages.formats`; and, of the request: `here` (its path), `languages` (code and link of each), `actor` (None where nobody had to
-sign in), `csrf()` for the hidden field of a form.
+Every page extends `base.html.j2`. What a template has: `lang`, `say`, `count`, `standing`, `unfit`, `standing_of_judge`, `asset`,
+`answer_url`, `review_url`, `version`; the filters of `pages.formats`; of the request: `here` (its path), `languages` (code and
+link of each), `actor` (None where nobody had to sign in), `csrf()` for the hidden field of a form.
 """
 
 import hashlib
@@ -20,10 +20,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from areopage import __version__
+from areopage.report.agreement import AGREEMENT_WORDS
 from areopage.report.charts import STYLES
 from areopage.report.languages import LANGUAGES, WORDS_FILE, Language, typeset
 from areopage.server.access import actor_of, csrf_token
-from areopage.server.pages.formats import answer_url, filters_of
+from areopage.server.pages.formats import answer_url, filters_of, review_url
+from areopage.server.pages.standings import standing_of_judge, standing_text, unfit
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -59,7 +61,7 @@ def versioned(address: str, path: Path) -> str:
 def read_words() -> dict[str, Any]:
     """The words of every page; a file of its own per group of pages, over the report's words."""
     merged: dict[str, Any] = {}
-    for path in (WORDS_FILE, *sorted(Path(__file__).parent.glob("*words.yml"))):
+    for path in (WORDS_FILE, AGREEMENT_WORDS, *sorted(Path(__file__).parent.glob("*words.yml"))):
         merged.update(yaml.safe_load(path.read_text(encoding="utf-8")))
     return merged
 
@@ -82,9 +84,12 @@ def environment(language: Language, assets: Mapping[str, str]) -> Environment:
         lang=language,
         say=language.say,
         count=language.count,
-        standing=language.standing,
+        standing=partial(standing_text, language),
+        unfit=unfit,
+        standing_of_judge=standing_of_judge,
         asset=assets.__getitem__,
         answer_url=answer_url,
+        review_url=review_url,
         version=__version__,
     )
     made.filters.update(filters_of(language))
@@ -147,11 +152,13 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .environments[code]
         .get_template(template)
         .render(
-            here=request.url.path,
-            languages=[(name, link_in(request, name)) for name in LANGUAGES],
-            csrf=partial(csrf_token, request),
-            actor=actor_of(request),
-            **values,
+            {
+                "here": request.url.path,
+                "languages": [(name, link_in(request, name)) for name in LANGUAGES],
+                "csrf": partial(csrf_token, request),
+                "actor": actor_of(request),
+            }
+            | values
         )
     )
     # A surrogate cannot be encoded; the ledger keeps none, but an id in the address may hold one.

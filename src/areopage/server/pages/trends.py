@@ -33,7 +33,7 @@ def trends_of(figures: PeriodFigures, scale: Scale, threshold: float | None, lan
     named = [("", language.say("global_score"), "c0"), *((one.criterion, one.label, "c1") for one in figures.criteria)]
     found = []
     for criterion, label, css in named:
-        levels = [Level(value=threshold, label=language.say("threshold"))] if threshold is not None and not criterion else []
+        levels = [Level(value=threshold, label="")] if threshold is not None and not criterion else []
         chart = trend_chart(
             days,
             [Series(label=label, values=daily(figures.days, criterion), css=css)],

@@ -6,3 +6,11 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.querySelectorAll("[data-live]").forEach((part) => htmx.trigger(part, "seen"));
 });
+// What the reader opened in a part stays open when the part is renewed.
+let opened = [];
+document.addEventListener("htmx:beforeSwap", () => {
+  opened = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  opened.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+});

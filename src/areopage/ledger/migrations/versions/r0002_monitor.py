@@ -28,6 +28,11 @@ def text(name: str, length: int = 0, **options: Any) -> "sa.Column[str]":
     return sa.Column(name, sa.String(length) if length else sa.Text(), nullable=False, **options)
 
 
+def key(name: str, length: int) -> "sa.Column[str]":
+    """A column of text of the primary key."""
+    return sa.Column(name, sa.String(length), primary_key=True)
+
+
 def whole(name: str, **options: Any) -> "sa.Column[int]":
     """A column of whole numbers that is never NULL."""
     return sa.Column(name, sa.Integer, nullable=False, **options)
@@ -111,7 +116,7 @@ def create_quality_parts() -> None:
     op.create_table(
         "quality_criteria",
         sa.Column("quality_number", sa.Integer, sa.ForeignKey("quality_scores.number"), primary_key=True),
-        sa.Column("criterion", sa.String(256), primary_key=True),
+        key("criterion", 256),
         whole("position"),
         real("score"),
         text("band", 16),
@@ -120,8 +125,8 @@ def create_quality_parts() -> None:
     )
     op.create_table(
         "evaluation_judgments",
-        sa.Column("submission_id", sa.String(128), primary_key=True),
-        sa.Column("key", sa.String(64), primary_key=True),
+        key("submission_id", 128),
+        key("key", 64),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_evaluation_judgments_key", "evaluation_judgments", ["key"])
@@ -145,8 +150,8 @@ def create_counts() -> None:
     op.create_table(
         "quality_counts",
         sa.Column("day", sa.Date, primary_key=True),
-        *(sa.Column(name, sa.String(size), primary_key=True) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
-        sa.Column("criterion", sa.String(256), primary_key=True),
+        *(key(name, size) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
+        key("criterion", 256),
         sa.Column("score", sa.Float, primary_key=True),
         whole("answers"),
         sqlite_with_rowid=False,
@@ -154,7 +159,7 @@ def create_counts() -> None:
     op.create_table(
         "quality_days",
         sa.Column("day", sa.Date, primary_key=True),
-        *(sa.Column(name, sa.String(size), primary_key=True) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
+        *(key(name, size) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
         *(whole(name) for name in ("scored", "unscored", "failed")),
         real("seconds", nullable=False),
         *(whole(name) for name in ("prompt_tokens", "completion_tokens")),
@@ -163,8 +168,7 @@ def create_counts() -> None:
     op.create_table(
         "judge_days",
         sa.Column("day", sa.Date, primary_key=True),
-        *(sa.Column(name, sa.String(size), primary_key=True) for name, size in (("judge", 256), ("model", 256))),
-        *(sa.Column(name, sa.String(size), primary_key=True) for name, size in (("outcome", 16), ("currency", 8))),
+        *(key(name, size) for name, size in (("judge", 256), ("model", 256), ("outcome", 16), ("currency", 8))),
         *(whole(name) for name in ("verdicts", "calls")),
         real("seconds", nullable=False),
         *(whole(name) for name in ("prompt_tokens", "completion_tokens")),
@@ -204,7 +208,7 @@ def create_rounds_and_workers() -> None:
     """Workers' signs of life, and rounds of golden questions."""
     op.create_table(
         "workers",
-        sa.Column("executor", sa.String(128), primary_key=True),
+        key("executor", 128),
         text("host"),
         whole("process"),
         moment("started_at"),
@@ -213,7 +217,7 @@ def create_rounds_and_workers() -> None:
     )
     op.create_table(
         "golden_runs",
-        sa.Column("id", sa.String(128), primary_key=True),
+        key("id", 128),
         text("suite", 128),
         moment("started_at"),
         moment("finished_at", nullable=True),
@@ -230,7 +234,7 @@ def create_access() -> None:
     """Who may enter, and who did what."""
     op.create_table(
         "api_keys",
-        sa.Column("id", sa.String(32), primary_key=True),
+        key("id", 32),
         text("name", 128),
         text("hash", 64, unique=True),
         text("role", 16),

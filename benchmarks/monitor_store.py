@@ -1,0 +1,333 @@
+"""How quick the monitor's store is with many answers in it. One JSON line; times are medians in milliseconds.
+
+    python benchmarks/monitor_store.py                                    # 1,000,000 answers in a SQLite file
+    python benchmarks/monitor_store.py --rows 200000 --url postgresql://user@host/empty_database
+
+The store is built with the real schema from texts that are the same every time: 30 days, 3 sources, 2 variants, about 90
+different words an answer, one of them ("notaire") in half of all answers, one ("usucapion") in one of 20,000.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection, Table, insert, text
+
+from areopage.cases.records import Case
+from areopage.ledger.counting import Additions
+from areopage.ledger.counts import Counts
+from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import CriterionResult, Filters, JudgeUse, Period, QualityScore, Scope, Submission
+from areopage.ledger.quality_rows import criterion_rows, score_row
+from areopage.ledger.records import Run
+from areopage.ledger.search import add_words, filter_words, words_of
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions, submission_row
+
+DAYS = 30
+START = date(2026, 1, 1)
+END = datetime(2026, 1, 1 + DAYS, tzinfo=UTC)
+PERIOD = Period(start=START, end=END.date())
+ONE_DAY = Period(start=date(2026, 1, 10), end=date(2026, 1, 11))
+SOURCES = ("site", "application", "téléphone")
+CRITERIA = tuple(f"quality.answer.{name}" for name in ("exactitude", "completude", "format", "sources"))
+WEIGHTS = (0.4, 0.3, 0.15, 0.15)
+SYLLABLES = (
+    "ac",
+    "bé",
+    "ca",
+    "dé",
+    "er",
+    "fo",
+    "gi",
+    "ha",
+    "in",
+    "ju",
+    "la",
+    "mé",
+    "no",
+    "or",
+    "pa",
+    "qui",
+    "ré",
+    "so",
+    "té",
+    "vo",
+)
+USE = JudgeUse(
+    judge="one",
+    model="model",
+    calls=1,
+    outcomes={"scored": 4},
+    seconds=1.5,
+    prompt_tokens=900,
+    completion_tokens=200,
+    cost=0.001,
+    currency="EUR",
+)
+BATCH = 5000
+Item = TypeVar("Item")
+
+
+class Sentence(Struct, frozen=True):
+    """A sentence and the words that it is found by."""
+
+    text: str
+    words: frozenset[str]
+
+
+def sentence(words: Sequence[str]) -> Sentence:
+    """Words as a sentence."""
+    written = " ".join(words).capitalize() + "."
+    return Sentence(text=written, words=frozenset(words_of(written)))
+
+
+def make_sentences(chance: random.Random, count: int, length: int) -> list[Sentence]:
+    """Sentences of made-up French, a few words in all of them, most words in few."""
+    vocabulary = ["".join(chance.choice(SYLLABLES) for _ in range(chance.randint(1, 4))) for _ in range(20_000)]
+    return [sentence([vocabulary[int(20_000 * chance.random() ** 3)] for _ in range(length)]) for _ in range(count)]
+
+
+def made_answers(rows: int) -> Iterator[tuple[QualityScore, list[str]]]:
+    """Scored answers, in the order of their times, with the words that they are found by."""
+    chance = random.Random(7)
+    questions = make_sentences(chance, 2000, 12)
+    parts = make_sentences(chance, 5000, 20)
+    notary, rare = sentence(["Notaire"]), sentence(["usucapion"])
+    beginning = datetime(START.year, START.month, START.day, tzinfo=UTC)
+    for number in range(rows):
+        question = chance.choice(questions)
+        chosen = [*chance.choices(parts, k=6), *([notary] if number % 2 else []), *([rare] if number % 20_000 == 11 else [])]
+        feedback = chance.choice(parts)
+        score = made_score(f"answer-{number}", beginning + timedelta(days=DAYS * number / rows), chance)
+        score = replace(score, question=question.text, answer=" ".join(one.text for one in chosen), feedback=feedback.text)
+        words = question.words.union(feedback.words, *(one.words for one in chosen))
+        yield score, [*filter_words(score), *words]
+
+
+def made_score(id: str, moment: datetime, chance: random.Random) -> QualityScore:
+    """A score without texts; one in 200 answers has none."""
+    scored = chance.random() > 0.005
+    marks = [min(10.0, max(0.0, round(chance.gauss(7.2, 1.6), 1))) for _ in CRITERIA]
+    overall = sum(weight * mark for weight, mark in zip(WEIGHTS, marks, strict=True))
+    return QualityScore(
+        id=id,
+        run_id="m",
+        timestamp=moment,
+        evaluated_at=moment + timedelta(minutes=1),
+        suite="answer_quality",
+        suite_version="1",
+        language="fr",
+        source=chance.choice(SOURCES),
+        variant=chance.choice("AB"),
+        question="",
+        answer="",
+        score_global=overall if scored else None,
+        band=band_of(overall) if scored else "unscored",
+        criteria=tuple(
+            CriterionResult(criterion=name, score=mark, band=band_of(mark)) for name, mark in zip(CRITERIA, marks, strict=True)
+        ),
+        strengths=("Claire",),
+        weaknesses=("Sans source",),
+        suggestions=("Citer l’article",),
+        spread=round(chance.random() * 4, 1),
+        scored=4,
+        planned=4,
+        prompt_tokens=900,
+        completion_tokens=200,
+        seconds=1.5,
+    )
+
+
+def band_of(score: float) -> Any:
+    """The specification's bands."""
+    return "excellent" if score > 8 else "good" if score >= 6 else "weak"
+
+
+def submission_of(score: QualityScore) -> Submission:
+    """The submission of a score."""
+    case = Case(id=score.id, prompt=score.question, response=score.answer, source=score.source)
+    moment = score.timestamp
+    return Submission(case=case, received_at=moment, answered_at=moment, language="fr", variant=score.variant, state="evaluated")
+
+
+def build(ledger: Ledger, rows: int) -> None:
+    """Fill a new ledger."""
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=moment, finished_at=None, spec="{}")
+    ledger.put_monitor_run(run)
+    additions = Additions()
+    with ledger.engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA cache_size=-1000000")
+            connection.exec_driver_sql("PRAGMA wal_autocheckpoint=100000")
+        indexes = drop_indexes(connection)
+        for batch in batched(enumerate(made_answers(rows), 1), BATCH):
+            for _, (score, _) in batch:
+                additions.count(score, (USE,))
+            load(connection, submissions, [submission_row(submission_of(score)) for _, (score, _) in batch])
+            load(connection, quality_scores, [score_row(score) for _, (score, _) in batch])
+            load(connection, quality_criteria, [row for number, (score, _) in batch for row in criterion_rows(number, score)])
+            load_words(connection, {number: words for number, (_, words) in batch})
+            connection.commit()
+        additions.write(connection)
+        for statement in indexes:
+            connection.exec_driver_sql(statement)
+        connection.commit()
+    ledger.engine.dispose()
+    with ledger.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        vacuum = "VACUUM ANALYZE" if connection.dialect.name == "postgresql" else "PRAGMA wal_checkpoint(TRUNCATE)"
+        connection.exec_driver_sql(vacuum)
+
+
+def drop_indexes(connection: Connection) -> list[str]:
+    """Drop the indexes that are quicker made at the end; returns the statements that make them."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = 'quality_scores'"
+    else:
+        query = "SELECT indexname, indexdef FROM pg_indexes WHERE indexname ~ '^ix_(quality|submissions)'"
+    found = connection.execute(text(query)).all()
+    for name, _ in found:
+        connection.exec_driver_sql(f"DROP INDEX {name}")
+    return [statement for _, statement in found]
+
+
+def load(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Insert many rows, by the quickest way of the database."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(insert(table), rows)
+        return
+    columns = ", ".join(f'"{name}"' for name in rows[0])
+    with connection.connection.cursor() as cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:  # type: ignore[attr-defined]
+        for row in rows:
+            copy.write_row(tuple(row.values()))
+
+
+def load_words(connection: Connection, words: dict[int, list[str]]) -> None:
+    """Enter many answers into the index of words, by the quickest way of the database."""
+    if connection.dialect.name == "sqlite":
+        add_words(connection, words)
+        return
+    with connection.connection.cursor() as cursor, cursor.copy("COPY quality_search (number, words) FROM STDIN") as copy:  # type: ignore[attr-defined]
+        for number, listed in words.items():
+            copy.write_row((number, " ".join(f"'{word}'" for word in listed)))
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Items in portions."""
+    rest = iter(items)
+    while portion := list(islice(rest, size)):
+        yield portion
+
+
+def median_ms(work: Callable[[], object], times: int) -> float:
+    """The median time of some work in milliseconds, after once for warmth."""
+    work()
+    took = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - begun)
+    return round(1000 * statistics.median(took), 2)
+
+
+FILTERS = {
+    "page": Filters(),
+    "page_day": Filters(period=ONE_DAY),
+    "page_band": Filters(band="weak"),
+    "page_source": Filters(source="application"),
+    "page_variant": Filters(variant="B"),
+    "page_band_source_day": Filters(band="weak", source="application", period=ONE_DAY),
+    "page_criterion_band": Filters(band="weak", criterion=CRITERIA[0]),
+    "page_criterion_band_source_30d": Filters(band="weak", criterion=CRITERIA[0], source="site", period=PERIOD),
+    "text_half": Filters(text="notaire"),
+    "text_rare": Filters(text="usucapion"),
+    "text_none": Filters(text="introuvable"),
+    "text_prefix_3": Filters(text="pac"),
+    "text_two_words": Filters(text="acac notaire"),
+    "text_half_band_source_day": Filters(text="notaire", band="weak", source="application", period=ONE_DAY),
+    "text_half_unscored_30d": Filters(text="notaire", band="unscored", period=PERIOD),
+    "text_rare_band_30d": Filters(text="usucapion", band="good", period=PERIOD),
+    "text_half_other_source": Filters(text="notaire", source="nowhere"),
+}
+
+
+def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
+    """How long each read takes."""
+    lists, counts, scores = QualityLists(ledger), Counts(ledger), QualityScores(ledger)
+    took = {name: median_ms(lambda filters=filters: lists.page(filters), times) for name, filters in FILTERS.items()}  # type: ignore[misc]
+    took["page_in_the_middle"] = median_ms(lambda: lists.page(Filters(), before=rows // 2), times)
+    took["text_half_in_the_middle"] = median_ms(lambda: lists.page(Filters(text="notaire"), before=rows // 2), times)
+    took["worst_5_of_30d"] = median_ms(lambda: lists.worst(PERIOD, Scope()), times)
+    took["worst_5_of_a_day_source"] = median_ms(lambda: lists.worst(ONE_DAY, Scope(source="site")), times)
+    took["spread_most_of_a_day"] = median_ms(lambda: lists.spread_most(ONE_DAY, Scope(), 5), times)
+    took["sample_of_a_day"] = median_ms(lambda: lists.sample(ONE_DAY, Scope(), 5, 1), times)
+    took["counts_days_30d"] = median_ms(lambda: counts.days(PERIOD, Scope()), times)
+    took["counts_totals_30d"] = median_ms(lambda: counts.totals(PERIOD, Scope()), times)
+    took["tally_24h"] = median_ms(lambda: lists.tally(END - timedelta(hours=24), END, Scope()), min(times, 5))
+    took["get"] = median_ms(lambda: scores.get(f"answer-{rows // 3}"), times)
+    took["backlog"] = median_ms(lambda: Submissions(ledger).backlog(), times)
+    return took
+
+
+def write_times(ledger: Ledger) -> dict[str, float]:
+    """How long each write takes."""
+    intake, scores = Submissions(ledger), QualityScores(ledger)
+    fresh = [score for score, _ in made_answers(1500)]
+    ready = [replace(submission_of(replace(score, id=f"new-{score.id}")), state="waiting") for score in fresh]
+    singles, hundreds = iter(ready[:100]), iter(list(batched(ready[100:], 100)))
+    took = {
+        "add_1": median_ms(lambda: intake.add([next(singles)]), 90),
+        "add_100": median_ms(lambda: intake.add(next(hundreds)), 12),
+    }
+    todo = iter(fresh)
+
+    def finish() -> None:
+        score = next(todo)
+        now = replace(score, id=f"new-{score.id}", timestamp=END - timedelta(hours=1))
+        assert scores.finish(now, [USE], [f"{score.id}-key"], None)
+
+    return took | {"finish": median_ms(finish, 1000)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--url", help="an empty PostgreSQL database; by default a SQLite file in a temporary folder")
+    parser.add_argument("--keep", type=Path, help="a SQLite file that is built once and used again")
+    parser.add_argument("--times", type=int, default=15)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        ledger = Ledger.open(options.url or options.keep or Path(scratch) / "ledger.db")
+        begun = time.perf_counter()
+        if QualityScores(ledger).get("answer-0") is None:
+            build(ledger, options.rows)
+        built = time.perf_counter() - begun
+        file = None if options.url else Path(ledger.place).stat().st_size / 1e9
+        took = read_times(ledger, options.rows, options.times) | write_times(ledger)
+        ledger.close()
+    figures = {
+        "benchmark": "monitor_store",
+        "database": ledger.engine.dialect.name,
+        "rows": options.rows,
+        "build_seconds": round(built, 1),
+        "gigabytes": round(file, 2) if file else None,
+        "ms": took,
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

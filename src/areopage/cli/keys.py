@@ -1,0 +1,65 @@
+"""`areopage keys`: who may use the server: create, list, revoke."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+
+app = typer.Typer(help="API keys of the server: who may read, hand over answers, or erase.", no_args_is_help=True)
+
+if TYPE_CHECKING:
+    from areopage.ledger.quality_records import Role
+
+ROLES: "tuple[Role, ...]" = ("read", "write", "admin")
+ACTOR = "cli"
+LONGEST_NAME = 64
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
+    role: Annotated[str, typer.Option("--role", metavar="read|write|admin", help="What it allows; each includes those before.")],
+    config: ConfigOption = None,
+) -> None:
+    """Make a key and show it, once: only its hash is kept."""
+    from areopage.errors import UserError
+    from areopage.ledger.access import ApiKeys, Audit
+
+    chosen = next((known for known in ROLES if known == role), None)
+    if chosen is None:
+        raise UserError(f"--role {role!r} does not exist: give read, write or admin")
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
+    with monitor_ledger(monitor_config(config), create=True) as ledger:
+        record, key = ApiKeys(ledger).create(name.strip(), chosen)
+        Audit(ledger).note(ACTOR, "key_create", record.id, f"{record.name}, {record.role}")
+    typer.echo(key)
+    typer.echo(f"key {record.id} of {record.name} ({record.role}): store it now, it is not shown again", err=True)
+
+
+@app.command("list")
+def list_keys(config: ConfigOption = None) -> None:
+    """List keys: id, role, day of creation, whether it is revoked, name."""
+    from areopage.ledger.access import ApiKeys
+
+    with monitor_ledger(monitor_config(config)) as ledger:
+        for key in ApiKeys(ledger).list():
+            state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
+            typer.echo(f"{key.id}  {key.role:<5}  {key.created_at:%Y-%m-%d}  {state}  {key.name}")
+
+
+@app.command()
+def revoke(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as `areopage keys list` shows it.")],
+    config: ConfigOption = None,
+) -> None:
+    """Revoke a key; servers notice within seconds."""
+    from areopage.errors import UserError
+    from areopage.ledger.access import ApiKeys, Audit
+
+    with monitor_ledger(monitor_config(config)) as ledger:
+        if not ApiKeys(ledger).revoke(id):
+            raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
+        Audit(ledger).note(ACTOR, "key_revoke", id)
+    typer.echo(f"revoked: {id}")

@@ -1,0 +1,42 @@
+"""What a worker needs, from a configuration: who judges, and what is done by the clock."""
+
+from areopage.cli.review_duty import review_duty
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.duties import alert_duties
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.context import ContextBudget
+from areopage.monitor.duties import Duty
+from areopage.monitor.golden import golden_duties
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.monitor.retention import retention_duty
+from areopage.report.quality.daily import report_duty
+
+
+def judge_of(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
+    """The jury of a monitor; no model is called yet.
+
+    Raises:
+        ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
+    """
+    section = config.section
+    return kind.from_suite(
+        config.suite,
+        section.judges,
+        language=section.language or None,
+        joint=section.joint,
+        context=ContextBudget(
+            max_tokens=section.context.max_tokens,
+            max_chunks=section.context.max_chunks,
+            max_chars=section.context.max_chars,
+        ),
+    )
+
+
+def duties_of(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
+    """Everything that is done by the clock: alerts, golden questions, the report, retention, the review queue.
+
+    Raises:
+        ConfigError: the suite cannot be loaded.
+    """
+    single = (report_duty(ledger, config), retention_duty(ledger, config), review_duty(ledger, config))
+    return [*alert_duties(ledger, config), *golden_duties(ledger, config), *(duty for duty in single if duty is not None)]

@@ -1,0 +1,95 @@
+"""`areopage monitor report`: how good the answers were over some days."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+
+if TYPE_CHECKING:
+    from areopage.report.quality.write import Form
+
+STDOUT = "-"
+SUFFIXES: "dict[str, Form]" = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+
+
+def report(
+    config: ConfigOption = None,
+    days: Annotated[int, typer.Option("--days", min=1, max=3660, metavar="N", help="How many days, the last one included.")] = 7,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="The last day (UTC); default today.")] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language; default the configuration's.")] = "",
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="html|md|json", help="Default: by --out's ending, else md.")
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Where to; - is the screen, the default of md and json. html: quality-report-DATE.html."
+        ),
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
+) -> None:
+    """Write a report: means with their certainty, bands, trend, change, the weakest answers, the judges' health, cost."""
+    from areopage.report.quality.page import gather, last_days
+    from areopage.report.quality.write import file_name, render, write_quality_report
+
+    now = datetime.now(UTC)
+    last = day_of(until) if until else now.date()
+    chosen = form_of(form, out)
+    found = monitor_config(config)
+    with monitor_ledger(found) as ledger:
+        made = gather(ledger, found, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant)
+    place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
+    if place == STDOUT:
+        typer.echo(render(made, chosen), nl=False)
+        return
+    write_quality_report(made, chosen, Path(place))
+    typer.echo(f"written to {place}", err=True)
+
+
+def day_of(text: str) -> date:
+    """A day that was given.
+
+    Raises:
+        UserError: it is none.
+    """
+    from areopage.errors import UserError
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"--until {text!r}: give a day as YYYY-MM-DD") from None
+
+
+def form_of(form: str | None, out: str | None) -> "Form":
+    """The form that is named, else the one of the file's ending, else Markdown.
+
+    Raises:
+        UserError: there is no such form.
+    """
+    from areopage.errors import UserError
+    from areopage.report.quality.write import FORMS
+
+    if form is None:
+        return SUFFIXES.get(Path(out).suffix.lower(), "md") if out else "md"
+    for known in FORMS:
+        if form == known:
+            return known
+    raise UserError(f"--format {form!r}: use one of {', '.join(FORMS)}")
+
+
+def language_of(named: str) -> str:
+    """The language that is named.
+
+    Raises:
+        UserError: reports are not written in it.
+    """
+    from areopage.errors import UserError
+    from areopage.report.languages import LANGUAGES
+
+    if named and named not in LANGUAGES:
+        raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")
+    return named

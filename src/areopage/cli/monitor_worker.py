@@ -1,0 +1,203 @@
+"""`areopage monitor`: worker, submit, status, retry."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from areopage.cases.records import Case, Dataset
+    from areopage.ledger.quality_records import Submission
+    from areopage.monitor.config import MonitorConfig
+    from areopage.monitor.progress import Progress
+
+SHOWN_REASONS = 3
+BATCH = 500
+TERMINAL_EVERY = 1.0
+LOG_EVERY = 10.0
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def worker(
+    config: ConfigOption = None,
+    grace: Annotated[
+        float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
+    ] = 30.0,
+) -> None:
+    """Judge what is handed over, until it is told to stop; start as many as you like, on one ledger."""
+    import logging
+
+    from areopage.cli.monitor_crew import open_worker
+    from areopage.ledger.submissions import Submissions
+
+    chosen = monitor_config(config)
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    with monitor_ledger(chosen, create=True) as ledger:
+        typer.echo(f"judging the answers of {ledger.place} and {chosen.spool} (Ctrl-C stops)", err=True)
+        terminal = sys.stderr.isatty()
+        try:
+            open_worker(ledger, chosen).run(ProgressLine(terminal), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
+        finally:
+            if terminal:
+                typer.echo("", err=True)
+        backlog = Submissions(ledger).backlog()
+    left = backlog.waiting + backlog.queued
+    typer.echo(f"stopped: {answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
+
+
+def submit(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Questions with answers: CSV, JSONL, XLSX, Parquet.")],
+    config: ConfigOption = None,
+    source: Annotated[
+        str, typer.Option("--source", metavar="NAME", help="Where they come from; a row's own source counts.")
+    ] = "",
+    variant: Annotated[str, typer.Option("--variant", metavar="NAME", help="Their side of an A/B test.")] = "",
+    language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
+) -> None:
+    """Hand the answers of files over for evaluation; those that were handed over before are not evaluated twice."""
+    from areopage.cases.loader import load_dataset
+    from areopage.monitor.submit import Intake
+
+    chosen = monitor_config(config)
+    dataset = load_dataset(files, default_maturity="", limit=limit)
+    submissions, refused = submissions_of(dataset, source, variant, language)
+    with monitor_ledger(chosen, create=True) as ledger:
+        intake = Intake(ledger, chosen.section.sampling)
+        new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
+        place = ledger.place
+    known = len(submissions) - new
+    typer.echo(f"{answers(new)} handed over to {place}" + (f"; {known} were there already" if known else ""))
+    for reason in refused[:SHOWN_REASONS]:
+        typer.echo(f"left out: {reason}", err=True)
+    if len(refused) > SHOWN_REASONS:
+        typer.echo(f"left out: {len(refused) - SHOWN_REASONS} more", err=True)
+
+
+def status(config: ConfigOption = None) -> None:
+    """Show what waits, and who works."""
+    from datetime import UTC, datetime
+
+    from areopage.ledger.submissions import Submissions
+    from areopage.ledger.workers import Workers
+
+    chosen = monitor_config(config)
+    now = datetime.now(UTC)
+    with monitor_ledger(chosen) as ledger:
+        backlog, workers = Submissions(ledger).backlog(), Workers(ledger).list()
+    oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
+    typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
+    show_spool(chosen)
+    for one in workers:
+        typer.echo(f"worker {one.executor}: {one.state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+    if not any(one.state == "alive" for one in workers):
+        typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
+
+
+def retry(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Of answers that were given up; default: all.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Let answers that were given up be tried again from the start."""
+    from areopage.ledger.submissions import Submissions
+
+    with monitor_ledger(monitor_config(config)) as ledger:
+        typer.echo(f"{answers(Submissions(ledger).reopen(ids or None))} will be tried again")
+
+
+def submissions_of(dataset: "Dataset", source: str, variant: str, language: str) -> "tuple[list[Submission], list[str]]":
+    """The submissions of a dataset, and why rows were left out."""
+    from areopage.errors import SubmissionError
+
+    submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
+    for case in dataset.cases:
+        place = "{} row {}".format(*dataset.places[case.id]) if case.id in dataset.places else case.id
+        try:
+            submissions.append(submission_of_case(case, source, variant, language))
+        except SubmissionError as fault:
+            refused.append(f"{place}: {fault}")
+    return submissions, refused
+
+
+def submission_of_case(case: "Case", source: str, variant: str, language: str) -> "Submission":
+    """The submission of a row.
+
+    Raises:
+        SubmissionError: the row has no answer, or something is too large.
+    """
+    from areopage.monitor.submit import submission_of
+
+    return submission_of(
+        case.prompt,
+        case.response or "",
+        case.documents,
+        id=case.id,
+        source=case.source or source,
+        variant=variant,
+        language=language,
+        metadata=case.metadata,
+    )
+
+
+def show_spool(config: "MonitorConfig") -> None:
+    """What waits in this computer's spool, if there is one."""
+    from areopage.monitor.spool_files import rejected_lines, waiting_bytes
+
+    if config.spool.is_dir():
+        unread = rejected_lines(config.spool)
+        typer.echo(
+            f"spool {config.spool}: {waiting_bytes(config.spool):,} bytes wait"
+            + (f"; {unread} lines could not be read: see {config.spool / 'rejected'}" if unread else "")
+        )
+
+
+class ProgressLine:
+    """Shows how far a worker is: in place on a terminal, else a line where something has changed."""
+
+    def __init__(self, terminal: bool) -> None:
+        self._terminal = terminal
+        self._last = ""
+
+    def __call__(self, progress: "Progress") -> None:
+        """Show it."""
+        line = progress_line(progress)
+        if self._terminal:
+            print(f"\r{line:<{len(self._last)}}", end="", file=sys.stderr, flush=True)
+        elif line != self._last:
+            print(line, file=sys.stderr, flush=True)
+        self._last = line
+
+
+def progress_line(progress: "Progress") -> str:
+    """How far a worker is, in one line."""
+    parts = [f"{progress.evaluated:,} evaluated, {progress.rate:.1f}/s", f"{progress.left:,} left"]
+    if progress.left and progress.seconds_left is not None:
+        parts[-1] += f", about {duration(progress.seconds_left)}"
+    failures = ((progress.unscored, "without a score"), (progress.again, "to be tried again"), (progress.given_up, "given up"))
+    parts += [", ".join(f"{count:,} {what}" for count, what in failures if count)]
+    parts += [f"{cost:.4f} {currency}" for currency, cost in sorted(progress.cost.items())]
+    return " | ".join(part for part in parts if part)
+
+
+def answers(count: int) -> str:
+    """A number of answers, in words."""
+    return f"{count:,} answer{'' if count == 1 else 's'}"
+
+
+def ago(moment: "datetime", now: "datetime") -> str:
+    """How long ago something was."""
+    return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
+
+
+def duration(seconds: float) -> str:
+    """A length of time, as exactly as people want it."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -1,0 +1,31 @@
+"""The duty that fills the review queue, for whoever runs a worker."""
+
+import asyncio
+from datetime import datetime
+
+from areopage.ledger.store import Ledger
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.duties import Duty
+from areopage.review.fill import FillSettings, fill_queue
+
+HOURLY = "20 * * * *"
+
+
+def fill_settings(config: MonitorConfig) -> FillSettings:
+    """What goes to the queue, as `monitor.yml` says."""
+    review, alerts = config.section.review, config.section.alerts
+    return FillSettings(
+        threshold=alerts.threshold if review.low_scores else None,
+        spread=review.spread,
+        sample=review.sample,
+        raters=review.raters,
+    )
+
+
+def review_duty(ledger: Ledger, config: MonitorConfig) -> Duty:
+    """Fill the queue every hour."""
+
+    async def fill(due: datetime) -> None:
+        await asyncio.to_thread(fill_queue, ledger, fill_settings(config), due)
+
+    return Duty(name="review", schedule=HOURLY, run=fill)

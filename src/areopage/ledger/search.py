@@ -1,0 +1,233 @@
+"""The index of words and filters over `quality_scores`: which answers hold these words and pass these filters, by number.
+
+Words are folded here, not in the database, so that both find the same: without accents and case ("conges" finds « Congés »),
+ligatures apart, cut at whatever is no letter or digit. A row's filters (band, source, variant, day, the bands of its criteria)
+stand in the index as words of their own that no user can type, so that any combination of words and filters is one
+intersection inside the index and never a walk over rows.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, timedelta
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import Connection, text
+
+from areopage.ledger.quality_records import Filters, Period, QualityScore
+from areopage.ledger.rows import storable
+
+MARK = "¤"
+"""The beginning of a filter's word; no word of a text has it."""
+GOLDEN = "golden:"
+"""The beginning of the source of golden questions' answers."""
+GOLDEN_WORD = f"{MARK}golden"
+LONGEST_WORD = 64
+MOST_CHARACTERS = 200_000  # of an answer's different words together: PostgreSQL takes 1 MB of them
+MOST_WORDS = 32
+SHORTEST_PREFIX = 3
+WORD = re.compile(r"[^\W_]+")
+ACCENT = re.compile("[\u0300-\u036f]")
+LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d"})
+EARLIEST, LATEST = date(1970, 1, 1), date(2200, 1, 1)
+NEAR = 4000
+BEYOND = 2**62
+Direction = Literal["newest", "oldest"]
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is looked for in the index: all of `words`, one of `days` (where there are any), not `without`.
+
+    The last of `prefixes` (at most one) may be the beginning of a word.
+    """
+
+    words: tuple[str, ...]
+    prefixes: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+def words_of(written: str) -> Iterator[str]:
+    """The words of a text, folded, in order; the same word may come again."""
+    folded = written.casefold()
+    if not folded.isascii():
+        folded = ACCENT.sub("", unicodedata.normalize("NFKD", folded)).casefold().translate(LIGATURES)
+    for word in WORD.findall(folded):
+        yield word[:LONGEST_WORD]
+
+
+def index_words(score: QualityScore) -> list[str]:
+    """Every word that an answer is found by."""
+    words = filter_words(score)
+    room = MOST_CHARACTERS
+    known = set(words)
+    for written in (score.question, score.answer, score.feedback):
+        for word in words_of(storable(written)):
+            if word not in known and len(word) <= room:
+                known.add(word)
+                words.append(word)
+                room -= len(word)
+    return words
+
+
+def filter_words(score: QualityScore) -> list[str]:
+    """The words that stand for an answer's filters."""
+    day = score.timestamp.astimezone(UTC).date()
+    words = [day_word(day), month_word(day), year_word(day)]
+    words += [band_word(score.band), source_word(score.source), variant_word(score.variant)]
+    words += [criterion_word(one.criterion, one.band) for one in score.criteria]
+    return [*words, GOLDEN_WORD] if score.source.startswith(GOLDEN) else words
+
+
+def day_word(day: date) -> str:
+    """The word of a day."""
+    return f"{MARK}d{day:%Y%m%d}"
+
+
+def year_word(day: date) -> str:
+    """The word of a day's year."""
+    return f"{MARK}y{day:%Y}"
+
+
+def month_word(day: date) -> str:
+    """The word of a day's month."""
+    return f"{MARK}m{day:%Y%m}"
+
+
+def band_word(band: str) -> str:
+    """The word of a global score's band."""
+    return f"{MARK}b{band}"
+
+
+def source_word(source: str) -> str:
+    """The word of a source."""
+    return f"{MARK}s{digest(source)}"
+
+
+def variant_word(variant: str) -> str:
+    """The word of a variant."""
+    return f"{MARK}v{digest(variant)}"
+
+
+def criterion_word(criterion: str, band: str) -> str:
+    """The word of a criterion's band."""
+    return f"{MARK}c{digest(f'{criterion} {band}')}"
+
+
+def digest(value: str) -> str:
+    """Any text as a short word."""
+    return hashlib.sha256(storable(value).encode()).hexdigest()[:16]
+
+
+def period_words(period: Period) -> tuple[str, ...]:
+    """Words of whole years, whole months and single days that together are a period (within `EARLIEST` and `LATEST`)."""
+    words = []
+    day, end = max(period.start, EARLIEST), min(period.end, LATEST)
+    while day < end:
+        next_year = date(day.year + 1, 1, 1)
+        next_month = next_year if day.month == 12 else date(day.year, day.month + 1, 1)
+        if day == date(day.year, 1, 1) and next_year <= end:
+            words.append(year_word(day))
+            day = next_year
+        elif day.day == 1 and next_month <= end:
+            words.append(month_word(day))
+            day = next_month
+        else:
+            words.append(day_word(day))
+            day += timedelta(days=1)
+    return tuple(words)
+
+
+def wanted(filters: Filters) -> Wanted | None:
+    """What filters ask of the index; None where nothing can pass: an empty period, or a text without any word."""
+    words = []
+    if filters.band is not None:
+        words.append(criterion_word(filters.criterion, filters.band) if filters.criterion else band_word(filters.band))
+    if filters.source is not None:
+        words.append(source_word(filters.source))
+    if filters.variant is not None:
+        words.append(variant_word(filters.variant))
+    typed = list(words_of(filters.text))[:MOST_WORDS]
+    days = period_words(filters.period) if filters.period else ()
+    if (filters.period and not days) or (filters.text.strip() and not typed):
+        return None
+    prefixes = tuple(typed[-1:]) if typed and len(typed[-1]) >= SHORTEST_PREFIX else ()
+    words += typed[: len(typed) - len(prefixes)]
+    without = (GOLDEN_WORD,) if filters.source is None else ()
+    return Wanted(words=tuple(dict.fromkeys(words)), prefixes=prefixes, days=days, without=without)
+
+
+# --- what each database is told
+
+
+def add_words(connection: Connection, words: dict[int, list[str]]) -> None:
+    """Enter answers into the index: words by the number of the score."""
+    if connection.dialect.name == "sqlite":
+        statement = "INSERT INTO quality_search (rowid, words) VALUES (:number, :words)"
+        rows: list[dict[str, Any]] = [{"number": number, "words": " ".join(listed)} for number, listed in words.items()]
+    else:
+        statement = "INSERT INTO quality_search (number, words) VALUES (:number, array_to_tsvector(CAST(:words AS text[])))"
+        rows = [{"number": number, "words": listed} for number, listed in words.items()]
+    connection.execute(text(statement), rows)
+
+
+def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
+    """Take answers out of the index."""
+    key = "rowid" if connection.dialect.name == "sqlite" else "number"
+    if numbers:
+        connection.execute(text(f"DELETE FROM quality_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
+
+
+def fts_query(asked: Wanted) -> str:
+    """The query as FTS5 takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
+    terms = [f'"{word}"' for word in asked.words] + [f'"{word}" *' for word in asked.prefixes]
+    if asked.days:
+        terms.append("(" + " OR ".join(f'"{word}"' for word in asked.days) + ")")
+    query = " AND ".join(terms)
+    return f"({query})" + "".join(f' NOT "{word}"' for word in asked.without)
+
+
+def ts_query(asked: Wanted) -> str:
+    """The query as PostgreSQL takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
+    terms = [f"'{word}'" for word in asked.words] + [f"'{word}':*" for word in asked.prefixes]
+    if asked.days:
+        terms.append("(" + " | ".join(f"'{word}'" for word in asked.days) + ")")
+    return " & ".join([*terms, *(f"!'{word}'" for word in asked.without)])
+
+
+def numbers_found(connection: Connection, asked: Wanted, direction: Direction, edge: int | None, most: int) -> list[int]:
+    """The numbers of answers in the index, at most `most`, from the newest or the oldest on, beyond `edge` where there is one."""
+    newest = direction == "newest"
+    if connection.dialect.name == "sqlite":
+        order = "rowid < :edge ORDER BY rowid DESC" if newest else "rowid > :edge ORDER BY rowid"
+        statement = f"SELECT rowid FROM quality_search WHERE quality_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
+        values = {"query": fts_query(asked), "edge": edge_or_end(edge, newest), "most": most}
+        return list(connection.execute(text(statement), values).scalars())
+    # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are asked first by themselves
+    start = edge_or_end(edge, newest)
+    if newest and edge is None:
+        start = (connection.execute(text("SELECT max(number) FROM quality_search")).scalar() or 0) + 1
+    near = start - NEAR if newest else start + NEAR
+    found = postgres_numbers(connection, asked, newest, (start, near), most)
+    if len(found) < most:
+        found += postgres_numbers(connection, asked, newest, (near, edge_or_end(None, not newest)), most - len(found))
+    return found
+
+
+def edge_or_end(edge: int | None, newest: bool) -> int:
+    """An edge, or one beyond every number."""
+    return edge if edge is not None else BEYOND if newest else -1
+
+
+def postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges: tuple[int, int], most: int) -> list[int]:
+    """The numbers in PostgreSQL's index between two edges, the first edge excluded.
+
+    They are sorted by an expression, for the planner would else walk along the key, reading every row until enough are found.
+    """
+    between = "number < :edge AND number >= :far" if newest else "number > :edge AND number <= :far"
+    order = f"{between} ORDER BY number + 0 {'DESC' if newest else 'ASC'}"
+    statement = f"SELECT number FROM quality_search WHERE words @@ CAST(:query AS tsquery) AND {order} LIMIT :most"  # noqa: S608
+    values = {"query": ts_query(asked), "edge": edges[0], "far": edges[1], "most": most}
+    return list(connection.execute(text(statement), values).scalars())

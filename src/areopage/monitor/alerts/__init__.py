@@ -1,0 +1,1 @@
+"""Alerts: rules that turn figures into decisions, their texts, and their delivery."""

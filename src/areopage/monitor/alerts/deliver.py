@@ -1,0 +1,113 @@
+"""Sending alerts: the one place that knows Apprise, which is imported when something is to be sent."""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from areopage.errors import MissingExtra
+
+FROM_ENVIRONMENT = "env:"
+ATTEMPTS = 12
+FIRST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=1)
+LOGGER = "apprise"
+SHORTEST_SECRET = 4
+MESSAGE_LENGTH = 200
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """How one address took a message. `place` names the address without its secrets; `error` is "" where it arrived."""
+
+    place: str
+    error: str = ""
+
+
+def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    """Send a plain text to every address, one after the other; blocks for as long as the services take.
+
+    Raises:
+        MissingExtra: Apprise is not installed.
+    """
+    return [send_one(place_of(position, url), url, title, body, environment) for position, url in enumerate(urls, start=1)]
+
+
+def send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
+    """Send a plain text to one address; what goes wrong is told without any part of the address.
+
+    Raises:
+        MissingExtra: Apprise is not installed.
+    """
+    try:
+        import apprise
+    except ImportError:
+        raise MissingExtra("sending alerts", "monitor") from None
+    address = resolved(url, environment)
+    if not address:
+        return Sent(place=place, error=f"the environment variable {url.removeprefix(FROM_ENVIRONMENT)} is not set")
+    asset = apprise.AppriseAsset(app_id="Areopage", app_desc="Areopage", async_mode=False)
+    with heard() as messages:
+        service = apprise.Apprise.instantiate(address, asset=asset)
+        if service is None or isinstance(service, str):
+            return Sent(place=place, error="this is no Apprise URL that can be used: see the page of the service in its manual")
+        sender = apprise.Apprise(asset=asset)
+        sender.add(service)
+        arrived = bool(sender.notify(title=title, body=body, body_format=apprise.NotifyFormat.TEXT))
+    if arrived:
+        return Sent(place=place)
+    return Sent(place=place, error=masked(messages[-1] if messages else "the service did not take it", address))
+
+
+def resolved(url: str, environment: Mapping[str, str]) -> str:
+    """An address; `env:NAME` stands for one in an environment variable, "" where that is not set."""
+    return environment.get(url.removeprefix(FROM_ENVIRONMENT), "").strip() if url.startswith(FROM_ENVIRONMENT) else url
+
+
+def place_of(position: int, url: str) -> str:
+    """An address as it may be shown: its number and its kind, or the variable that holds it."""
+    kind = url if url.startswith(FROM_ENVIRONMENT) else f"{url.partition('://')[0]}://…" if "://" in url else "…"
+    return f"url {position} ({kind})"
+
+
+def masked(message: str, address: str) -> str:
+    """A message on one line, without anything that the address is made of."""
+    pieces = sorted({piece for piece in re.split(r"[^\w.~%-]+", address.partition("://")[2]) if piece}, key=len, reverse=True)
+    for piece in pieces:
+        if len(piece) >= SHORTEST_SECRET:
+            message = message.replace(piece, "***")
+    printable = "".join(char if char.isprintable() else " " for char in message)
+    return " ".join(printable.split())[:MESSAGE_LENGTH]
+
+
+def next_attempt(attempts: int, now: datetime) -> datetime | None:
+    """When a delivery that failed is tried again, or None to give up: about seven hours after the first attempt.
+
+    Args:
+        attempts: how many there were, this one included.
+    """
+    if attempts >= ATTEMPTS:
+        return None
+    return now + min(FIRST_PAUSE * (1 << (attempts - 1)), LONGEST_PAUSE)
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """Apprise's warnings, kept out of every log while something is sent: they may quote an address with its keys."""
+    messages: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append(record.getMessage())
+
+    logger = logging.getLogger(LOGGER)
+    listener, propagated = Listener(logging.WARNING), logger.propagate
+    logger.addHandler(listener)
+    logger.propagate = False
+    try:
+        yield messages
+    finally:
+        logger.propagate = propagated
+        logger.removeHandler(listener)

@@ -1,0 +1,196 @@
+"""The regular tasks of alerts: look at the windows each minute, send what is due every ten seconds."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from areopage.ledger.alert_pacing import AlertPacing
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.counts import Counts
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import Alert, Period, QualityScore, Scope
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.alerts.backlog import queue_finding
+from areopage.monitor.alerts.deliver import Sent, next_attempt, send
+from areopage.monitor.alerts.judges import failing_of, judge_finding
+from areopage.monitor.alerts.rules import ANSWER, DELIVERY, Delivery, Finding, alert_of, hour_of, new_alert, notice_of
+from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
+from areopage.monitor.alerts.texts import Voice, voice_of
+from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
+from areopage.monitor.config import AlertsSection, MonitorConfig
+from areopage.monitor.duties import Duty
+from areopage.scoring.counts import Tally
+from areopage.suites.loader import load_suite
+
+EACH_MINUTE = "0 * * * * *"
+EVERY_TEN_SECONDS = "*/10 * * * * *"
+OPEN_FOR = timedelta(hours=24)
+"""How long the alert of a single answer stays open: it has no condition that could end."""
+
+ROWS_FOR_JUDGES = 2000
+GATHERED_AT_ONCE = 10_000
+RESERVED_FOR = timedelta(minutes=5)
+
+logger = logging.getLogger(__name__)
+
+Send = Callable[[Sequence[str], str, str, Mapping[str, str]], Sequence[Sent]]
+
+
+class AlertDesk(Struct, frozen=True, kw_only=True):
+    """What everything about alerts needs."""
+
+    ledger: Ledger
+    section: AlertsSection
+    voice: Voice
+
+    @property
+    def delivery(self) -> Delivery:
+        """Whether anybody is to be told."""
+        return "pending" if self.section.urls else "none"
+
+
+def open_desk(ledger: Ledger, config: MonitorConfig) -> AlertDesk:
+    """The desk of a monitor.
+
+    Raises:
+        ConfigError: its suite cannot be loaded.
+    """
+    return AlertDesk(ledger=ledger, section=config.section.alerts, voice=voice_of(config, load_suite(config.suite)))
+
+
+def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
+    """The duties of alerts; without addresses there is nothing to send.
+
+    Raises:
+        ConfigError: the suite cannot be loaded.
+    """
+    desk = open_desk(ledger, config)
+
+    async def watch(due: datetime) -> None:
+        await asyncio.to_thread(check_windows, desk, due)
+
+    async def deliver(due: datetime) -> None:
+        await asyncio.to_thread(send_due, desk, max(due, datetime.now(UTC)), dict(os.environ))
+
+    duties = [Duty(name="alert-windows", schedule=EACH_MINUTE, run=watch)]
+    if config.section.alerts.urls:
+        duties.append(Duty(name="alert-delivery", schedule=EVERY_TEN_SECONDS, run=deliver))
+    return duties
+
+
+def raise_answer_alert(desk: AlertDesk, score: QualityScore, now: datetime) -> bool:
+    """Open the alert of a weak answer, at the pace of `per_hour`; once, however often it is called while the alert is open.
+
+    Returns:
+        Whether an alert was opened.
+    """
+    alert = answer_alert(score, desk.section, now, desk.voice)
+    if alert is None or (alerts := Alerts(desk.ledger)).is_open(ANSWER, alert.subject):
+        return False
+    limit = desk.section.per_hour
+    opened = AlertPacing(desk.ledger).opened_since(ANSWER, hour_of(now), limit)
+    return alerts.open(paced(alert, opened, limit))
+
+
+def check_windows(desk: AlertDesk, now: datetime) -> None:
+    """Look at every rule but that of single answers, whose alerts are closed after a day."""
+    for finding in findings(desk, now):
+        settle(desk, finding, now)
+    AlertPacing(desk.ledger).close_before(ANSWER, now - OPEN_FOR, now)
+
+
+def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
+    """Open, count or close the alert of a finding. The notice goes first: told twice is better than never."""
+    alerts = Alerts(desk.ledger)
+    if finding.bad:
+        alerts.open(alert_of(finding, now, desk.delivery))
+    elif finding.clear and alerts.is_open(finding.rule, finding.subject):
+        if desk.section.urls:
+            alerts.open(notice_of(finding, now, desk.delivery))
+        alerts.close(finding.rule, finding.subject, now)
+
+
+def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
+    """What the rules that are switched on find at a moment."""
+    section, voice, lists = desk.section, desk.voice, QualityLists(desk.ledger)
+    found: list[Finding] = []
+
+    def tally(hours: float, back: int = 0) -> Tally:
+        until = now - timedelta(hours=hours) * back
+        return Tally(lists.tally(until - timedelta(hours=hours), until, Scope()).get("", {}))
+
+    if section.mean.enabled:
+        found.append(mean_finding(tally(section.mean.hours), section.mean, voice))
+    if section.weak_share.enabled:
+        found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, voice))
+    if section.drop.enabled:
+        hours = section.drop.hours
+        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, voice))
+    if section.judge.enabled:
+        rows = lists.recent(now - timedelta(hours=section.judge.hours), Scope(), ROWS_FOR_JUDGES)
+        today = Counts(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
+        found.append(judge_finding(failing_of(rows), today, section.judge, voice))
+    if section.queue.enabled:
+        found.append(queue_finding(Submissions(desk.ledger).backlog(), section.queue, now, voice))
+    return found
+
+
+def send_due(desk: AlertDesk, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
+    """Send what is due: each alert by itself, and those of single answers that did not go out in their hour in one message.
+
+    Where a message reaches nobody, the rest waits for the next tick: a dead service is not knocked at by each of them. An
+    address that fails while another takes the message has an alert of its own, which nobody needs to be sent to see.
+
+    Returns:
+        How many messages arrived.
+
+    Raises:
+        MissingExtra: Apprise is not installed.
+    """
+    due = Alerts(desk.ledger).undelivered(now, GATHERED_AT_ONCE)
+    late = [alert for alert in due if is_late(alert)]
+    batches = [[alert] for alert in due if not is_late(alert)]
+    batches += [late] if late else []
+    arrived = 0
+    for batch in batches:
+        if not send_batch(desk, batch, now, environment, send_all):
+            break
+        arrived += 1
+    return arrived
+
+
+def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
+    """Send one message for one alert or for several; False where it reached nobody."""
+    alerts, pacing = Alerts(desk.ledger), AlertPacing(desk.ledger)
+    mine = [alert for alert in batch if pacing.reserve(alert, now + RESERVED_FOR)]
+    if not mine:
+        return True
+    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, desk.section.per_hour, desk.voice)
+    results = send_all(desk.section.urls, title, body, environment)
+    note_places(desk, results, now)
+    if any(not result.error for result in results):
+        for alert in mine:
+            alerts.delivered(alert.number)
+        return True
+    error = "; ".join(f"{result.place}: {result.error}" for result in results)
+    logger.warning("an alert was not delivered: %s", error)
+    for alert in mine:
+        alerts.not_delivered(alert.number, error, next_attempt(alert.attempts + 1, now))
+    return False
+
+
+def note_places(desk: AlertDesk, results: Sequence[Sent], now: datetime) -> None:
+    """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
+    alerts = Alerts(desk.ledger)
+    for result in results:
+        if result.error:
+            title = desk.voice.say("delivery_title", place=result.place)
+            body = desk.voice.say("delivery_text", place=result.place, why=result.error)
+            alerts.open(new_alert(DELIVERY, result.place, title, body, now, "none"))
+        elif alerts.is_open(DELIVERY, result.place):
+            alerts.close(DELIVERY, result.place, now)

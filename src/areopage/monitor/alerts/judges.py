@@ -1,0 +1,71 @@
+"""The rule about judges: verdicts that give no score are their failure, never the answers'."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from areopage.ledger.quality_records import JudgeDays, QualityScore
+from areopage.monitor.alerts.rules import JUDGE, Finding
+from areopage.monitor.alerts.texts import Voice, lines, listed, plain
+from areopage.monitor.config import JudgeRule
+
+
+class Failing(Struct, frozen=True, kw_only=True):
+    """How often judging failed: answers without a global score, and verdicts without a score."""
+
+    answers: int = 0
+    unscored: int = 0
+    planned: int = 0
+    missing: int = 0
+
+    @property
+    def share(self) -> float:
+        """The larger of both shares, in [0, 1]: one judge of several may fail without an answer losing its score."""
+        by_answer = self.unscored / self.answers if self.answers else 0.0
+        by_verdict = self.missing / self.planned if self.planned else 0.0
+        return max(by_answer, by_verdict)
+
+
+def failing_of(rows: Sequence[QualityScore]) -> Failing:
+    """The figures of some answers."""
+    return Failing(
+        answers=len(rows),
+        unscored=sum(row.score_global is None for row in rows),
+        planned=sum(row.planned for row in rows),
+        missing=sum(row.planned - row.scored for row in rows),
+    )
+
+
+def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule, voice: Voice) -> Finding:
+    """Bad strictly over `failed_share`, clear at `clear` or less.
+
+    Args:
+        today: what each judge did today, to say which one fails.
+    """
+    enough = failing.answers >= rule.minimum
+    values = {
+        "share": voice.percent(failing.share),
+        "answers": voice.whole(failing.answers),
+        "unscored": voice.whole(failing.unscored),
+        "missing": voice.whole(failing.missing),
+        "planned": voice.whole(failing.planned),
+        "hours": voice.hours(rule.hours),
+        "threshold": voice.percent(rule.failed_share),
+        "clear": voice.percent(rule.clear),
+    }
+    by_judge = [voice.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, voice)) for one in today]
+    return Finding(
+        rule=JUDGE,
+        bad=enough and failing.share > rule.failed_share,
+        clear=enough and failing.share <= rule.clear,
+        title=voice.say("judge_title", **values),
+        body=lines(voice.say("judge_text", **values), listed(voice.words["judge_today"], by_judge), voice.page()),
+        recovered=(voice.say("judge_recovered_title", **values), lines(voice.say("judge_recovered", **values), voice.page())),
+    )
+
+
+def outcomes(counts: Mapping[str, int], voice: Voice) -> str:
+    """`12 scored, 3 unreadable`."""
+    return ", ".join(
+        f"{voice.whole(count)} {voice.words.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
+    )

@@ -1,0 +1,232 @@
+"""Golden questions: fixed questions put to the live bot on a schedule, judged like every answer, compared round by round.
+
+A round is begun once: its row in the ledger comes first, each answer is stored as it arrives, and whoever finds a round that
+nobody carries on any more goes on where it stopped.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case
+from areopage.errors import CallError, CallRejected, ConfigError, ModelError, SubmissionError
+from areopage.jury.opening import crew_size, open_retrying
+from areopage.jury.options import bots_of, model_settings
+from areopage.jury.schedule import OutageWatch, run_crew
+from areopage.ledger.golden import GoldenRuns
+from areopage.ledger.quality_records import GoldenRun, Submission
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.models.port import LanguageModel, Message, Subject
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings, Timeouts
+from areopage.monitor.alerts.duties import AlertDesk
+from areopage.monitor.alerts.texts import voice_of
+from areopage.monitor.config import GoldenSection, MonitorConfig
+from areopage.monitor.duties import Duty
+from areopage.monitor.golden_rounds import finish_if_judged, finish_round, submission_id
+from areopage.monitor.submit import GOLDEN, Intake
+from areopage.suites.loader import load_suite
+
+EACH_MINUTE = "30 * * * * *"
+CONCURRENCY = 4
+ANSWER_SECONDS = 300.0
+OUTAGE_SECONDS = 60.0
+FAILURES_IN_A_ROW = 5
+QUIET_FOR = timedelta(minutes=15)
+"""After so long without a sign nobody carries a round on any more: two attempts at a question are over by then."""
+
+ASKING = "asking "
+ROUNDS_SEEN = 50
+
+logger = logging.getLogger(__name__)
+
+
+class GoldenDesk(Struct, frozen=True, kw_only=True):
+    """What a round needs. `suite` is the name under which rounds are kept; their answers' source is `golden:` and that name."""
+
+    ledger: Ledger
+    section: GoldenSection
+    suite: str
+    language: str
+    cases: tuple[Case, ...]
+    reference: ModelReference
+    settings: ModelSettings
+    alerts: AlertDesk
+
+
+def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> GoldenDesk:
+    """The golden questions of a monitor.
+
+    Args:
+        environment: variables that the bot's headers may name; by default the process's.
+
+    Raises:
+        ConfigError: the configuration has no golden questions, or its suite cannot be loaded.
+        DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
+    """
+    section = config.section.golden
+    if section is None:
+        raise ConfigError("there are no golden questions: add the section", path=config.folder / "monitor.yml", key="golden")
+    suite = load_suite(config.suite)
+    dataset = load_dataset([config.path(section.dataset)], default_maturity="")
+    for row in dataset.rejected:
+        logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
+    language = config.section.language or suite.own_language
+    settings = model_settings(suite, language, CONCURRENCY)
+    seconds = min(ANSWER_SECONDS, settings.timeouts.total)
+    return GoldenDesk(
+        ledger=ledger,
+        section=section,
+        suite=suite.name,
+        language=language,
+        cases=dataset.cases,
+        reference=ModelReference.parse(section.target),
+        settings=msgspec.structs.replace(
+            settings,
+            bots={**settings.bots, **bots_of(config.section.bots)},
+            environment=os.environ if environment is None else environment,
+            base_dir=config.folder,
+            timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
+        ),
+        alerts=AlertDesk(ledger=ledger, section=config.section.alerts, voice=voice_of(config, suite)),
+    )
+
+
+def golden_duties(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[Duty]:
+    """The duties of golden questions: begin a round on schedule, and each minute carry on or finish what was begun.
+
+    The questions are read anew for each round. There are none without a section for them.
+    """
+    if config.section.golden is None:
+        return []
+
+    async def begin(due: datetime) -> None:
+        await begin_round(await asyncio.to_thread(open_golden, ledger, config, environment), due)
+
+    async def follow(due: datetime) -> None:
+        if await asyncio.to_thread(running_rounds, ledger):
+            await follow_rounds(await asyncio.to_thread(open_golden, ledger, config, environment), due)
+
+    return [
+        Duty(name="golden-round", schedule=config.section.golden.schedule, run=begin),
+        Duty(name="golden-follow", schedule=EACH_MINUTE, run=follow),
+    ]
+
+
+async def begin_round(desk: GoldenDesk, due: datetime) -> GoldenRun:
+    """Begin the round of a moment and ask its questions; one that runs already is left to whoever carries it on.
+
+    Returns:
+        The round that was begun, or that was there.
+    """
+    id = f"{desk.suite}-{due:%Y%m%dT%H%M%SZ}"
+    rounds = await asyncio.to_thread(GoldenRuns(desk.ledger).list, desk.suite, ROUNDS_SEEN)
+    for known in rounds:
+        if known.verdict == "running" or known.id == id:
+            logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
+            return known
+    return await ask_questions(desk, GoldenRun(id=id, suite=desk.suite, started_at=due, asked=len(desk.cases)))
+
+
+async def follow_rounds(desk: GoldenDesk, now: datetime) -> None:
+    """Carry on the rounds that nobody carries on any more, and finish those whose answers are judged."""
+    for run in await asyncio.to_thread(running_rounds, desk.ledger, desk.suite):
+        if not run.reason.startswith(ASKING):
+            await asyncio.to_thread(finish_if_judged, desk.alerts, desk.section, desk.cases, run, now)
+        elif now - last_sign(run) > QUIET_FOR:
+            await ask_questions(desk, run)
+
+
+def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
+    """The rounds that are not finished."""
+    return [run for run in GoldenRuns(ledger).list(suite, ROUNDS_SEEN) if run.verdict == "running"]
+
+
+async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
+    """Ask what has no answer yet, and hand each answer over for evaluation as it comes.
+
+    A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
+    answer is over at once.
+
+    Returns:
+        The round as it is kept.
+    """
+    runs = GoldenRuns(desk.ledger)
+    await asyncio.to_thread(sign, runs, run)
+    unasked = await asyncio.to_thread(unanswered, desk, run)
+    failures: list[str] = []
+    watch = OutageWatch(FAILURES_IN_A_ROW)
+
+    async def ask(case: Case) -> None:
+        try:
+            await answer_one(desk, run, case, model)
+            watch.note("golden", "", reached=True, turned_away=False)
+        except (CallError, SubmissionError) as fault:
+            failures.append(f"{case.id}: {fault}")
+            logger.warning("golden question without an answer: %s: %s", case.id, fault)
+            watch.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
+        finally:
+            await asyncio.to_thread(sign, runs, run)
+
+    try:
+        model = open_retrying(desk.reference, desk.settings, OUTAGE_SECONDS)
+        try:
+            await run_crew(str(desk.reference), unasked, ask, crew_size(model, CONCURRENCY))
+        finally:
+            await model.aclose()
+    except ModelError as fault:
+        failures.insert(0, str(fault))
+        logger.warning("golden round %s: %s", run.id, fault)
+    answered = len(desk.cases) - len(await asyncio.to_thread(unanswered, desk, run))
+    run = msgspec.structs.replace(run, answered=answered, asked=len(desk.cases), reason=failures[0] if failures else "")
+    if answered:
+        await asyncio.to_thread(runs.save, run)
+        return run
+    return await asyncio.to_thread(finish_round, desk.alerts, desk.section, desk.cases, run, datetime.now(UTC))
+
+
+def unanswered(desk: GoldenDesk, run: GoldenRun) -> list[Case]:
+    """The questions of a round that have no answer in the ledger."""
+    known = Submissions(desk.ledger)
+    return [case for case in desk.cases if known.get(submission_id(run.id, case.id)) is None]
+
+
+async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: LanguageModel) -> None:
+    """Ask one question, and store the answer with the documents that the bot named, else with the question's own.
+
+    Raises:
+        CallError: the bot did not answer.
+        SubmissionError: the answer cannot be stored as it is.
+    """
+    messages = [Message(turn.role, turn.content) for turn in case.turns]
+    completion = await model.generate(messages, {}, subject=Subject(case=case, asked="golden", language=desk.language))
+    now = datetime.now(UTC)
+    answered = msgspec.structs.replace(
+        case,
+        id=submission_id(run.id, case.id),
+        response=completion.text,
+        documents=completion.documents or case.documents,
+        source=f"{GOLDEN}{desk.suite}",
+    )
+    submission = Submission(case=answered, received_at=now, answered_at=now, language=desk.language)
+    await Intake(desk.ledger).submit_async([submission])
+
+
+def sign(runs: GoldenRuns, run: GoldenRun) -> None:
+    """Leave a sign that somebody carries the round on."""
+    runs.save(msgspec.structs.replace(run, reason=f"{ASKING}{datetime.now(UTC).isoformat()}"))
+
+
+def last_sign(run: GoldenRun) -> datetime:
+    """The last sign that somebody carried the round on."""
+    try:
+        return datetime.fromisoformat(run.reason.removeprefix(ASKING))
+    except ValueError:
+        return run.started_at

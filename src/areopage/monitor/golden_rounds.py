@@ -1,0 +1,155 @@
+"""The end of a round of golden questions: read its scores, compare, alert, and keep the verdict."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from areopage.cases.records import Case
+from areopage.ledger.golden import GoldenRuns
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import GoldenRun
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.alerts.duties import AlertDesk, settle
+from areopage.monitor.alerts.rules import GOLDEN, Finding
+from areopage.monitor.alerts.texts import Voice, lines, listed, plain
+from areopage.monitor.config import GoldenSection
+from areopage.monitor.golden_verdict import Question, RoundResult, judge_round
+
+PATIENCE = timedelta(hours=6)
+"""A round is finished after so long, whatever is still not judged then."""
+
+MAX_ID = 128
+QUESTION_LENGTH = 160
+MISSING_SHOWN = 10
+REASON_LENGTH = 300
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
+
+
+def submission_id(round_id: str, case_id: str) -> str:
+    """The id of a question's answer in a round; where it would be too long or odd, a hash stands for it."""
+    id = f"golden-{round_id}-{case_id}"
+    if len(id) <= MAX_ID and _PLAIN_ID.fullmatch(id):
+        return id
+    return f"golden-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:48]}"
+
+
+def finish_if_judged(
+    desk: AlertDesk, section: GoldenSection, cases: Sequence[Case], run: GoldenRun, now: datetime
+) -> GoldenRun | None:
+    """Finish a round when each answer is judged or given up, or when it has lasted too long; None: not yet."""
+    if now - run.started_at <= PATIENCE and any(is_waiting(desk.ledger, run, case) for case in cases):
+        return None
+    return finish_round(desk, section, cases, run, now)
+
+
+def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
+    """Whether a question's answer still waits for its evaluation."""
+    submission = Submissions(ledger).get(submission_id(run.id, case.id))
+    return submission is not None and submission.state in ("waiting", "queued")
+
+
+def finish_round(desk: AlertDesk, section: GoldenSection, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
+    """Judge a round, alert, and keep it. The alert goes first: whoever dies in between finishes the round once more.
+
+    Scores are compared only where the same judges, criteria and weights gave them.
+    """
+    runs = GoldenRuns(desk.ledger)
+    last = runs.last_good(run.suite)
+    questions = read_questions(desk.ledger, cases, run, last)
+    result = judge_round(questions, section.drop, desk.voice.scale)
+    failure = plain(run.reason, REASON_LENGTH)
+    finished = msgspec.structs.replace(
+        run,
+        finished_at=now,
+        asked=len(questions),
+        scored=len(questions) - len(result.missing),
+        mean=result.mean,
+        compared_to=last.id if last and result.pairs else "",
+        change=result.change,
+        verdict=result.verdict,
+        reason=lines(failure, explanation(result, last, desk.voice)),
+    )
+    settle(desk, golden_finding(finished, result, desk.voice), now)
+    runs.save(finished)
+    return finished
+
+
+def read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
+    """The questions with their scores in this round and in the last good one."""
+    scores = QualityScores(ledger)
+    questions: list[Question] = []
+    for case in cases:
+        now = scores.get(submission_id(run.id, case.id))
+        before = scores.get(submission_id(last.id, case.id)) if last is not None else None
+        comparable = now is not None and before is not None and now.run_id == before.run_id
+        questions.append(
+            Question(
+                id=case.id,
+                text=case.prompt_text,
+                score=now.score_global if now is not None else None,
+                before=before.score_global if before is not None and comparable else None,
+            )
+        )
+    return questions
+
+
+def explanation(result: RoundResult, last: GoldenRun | None, voice: Voice) -> str:
+    """Why a round has its verdict."""
+    return lines(
+        change_text(result, last, voice),
+        listed(voice.words["golden_fell"], (fallen(question, voice) for question in result.fell)),
+        listed(voice.words["golden_missing"], missing_texts(result.missing, voice)),
+    )
+
+
+def change_text(result: RoundResult, last: GoldenRun | None, voice: Voice) -> str:
+    """The change against the last good round, or why there is none."""
+    if last is None or result.change is None:
+        return voice.words["golden_first" if last is None else "golden_other_judges"] if result.verdict == "first" else ""
+    change = voice.say(
+        "golden_change", change=voice.signed(result.change), before=plain(last.id, 128), pairs=voice.whole(result.pairs)
+    )
+    if result.low is None or result.high is None:
+        return change
+    return f"{change} ({voice.say('golden_interval', low=voice.signed(result.low), high=voice.signed(result.high))})"
+
+
+def fallen(question: Question, voice: Voice) -> str:
+    """`Question: 9.0 → 3.0`."""
+    scores = f"{voice.number(question.before)} → {voice.number(question.score)}"
+    return voice.say("pair", name=f"{plain(question.id, 80)} « {voice.kept(question.text, QUESTION_LENGTH)} »", value=scores)
+
+
+def missing_texts(missing: Sequence[Question], voice: Voice) -> list[str]:
+    """The questions without a score, the first of them by name."""
+    shown = [f"{plain(question.id, 80)} « {voice.kept(question.text, QUESTION_LENGTH)} »" for question in missing[:MISSING_SHOWN]]
+    rest = len(missing) - len(shown)
+    return [*shown, *([voice.say("more_rest", n=voice.whole(rest))] if rest else [])]
+
+
+def golden_finding(run: GoldenRun, result: RoundResult, voice: Voice) -> Finding:
+    """A drop and an incomplete round are alerted on; a good round clears."""
+    values = {
+        "drop": voice.number(abs(result.change or 0.0), 2),
+        "missing": voice.whole(len(result.missing)),
+        "asked": voice.whole(run.asked),
+    }
+    body = lines(
+        voice.line("golden_round", plain(run.id, 128)),
+        voice.line("golden_mean", voice.score(run.mean)),
+        run.reason,
+        voice.page(),
+    )
+    return Finding(
+        rule=GOLDEN,
+        subject=run.suite,
+        bad=run.verdict in ("drop", "incomplete"),
+        clear=run.verdict in ("good", "first"),
+        title=voice.say(f"golden_{'drop' if run.verdict == 'drop' else 'incomplete'}_title", **values),
+        body=body,
+        recovered=(voice.words["golden_recovered_title"], body),
+    )

@@ -1,0 +1,154 @@
+"""Score answers in the background: a decorator for the function that answers; `asgi_hook` does the same for an endpoint.
+
+Both only append to the spool, after the answer is there; whatever goes wrong in them is counted, and never reaches the caller.
+"""
+
+import functools
+import inspect
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from msgspec import Struct
+
+from areopage.cases.records import Document, Turn
+from areopage.errors import SubmissionError
+from areopage.monitor.spool import Spool
+from areopage.monitor.submit import submission_of
+
+PROMPT_NAMES = ("prompt", "question", "query", "message", "messages")
+RESPONSE_NAMES = ("response", "answer", "text", "output")
+DOCUMENT_NAMES = ("documents", "context_chunks", "context", "chunks", "sources")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """A question with its answer, as found in a call. `id` "" has one made."""
+
+    prompt: str | Sequence[Turn | Mapping[str, Any]]
+    response: str
+    documents: Iterable[Document | Mapping[str, Any] | str] = ()
+    id: str = ""
+    metadata: Mapping[str, Any] = {}
+
+
+Extract = Callable[[Mapping[str, Any], Any], Exchange | None]
+"""Finds the exchange in a function's arguments (by name) and its result; None where there is nothing to evaluate."""
+
+
+def monitored(
+    spool: Spool | Path | str,
+    *,
+    source: str = "",
+    variant: str = "",
+    language: str = "",
+    evaluate: bool = True,
+    extract: Extract | None = None,
+) -> Callable[[F], F]:
+    """Decorate a function, sync or async, that answers a question: each answer is handed over for evaluation.
+
+    Args:
+        spool: the worker's spool, or its folder.
+        source, variant, language: see `submission_of`.
+        evaluate: False switches it off, and the function stays as it is.
+        extract: finds the exchange; without it the prompt is the argument of a usual name (`prompt`, `question`…) or else the
+            first, documents are the argument or the result's key of a usual name, and the result is a text or has the key
+            `response` or `answer`.
+
+    The decorated function has the attribute `counts`, a `Counter` of what became of its answers: recorded, lost, not_found.
+    """
+    into = spool if isinstance(spool, Spool) else Spool(spool)
+
+    def decorate(function: F) -> F:
+        if not evaluate:
+            return function
+        recorder = Recorder(into, source=source, variant=variant, language=language)
+        signature = inspect.signature(function)
+        find = extract or find_exchange
+
+        def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
+            try:
+                found = find(signature.bind(*given, **named).arguments, result)
+            except (LookupError, TypeError, ValueError, AttributeError) as fault:
+                recorder.refuse(f"{function.__qualname__}: {type(fault).__name__}: {fault}")
+                return
+            recorder.record(found)
+
+        if inspect.iscoroutinefunction(function):
+            answer = cast(Callable[..., Awaitable[Any]], function)
+
+            @functools.wraps(function)
+            async def answered(*given: Any, **named: Any) -> Any:
+                result = await answer(*given, **named)
+                note(given, named, result)
+                return result
+        else:
+
+            @functools.wraps(function)
+            def answered(*given: Any, **named: Any) -> Any:
+                result = function(*given, **named)
+                note(given, named, result)
+                return result
+
+        vars(answered)["counts"] = recorder.counts
+        return cast(F, answered)
+
+    return decorate
+
+
+class Recorder:
+    """Puts exchanges into a spool and counts what became of them."""
+
+    def __init__(self, spool: Spool, *, source: str, variant: str, language: str) -> None:
+        self.counts: Counter[str] = Counter()
+        self._spool, self._source, self._variant, self._language = spool, source, variant, language
+
+    def record(self, exchange: Exchange | None) -> None:
+        """Append an exchange to the spool."""
+        if exchange is None:
+            self.counts["not_found"] += 1
+            return
+        try:
+            submission = submission_of(
+                exchange.prompt,
+                exchange.response,
+                exchange.documents,
+                id=exchange.id,
+                source=self._source,
+                variant=self._variant,
+                language=self._language,
+                metadata=exchange.metadata,
+            )
+        except SubmissionError as fault:
+            self.refuse(str(fault))
+            return
+        self.counts["recorded" if self._spool.append(submission) else "lost"] += 1
+
+    def refuse(self, reason: str) -> None:
+        """Count an answer that cannot be handed over."""
+        self._spool.lose(reason)
+        self.counts["lost"] += 1
+
+
+def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
+    """The exchange of a function that is called and answers in a usual way; None where its result is no answer."""
+    if result is None:
+        return None
+    fields = result if isinstance(result, Mapping) else {}
+    response = result if isinstance(result, str) else named(fields, RESPONSE_NAMES)
+    prompt = named(arguments, PROMPT_NAMES)
+    if prompt is None:
+        prompt = next((value for name, value in arguments.items() if name not in ("self", "cls")), None)
+    if not isinstance(response, str) or not isinstance(prompt, str | list | tuple):
+        return None
+    documents = named(fields, DOCUMENT_NAMES)
+    if documents is None:
+        documents = named(arguments, DOCUMENT_NAMES)
+    return Exchange(prompt=prompt, response=response, documents=documents or ())
+
+
+def named(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The value under the first of several names that is there; None under none."""
+    return next((fields[name] for name in names if fields.get(name) is not None), None)

@@ -1,0 +1,168 @@
+"""Fold the ledger's days into the figures of a period: one pass over counts, however many answers they stand for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+
+from areopage.criteria.records import Scale
+from areopage.ledger.counts import Counts
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import DayCounts, Filters, JudgeDays, Period, Scope
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures, VariantFigures
+from areopage.scoring.counts import Tally, compare
+from areopage.suites.loader import Suite
+
+GLOBAL = ""
+WORST = 5
+
+Tallies = Mapping[str, Tally]
+
+
+def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:
+    """The figures of a period, and what changed against the period of the same length just before it.
+
+    Args:
+        scope: golden questions count only where its source names them.
+        scale: the suite's.
+        labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria that have scores
+            and no label come after them.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    counts, lists = Counts(ledger), QualityLists(ledger)
+    days = counts.days(period, scope)
+    now = _total(days)
+    before = _total(counts.days(previous_of(period), scope))
+    totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Submissions(ledger).backlog()
+    scored, unscored, failed = (sum(getattr(day, name) for day in totals) for name in ("scored", "unscored", "failed"))
+    waiting = backlog.waiting + backlog.queued
+    received = scored + unscored + failed + waiting
+    newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
+    return PeriodFigures(
+        period=period,
+        scope=scope,
+        scored=scored,
+        unscored=unscored,
+        failed=failed,
+        waiting=waiting,
+        coverage=scored / received if received else None,
+        overall=_criterion(GLOBAL, "", now, before, scale),
+        criteria=tuple(
+            _criterion(path, label, now, before, scale) for path, label in shown_criteria(now, before, labels).items()
+        ),
+        days=tuple(_days(period, days, scale)),
+        variants=tuple(_variants(days, scale)),
+        judges=tuple(_health(use) for use in judges),
+        worst=tuple(lists.worst(period, scope, WORST)),
+        seconds=sum(day.seconds for day in totals),
+        prompt_tokens=sum(day.prompt_tokens for day in totals),
+        completion_tokens=sum(day.completion_tokens for day in totals),
+        cost=_cost(judges),
+        standing=newest[0].standing if newest else "",
+    )
+
+
+def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
+    """What people call a suite's criteria, by path, in the registry's order."""
+    return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
+
+
+def previous_of(period: Period) -> Period:
+    """The period of the same length that ends where this one starts."""
+    return Period(start=period.start - timedelta(days=period.days), end=period.start)
+
+
+def shown_criteria(now: Tallies, before: Tallies, labels: Mapping[str, str]) -> dict[str, str]:
+    """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
+    others = sorted({*now, *before} - {GLOBAL, *labels})
+    return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
+
+
+def _total(days: Iterable[DayCounts]) -> dict[str, Tally]:
+    """The tally of each criterion over all days and variants."""
+    total: dict[str, dict[float, int]] = {}
+    for day in days:
+        for criterion, counts in day.counts.items():
+            merged = total.setdefault(criterion, {})
+            for score, answers in counts.items():
+                merged[score] = merged.get(score, 0) + answers
+    return {criterion: Tally(counts) for criterion, counts in total.items()}
+
+
+def _mean(tally: Tally) -> Mean:
+    """A tally's mean with its interval."""
+    low, high = tally.interval or (None, None)
+    return Mean(answers=tally.answers, mean=tally.mean, low=low, high=high)
+
+
+def _change(later: Tally, earlier: Tally) -> Change:
+    """The difference of two means."""
+    found = compare(later, earlier)
+    if found is None:
+        return Change()
+    return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value)
+
+
+def _criterion(criterion: str, label: str, now: Tallies, before: Tallies, scale: Scale) -> CriterionFigures:
+    """One criterion over the period."""
+    tally, earlier = now.get(criterion, Tally()), before.get(criterion, Tally())
+    return CriterionFigures(
+        criterion=criterion,
+        label=label,
+        mean=_mean(tally),
+        bands=tally.bands(scale),
+        histogram=tally.histogram(scale),
+        previous=_mean(earlier),
+        change=_change(tally, earlier),
+    )
+
+
+def _days(period: Period, counted: Sequence[DayCounts], scale: Scale) -> Iterable[DayFigures]:
+    """Every day of the period, also those on which nothing was scored."""
+    by_day: dict[date, list[DayCounts]] = {}
+    for counts in counted:
+        by_day.setdefault(counts.day, []).append(counts)
+    for number in range(period.days):
+        day = period.start + timedelta(days=number)
+        tallies = _total(by_day.get(day, ()))
+        yield DayFigures(
+            day=day,
+            means={criterion: _mean(tally) for criterion, tally in tallies.items()},
+            weak=tallies.get(GLOBAL, Tally()).bands(scale)[2],
+        )
+
+
+def _variants(counted: Sequence[DayCounts], scale: Scale) -> Iterable[VariantFigures]:
+    """Every variant in order of names, each but the first compared with the first."""
+    names = sorted({counts.variant for counts in counted})
+    sides = {name: _total(counts for counts in counted if counts.variant == name) for name in names}
+    for name, tallies in sides.items():
+        overall = tallies.get(GLOBAL, Tally())
+        yield VariantFigures(
+            variant=name,
+            overall=_mean(overall),
+            criteria={criterion: _mean(tally) for criterion, tally in tallies.items() if criterion != GLOBAL},
+            weak=overall.bands(scale)[2],
+            change=Change() if name == names[0] else _change(overall, sides[names[0]].get(GLOBAL, Tally())),
+        )
+
+
+def _health(use: JudgeDays) -> JudgeHealth:
+    """How a judge did."""
+    verdicts = sum(use.outcomes.values())
+    return JudgeHealth(
+        use=use,
+        scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,
+        seconds_per_call=use.seconds / use.calls if use.calls else None,
+    )
+
+
+def _cost(judges: Sequence[JudgeDays]) -> dict[str, float]:
+    """What the judges cost, by currency."""
+    total: dict[str, float] = {}
+    for use in judges:
+        for currency, cost in use.cost.items():
+            total[currency] = total.get(currency, 0.0) + cost
+    return total

@@ -1,0 +1,132 @@
+"""Fill the review queue: what was alerted on, what is weak, what judges differ on, and a random sample."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from msgspec import Struct
+
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.people import ReviewQueue
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import Filters, Period, QualityScore, ReviewItem, Scope
+from areopage.ledger.store import Ledger
+
+GOLDEN = "golden:"
+DAYS_BACK = 3
+"""Answers may be judged days after they were given, and a worker may have been away."""
+
+MOST_ALERTS = 1000
+
+
+class FillSettings(Struct, frozen=True, kw_only=True):
+    """What goes to the queue.
+
+    Args:
+        threshold: answers with a global score under it are weak, on the suite's scale; None takes none.
+        spread: judges differ on a criterion by at least so many points.
+        sample: how many answers of each day are drawn at random.
+        raters: how many should label each answer.
+        most: of each day, at most so many answers for each of the reasons, the worst first.
+    """
+
+    threshold: float | None = 6.0
+    spread: float = 3.0
+    sample: int = 5
+    raters: int = 1
+    most: int = 20
+
+
+class FillCounts(Struct, frozen=True, kw_only=True):
+    """How many answers were new to the queue, by reason."""
+
+    sample: int = 0
+    alert: int = 0
+    low_score: int = 0
+    disagreement: int = 0
+    unscored: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.sample + self.alert + self.low_score + self.disagreement + self.unscored
+
+
+def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCounts:
+    """Queue answers of the last days; an answer that is in the queue stays as it is, so that this may be done as often as wanted.
+
+    Alerts count up to now, everything else by whole days. The sample comes first: an answer that was drawn at random counts as
+    such even where it is weak too, or else figures over the sample would leave out the weak ones. Its seed is the day. Golden
+    answers are left out.
+    """
+    today = now.astimezone(UTC).date()
+    days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
+    queue = ReviewQueue(ledger)
+    chosen = {
+        "sample": [id for day in days[:-1] for id in sampled(ledger, day, settings.sample)],
+        "alert": alerted(ledger, days[0], settings.most * len(days)),
+        "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
+        "disagreement": [id for day in days[:-1] for id in disputed(ledger, day, settings)],
+        "unscored": [id for day in days[:-1] for id in unscored(ledger, day, settings.most)],
+    }
+    reasons: dict[str, str] = {}
+    for reason, ids in chosen.items():
+        for id in ids:
+            reasons.setdefault(id, reason)
+    known = queue.items(list(reasons))
+    new = [id for id in shuffled(reasons) if id not in known]
+    queue.add([ReviewItem(submission_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
+    return FillCounts(**Counter(reasons[id] for id in new))
+
+
+def shuffled(ids: Iterable[str]) -> list[str]:
+    """Ids in an order that tells nothing of why they are there."""
+    return sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "replace")).digest())
+
+
+def sampled(ledger: Ledger, day: date, size: int) -> list[str]:
+    """A day's random sample, the same whoever draws it."""
+    if size == 0:
+        return []
+    return own(QualityLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
+
+
+def alerted(ledger: Ledger, since: date, most: int) -> list[str]:
+    """Answers that an alert of the last days was about."""
+    start = datetime(since.year, since.month, since.day, tzinfo=UTC)
+    alerts = Alerts(ledger).list(limit=MOST_ALERTS)
+    ids = dict.fromkeys(alert.submission_id for alert in alerts if alert.submission_id and alert.opened_at >= start)
+    scores = [QualityScores(ledger).get(id) for id in list(ids)[:most]]
+    return own([score for score in scores if score is not None])
+
+
+def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
+    """A day's answers under the threshold, the worst first."""
+    threshold = settings.threshold
+    if threshold is None:
+        return []
+    found = QualityLists(ledger).worst(day_of(day), Scope(), settings.most)
+    return own([score for score in found if score.score_global is not None and score.score_global < threshold])
+
+
+def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
+    """A day's answers on which judges differ, the most disputed first."""
+    found = QualityLists(ledger).spread_most(day_of(day), Scope(), settings.most)
+    return own([score for score in found if score.spread is not None and score.spread >= settings.spread])
+
+
+def unscored(ledger: Ledger, day: date, most: int) -> list[str]:
+    """A day's answers that got no global score."""
+    return own(QualityLists(ledger).page(Filters(period=day_of(day), band="unscored"), limit=most))
+
+
+def own(scores: Sequence[QualityScore]) -> list[str]:
+    """Ids of answers that the bot gave to people, not to golden questions."""
+    return [score.id for score in scores if not score.source.startswith(GOLDEN)]
+
+
+def day_of(day: date) -> Period:
+    """One day."""
+    return Period(start=day, end=day + timedelta(days=1))

@@ -1,0 +1,236 @@
+"""Take labels from a table: one row per answer and rater, one column per criterion."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.cases.readers import has_header, read_rows
+from areopage.cases.records import RejectedRow
+from areopage.cases.rows import BadRow, Row, clip
+from areopage.errors import CriteriaError, DatasetError, UserError, name_list
+from areopage.ledger.access import Audit
+from areopage.ledger.people import Labels
+from areopage.ledger.quality_records import Label
+from areopage.ledger.store import Ledger
+from areopage.review.columns import ANSWER, NOTE, RATER, cell_text, column_of, shown
+from areopage.review.label import MAX_NOTE, rater_name
+from areopage.review.rubric import Rubric
+
+MAX_ROWS = 100_000
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    """What became of a file: labels that are new, those that the ledger had already, and rows that were not taken."""
+
+    labels: int
+    known: int
+    answers: int
+    rejected: tuple[RejectedRow, ...]
+    unread_columns: tuple[str, ...]
+
+
+class Plan(Struct, frozen=True):
+    """Where each thing stands in a row; `criteria` are positions with the criterion's path."""
+
+    answer: int
+    rater: int | None
+    note: int | None
+    criteria: tuple[tuple[int, str], ...]
+    unread: tuple[str, ...]
+
+
+class RatedRow(Struct, frozen=True, kw_only=True):
+    """A row that could be understood."""
+
+    number: int
+    answer: str
+    rater: str
+    note: str
+    scores: tuple[tuple[str, float], ...]
+    content: str
+
+
+def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None, now: datetime) -> Imported:
+    """Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
+
+    All rows that can be used are written in one transaction; a row with anything wrong in it is not taken at all. A label that
+    the ledger holds already (answer, rater, criterion, score and note) is not written again, so that a file may be imported
+    again after it was mended.
+
+    Args:
+        rater: who rated the rows that name nobody.
+
+    Raises:
+        DatasetError: the file cannot be read, or its columns name no answer, no criterion or no rater.
+    """
+    taken: list[RatedRow] = []
+    rejected: list[RejectedRow] = []
+    plans: dict[tuple[str, ...], Plan] = {}
+    with closing(read_rows(path)) as rows:
+        for row in rows:
+            if len(taken) + len(rejected) >= MAX_ROWS:
+                raise DatasetError(f"{path}: more than {MAX_ROWS:,} rows: import it in parts")
+            if isinstance(row, BadRow):
+                rejected.append(RejectedRow(file=str(path), row=row.number, reason=row.reason, content=row.content))
+                continue
+            try:
+                plan = plans.get(row.names) or plan_of(row.names, rubric, path, rater)
+                plans[row.names] = plan
+                taken.append(read_row(row, plan, rubric, rater))
+            except DatasetError as fault:
+                if has_header(path):
+                    raise
+                rejected.append(refused(path, row.number, str(fault), content_of(row)))
+            except UserError as fault:
+                rejected.append(refused(path, row.number, str(fault), content_of(row)))
+    known = Labels(ledger).known_answers([row.answer for row in taken])
+    kept = list(usable(taken, known, rejected, path, ledger))
+    new, same = fresh(ledger, kept, now)
+    if new:
+        Labels(ledger).add(new)
+        note_raters(ledger, new, path)
+    return Imported(
+        labels=len(new),
+        known=same,
+        answers=len({row.answer for row in kept}),
+        rejected=tuple(sorted(rejected, key=lambda row: row.row)),
+        unread_columns=tuple(dict.fromkeys(name for plan in plans.values() for name in plan.unread)),
+    )
+
+
+def plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> Plan:
+    """Find the columns.
+
+    Raises:
+        DatasetError: one that is needed is missing, or two mean the same.
+    """
+    answer, who, note = column_of(names, ANSWER), column_of(names, RATER), column_of(names, NOTE)
+    if answer is None:
+        raise DatasetError(
+            f"{path}: no column names the answer: call it {name_list(ANSWER[:3])}; found {name_list(shown(names))}"
+        )
+    if who is None and rater is None:
+        raise DatasetError(f"{path}: no column names the rater: call it {name_list(RATER[:3])}, or give --rater NAME")
+    criteria: dict[str, int] = {}
+    unread: list[str] = []
+    for position, name in enumerate(names):
+        if position in (answer, who, note):
+            continue
+        try:
+            criterion = rubric.find(name)
+        except CriteriaError:
+            unread.append(name)
+            continue
+        if criterion in criteria:
+            first = names[criteria[criterion]]
+            raise DatasetError(f"{path}: columns {first!r} and {name!r} mean the same criterion: remove one of them")
+        criteria[criterion] = position
+    if not criteria:
+        allowed = name_list([*(entry.name for entry in rubric.entries), "global"])
+        raise DatasetError(f"{path}: no column is a criterion: call them {allowed}; found {name_list(shown(names))}")
+    places = tuple((position, criterion) for criterion, position in criteria.items())
+    return Plan(answer, who, note, places, tuple(name for name in unread if name))
+
+
+def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRow:
+    """Understand a row.
+
+    Raises:
+        UserError: something in it is wrong.
+    """
+    answer = cell_text(row.cells[plan.answer])
+    if not answer:
+        raise UserError("the row names no answer")
+    named = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
+    note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
+    if is_number(note):
+        raise UserError(f"the column {row.names[plan.note or 0]!r} holds a number: call it global if it is a score")
+    scores: list[tuple[str, float]] = []
+    for position, criterion in plan.criteria:
+        text = cell_text(row.cells[position])
+        if text:
+            try:
+                scores.append((criterion, rubric.score(text)))
+            except UserError as fault:
+                raise UserError(f"{row.names[position]}: {fault}") from None
+    if not scores:
+        raise UserError("the row holds no score")
+    return RatedRow(
+        number=row.number,
+        answer=answer,
+        rater=rater_name(named or rater or ""),
+        note=note[:MAX_NOTE],
+        scores=tuple(scores),
+        content=content_of(row),
+    )
+
+
+def usable(
+    rows: Sequence[RatedRow], known: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
+) -> Iterator[RatedRow]:
+    """The rows about answers that the ledger holds, each answer and rater once; the others are added to `rejected`."""
+    first: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        if row.answer not in known:
+            rejected.append(refused(path, row.number, f"no answer {row.answer[:80]!r} in {ledger.place}", row.content))
+            continue
+        keys = [(row.answer, row.rater, criterion) for criterion, _ in row.scores]
+        twice = [first[key] for key in keys if key in first]
+        if twice:
+            rejected.append(refused(path, row.number, f"row {twice[0]} has a score of this answer by {row.rater}", row.content))
+            continue
+        first.update(dict.fromkeys(keys, row.number))
+        yield row
+
+
+def fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
+    """The labels that are not in the ledger yet, and how many are."""
+    current = Labels(ledger).current_of([row.answer for row in rows])
+    new: list[Label] = []
+    same = 0
+    for row in rows:
+        for criterion, score in row.scores:
+            held = current.get((row.answer, row.rater, criterion))
+            if held is not None and held.score == score and held.note == row.note:
+                same += 1
+                continue
+            new.append(
+                Label(
+                    submission_id=row.answer,
+                    rater=row.rater,
+                    criterion=criterion,
+                    score=score,
+                    note=row.note,
+                    origin="import",
+                    created_at=now,
+                )
+            )
+    return new, same
+
+
+def note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
+    """One entry in the audit log per rater; the labels themselves say which answers they are about."""
+    audit = Audit(ledger)
+    for rater in dict.fromkeys(label.rater for label in labels):
+        answers = [label.submission_id for label in labels if label.rater == rater]
+        audit.note(rater, "label", path.name, f"import: {len(answers)} labels of {len(set(answers))} answers")
+
+
+def refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
+    """A row that was not taken."""
+    return RejectedRow(file=str(path), row=number, reason=reason, content=content)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is nothing but a number."""
+    return bool(text) and text.replace(",", "", 1).replace(".", "", 1).isdecimal()
+
+
+def content_of(row: Row) -> str:
+    """A row for people."""
+    pairs: Mapping[str, Any] = dict(zip(row.names, row.cells, strict=True))
+    return clip("; ".join(f"{name}: {cell}" for name, cell in pairs.items() if cell not in (None, "")))

@@ -1,0 +1,159 @@
+"""Measure ratings that anybody recorded: a table with a judge's scores and people's, without a ledger.
+
+Two forms. Wide: item, criterion (optional), judge, and a column for each person (human1, rater_2, annotateur ...). Long: item,
+rater, criterion (optional), score, where one of the raters is named as the judge.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.cases.columns import fold_name
+from areopage.cases.readers import has_header, read_rows
+from areopage.cases.rows import BadRow, Row
+from areopage.errors import DatasetError, UserError, name_list
+from areopage.review.agreement import AgreementReport
+from areopage.review.columns import ANSWER, CRITERION, JUDGE, PEOPLE, RATER, SCORE, cell_text, column_of, columns_beginning, shown
+from areopage.scoring.human_agreement import Rating, human_agreement
+
+MAX_RATINGS = 1_000_000
+FORMS = "wide: item, judge, human1, human2 ...; long: item, rater, score; a column criterion is optional in both"
+
+
+class Layout(Struct, frozen=True):
+    """Where each thing stands in a row. Wide: `judge` and `people`; long: `rater` and `score`."""
+
+    item: int
+    criterion: int | None
+    judge: int | None
+    people: tuple[int, ...]
+    rater: int | None
+    score: int | None
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """What was read; `judge` is who counts as the judge."""
+
+    judge: str
+    ratings: tuple[Rating, ...]
+    rejected: tuple[tuple[int, str], ...]
+
+
+def table_agreement(path: Path, judge: str = "") -> AgreementReport:
+    """Measure a table of ratings.
+
+    Args:
+        judge: in a long table the rater who counts as the judge; in a wide one the judge's column, where it is not called judge.
+
+    Raises:
+        DatasetError: the file cannot be read, or is neither of the two forms.
+        UserError: the judge is not named, or gave no score.
+    """
+    table = read_table(path, judge)
+    scores: dict[str, dict[str, float]] = {}
+    for rating in table.ratings:
+        if rating.rater == table.judge:
+            scores.setdefault(rating.criterion, {})[rating.item] = rating.score
+    people = [rating for rating in table.ratings if rating.rater != table.judge]
+    if not scores:
+        raters = name_list(dict.fromkeys(rating.rater for rating in table.ratings))
+        raise UserError(f"{path}: say with --judge which rater is the judge: {raters or 'the table holds no rating'}")
+    criteria = tuple(dict.fromkeys(rating.criterion for rating in table.ratings))
+    return AgreementReport(
+        judge=table.judge,
+        labelled=len({rating.item for rating in people}),
+        names={criterion: criterion for criterion in criteria if criterion},
+        agreement=human_agreement(scores, people, criteria),
+        rejected=table.rejected,
+    )
+
+
+def read_table(path: Path, judge: str = "") -> Table:
+    """Read a table of ratings; a row with anything wrong in it is left out whole and named.
+
+    Raises:
+        DatasetError: see `table_agreement`.
+    """
+    ratings: dict[tuple[str, str, str], Rating] = {}
+    rejected: list[tuple[int, str]] = []
+    named = judge
+    with closing(read_rows(path)) as rows:
+        for row in rows:
+            if isinstance(row, BadRow):
+                rejected.append((row.number, row.reason))
+                continue
+            try:
+                layout = layout_of(row.names, path, judge)
+                if layout.judge is not None:
+                    named = row.names[layout.judge]
+                for rating in ratings_in(row, layout):
+                    ratings[rating.item, rating.rater, rating.criterion] = rating
+            except DatasetError as fault:
+                if has_header(path):
+                    raise
+                rejected.append((row.number, str(fault)))
+            except UserError as fault:
+                rejected.append((row.number, str(fault)))
+            if len(ratings) > MAX_RATINGS:
+                raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: measure it in parts")
+    return Table(judge=named, ratings=tuple(ratings.values()), rejected=tuple(rejected))
+
+
+def layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
+    """Find the columns.
+
+    Raises:
+        DatasetError: they are neither of the two forms.
+    """
+    item, criterion = column_of(names, ANSWER), column_of(names, CRITERION)
+    rater, score = column_of(names, RATER), column_of(names, SCORE)
+    if item is not None and rater is not None and score is not None:
+        return Layout(item, criterion, None, (), rater, score)
+    column = column_of(names, [judge] if judge else JUDGE)
+    people = tuple(at for at in columns_beginning(names, PEOPLE) if at not in (item, criterion, column))
+    if item is None or column is None or not people:
+        raise DatasetError(f"{path}: the columns are no table of ratings ({FORMS}); found {name_list(shown(names), 12)}")
+    return Layout(item, criterion, column, people, None, None)
+
+
+def ratings_in(row: Row, layout: Layout) -> list[Rating]:
+    """The ratings of a row; empty cells are none.
+
+    Raises:
+        UserError: a cell is no number, or the item or rater is missing.
+    """
+    item, criterion = cell_text(row.cells[layout.item]), ""
+    if layout.criterion is not None:
+        criterion = cell_text(row.cells[layout.criterion])
+        criterion = "" if fold_name(criterion) in ("overall", "global") else criterion
+    if not item:
+        raise UserError("the row names no item")
+    if layout.rater is not None and layout.score is not None:
+        cells = [(cell_text(row.cells[layout.rater]), row.cells[layout.score])]
+    else:
+        cells = [(row.names[at], row.cells[at]) for at in (layout.judge, *layout.people) if at is not None]
+    if not all(rater for rater, _ in cells):
+        raise UserError("the row names no rater")
+    return [
+        Rating(item=item, rater=rater, criterion=criterion, score=number(cell, rater)) for rater, cell in cells if cell_text(cell)
+    ]
+
+
+def number(cell: Any, rater: str) -> float:
+    """A cell as a finite number, written with a point or a comma.
+
+    Raises:
+        UserError: it is none.
+    """
+    text = cell_text(cell)
+    try:
+        value = float(text.replace(",", ".")) if not isinstance(cell, bool) else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"{text[:40]!r} of {rater[:40]} is no number")
+    return value

@@ -1,0 +1,256 @@
+"""`/v1/evaluations`: hand answers over, ask how they stand, list them, erase one."""
+
+from datetime import UTC, date, timedelta
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.cases.rows import MAX_DEPTH, is_deep
+from areopage.errors import SubmissionError
+from areopage.ledger.access import Audit
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.quality_records import Band, Filters, Period, QualityScore, Submission
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.submit import submission_of
+from areopage.server.access import Actor, require
+from areopage.server.api.records import (
+    Accepted,
+    AcceptedAnswers,
+    Answer,
+    Answers,
+    EvaluationEntry,
+    EvaluationPage,
+    EvaluationView,
+    QualityDictionary,
+    Result,
+)
+from areopage.server.api.schema import answers_with, faults, json_response, takes
+from areopage.server.context import context_of
+from areopage.server.errors import Refusal
+from areopage.server.gathering import gathering_of
+from areopage.server.metrics import metrics_of
+
+Record = TypeVar("Record")
+FIRST_YEAR, LAST_YEAR = 1970, 9998
+FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
+
+router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
+
+Reader = Annotated[Actor, Depends(require("read"))]
+Writer = Annotated[Actor, Depends(require("write"))]
+Admin = Annotated[Actor, Depends(require("admin"))]
+Label = Annotated[str | None, Query(max_length=128)]
+
+
+@router.post(
+    "",
+    status_code=202,
+    responses=answers_with(AcceptedAnswers, 202, 400, 413, 415),
+    openapi_extra=takes(Answer, Answers),
+    summary="Hand answers over for evaluation",
+)
+async def submit(request: Request, _: Writer) -> Response:
+    """Store one answer, or several as `items`. They are on the disk when this returns; a worker judges them later."""
+    submissions = read_submissions(await json_body(request))
+    new = await gathering_of(request).submit(submissions)
+    metrics_of(request).submitted(new)
+    accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
+    return json_response(AcceptedAnswers(items=accepted), 202)
+
+
+@router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, the newest first")
+def list_evaluations(
+    request: Request,
+    actor: Reader,
+    start: Annotated[date | None, Query(alias="from", description="The first day, in UTC.")] = None,
+    end: Annotated[date | None, Query(alias="to", description="The last day, in UTC.")] = None,
+    band: Band | None = None,
+    criterion: Annotated[str, Query(max_length=256, description="`band` is this criterion's; without it the overall one.")] = "",
+    source: Label = None,
+    variant: Label = None,
+    text: Annotated[str, Query(max_length=256, description="Free text.")] = "",
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="The `next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Response:
+    """Each page ends with a cursor: what is evaluated in the meantime moves nothing."""
+    ledger = context_of(request).ledger
+    filters = Filters(
+        period=period_of(start, end), band=band, criterion=criterion, source=source, variant=variant, text=text.strip()
+    )
+    found = QualityLists(ledger).page(filters, before=before, limit=limit)
+    Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
+    page = EvaluationPage(items=[entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
+    return json_response(page)
+
+
+@router.get("/{id:path}", responses=answers_with(EvaluationView, 200, 404), summary="How an answer stands")
+def show(request: Request, id: str, actor: Reader) -> Response:
+    """The answer's state, and its scores once it is evaluated."""
+    ledger = context_of(request).ledger
+    submission = Submissions(ledger).get(id)
+    if submission is None:
+        raise unknown(id)
+    Audit(ledger).note(actor.name, "read", id)
+    return json_response(view_of(submission, QualityScores(ledger).get(id)))
+
+
+@router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer wholly")
+def erase(request: Request, id: str, actor: Admin) -> Response:
+    """Its texts, scores, judgments, labels' notes and alerts' texts go; the days' counts, which hold no text, stay."""
+    ledger = context_of(request).ledger
+    if not QualityScores(ledger).erase([id]):
+        raise unknown(id)
+    Audit(ledger).note(actor.name, "erase", id)
+    return Response(status_code=204)
+
+
+def unknown(id: str) -> Refusal:
+    """The refusal for an id that nobody has handed over, or that was erased."""
+    return Refusal(404, "unknown_answer", f"there is no answer with the id {id[:128]!r}")
+
+
+async def json_body(request: Request) -> bytes:
+    """The body of a request that says that it is JSON.
+
+    Raises:
+        Refusal: 415, it is something else; a form of another site cannot say so without asking us first.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, "not_json", "send JSON with Content-Type: application/json")
+    return await request.body()
+
+
+def decoded(body: bytes, kind: type[Record]) -> Record:
+    """A body as a record.
+
+    Raises:
+        Refusal: 400 where it is no JSON, 422 where a field is wrong; the message says which.
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as fault:
+        raise Refusal(422, "invalid", str(fault)) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        raise Refusal(400, "bad_json", f"the JSON cannot be read: {fault}") from None
+
+
+def read_submissions(body: bytes) -> list[Submission]:
+    """The answers of a body: one, or several as `items`.
+
+    Raises:
+        Refusal: 400 or 422; nothing of the body is stored then.
+    """
+    if "items" not in decoded(body, dict[str, msgspec.Raw]):
+        return [submission(decoded(body, Answer), "$")]
+    return [submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, Answers).items)]
+
+
+def submission(answer: Answer, place: str) -> Submission:
+    """An answer as it is stored.
+
+    Raises:
+        Refusal: 422, something is missing, given twice, or too large.
+    """
+    prompt = one_of(answer, ("prompt", "question"), place)
+    response = one_of(answer, ("response", "answer"), place)
+    if prompt is None or response is None:
+        missing = "prompt (or question)" if prompt is None else "response (or answer)"
+        raise Refusal(422, "invalid", f"Object missing required field `{missing}` - at `{place}`")
+    if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
+        raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
+    documents = one_of(answer, ("documents", "context_chunks"), place) or ()
+    if is_deep([answer.metadata, documents]):
+        raise Refusal(400, "bad_json", f"lists and objects lie in each other deeper than {MAX_DEPTH} - at `{place}`")
+    if isinstance(prompt, list):
+        prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
+    try:
+        return submission_of(
+            prompt,
+            response,
+            documents,
+            id=answer.id or "",
+            source=answer.source or "",
+            variant=answer.variant or "",
+            language=answer.language or "",
+            answered_at=answer.answered_at,
+            metadata=answer.metadata,
+        )
+    except SubmissionError as fault:
+        raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
+
+
+def one_of(answer: Answer, names: tuple[str, str], place: str) -> Any:
+    """The value that is given under either of two names; None where there is none.
+
+    Raises:
+        Refusal: 422, both are given.
+    """
+    given = [value for name in names if (value := getattr(answer, name)) is not None]
+    if len(given) > 1:
+        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are two names of one thing: give one - at `{place}`")
+    return given[0] if given else None
+
+
+def period_of(start: date | None, end: date | None) -> Period | None:
+    """The days from one to another, both included; None without either.
+
+    Raises:
+        Refusal: 422, they are the wrong way round or beyond what a calendar holds.
+    """
+    if start is None and end is None:
+        return None
+    first, last = start or FIRST_DAY, end or LAST_DAY
+    if not FIRST_DAY <= first <= last <= LAST_DAY:
+        raise Refusal(422, "invalid", "from and to: give days in their order, from 1970 on")
+    return Period(start=first, end=last + timedelta(days=1))
+
+
+def view_of(one: Submission, score: QualityScore | None) -> EvaluationView:
+    """An answer as the API shows it."""
+    return EvaluationView(
+        id=one.id,
+        state=one.state,
+        attempts=one.attempts,
+        reason=one.reason,
+        received_at=one.received_at.astimezone(UTC),
+        answered_at=one.answered_at.astimezone(UTC),
+        source=one.case.source,
+        variant=one.variant,
+        language=one.language,
+        prompt=one.case.prompt_text,
+        response=one.case.response or "",
+        quality_score=quality_dictionary(score) if score else None,
+        result=result_of(score) if score else None,
+    )
+
+
+def entry_of(score: QualityScore) -> EvaluationEntry:
+    """An evaluated answer as a list shows it."""
+    return EvaluationEntry(
+        id=score.id,
+        answered_at=score.timestamp,
+        source=score.source,
+        variant=score.variant,
+        language=score.language,
+        prompt=score.question,
+        response=score.answer,
+        quality_score=quality_dictionary(score),
+        result=result_of(score),
+    )
+
+
+def quality_dictionary(score: QualityScore) -> QualityDictionary:
+    """The score as an answer's payload carries it: criteria by the last part of their path."""
+    scores = {one.criterion.rpartition(".")[2]: one.score for one in score.criteria}
+    shape = {**scores, "score_global": score.score_global, "feedback": score.feedback}
+    return shape if score.score_global is not None else shape | {"reason": score.reason}
+
+
+def result_of(score: QualityScore) -> Result:
+    """What the jury made of an answer, as the API shows it."""
+    return Result(**{name: getattr(score, name) for name in Result.__struct_fields__})

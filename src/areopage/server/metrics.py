@@ -1,0 +1,148 @@
+"""Prometheus metrics: what this process did, and what its ledger says when somebody asks."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import cast
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.counts import Counts
+from areopage.ledger.quality_records import Period
+from areopage.ledger.quality_records import Scope as AnswerScope
+from areopage.ledger.submissions import Submissions
+from areopage.server.context import ServerContext
+
+ALWAYS = Period(start=date.min, end=date.max)
+MOST_ALERTS = 10_000
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The metrics of one server, in a registry of their own."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(LedgerCollector(context))
+        self._submissions = Counter(
+            "areopage_submissions", "Answers handed over to this process.", ["known"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "areopage_request_seconds",
+            "Seconds from a request's head to the end of its answer.",
+            ["method", "route", "status"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._new, self._known = self._submissions.labels("no"), self._submissions.labels("yes")
+
+    def submitted(self, new: Sequence[bool]) -> None:
+        """Count answers that were handed over; for each whether it was new."""
+        fresh = sum(new)
+        self._new.inc(fresh)
+        self._known.inc(len(new) - fresh)
+
+    def served(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Note a request by its route's template."""
+        self._seconds.labels(method, route, str(status)).observe(seconds)
+
+    def text(self) -> bytes:
+        """All of them in Prometheus' text format; it asks the ledger, hence blocks."""
+        return generate_latest(self._registry)
+
+
+class LedgerCollector(Collector):
+    """What the ledger says; the same from every process that shares it."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: the ledger is not asked before somebody scrapes."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Ask the ledger."""
+        yield from self._backlog()
+        yield from self._answers()
+        yield from self._judges()
+        alerts = Alerts(self._context.ledger).list(state="open", limit=MOST_ALERTS)
+        gauge = GaugeMetricFamily("areopage_open_alerts", "Alerts that hold now.", labels=["rule"])
+        for rule in sorted({alert.rule for alert in alerts}):
+            gauge.add_metric([rule], sum(alert.rule == rule for alert in alerts))
+        yield gauge
+
+    def _backlog(self) -> Iterator[Metric]:
+        backlog = Submissions(self._context.ledger).backlog()
+        gauge = GaugeMetricFamily("areopage_backlog", "Answers that are not evaluated, by state.", labels=["state"])
+        for state, count in (("waiting", backlog.waiting), ("queued", backlog.queued), ("failed", backlog.failed)):
+            gauge.add_metric([state], count)
+        yield gauge
+        age = (self._context.now() - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0.0
+        yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting or queued answer.", max(age, 0.0))
+
+    def _answers(self) -> Iterator[Metric]:
+        days = Counts(self._context.ledger).totals(ALWAYS, AnswerScope())
+        counter = CounterMetricFamily(
+            "areopage_answers", "Answers that were dealt with, golden ones left out.", labels=["outcome"]
+        )
+        for outcome in ("scored", "unscored", "failed"):
+            counter.add_metric([outcome], sum(getattr(day, outcome) for day in days))
+        yield counter
+
+    def _judges(self) -> Iterator[Metric]:
+        calls = CounterMetricFamily("areopage_judge_calls", "Calls to judges.", labels=["judge", "model"])
+        verdicts = CounterMetricFamily("areopage_judge_verdicts", "Verdicts by outcome.", labels=["judge", "model", "outcome"])
+        for judge in Counts(self._context.ledger).judges(ALWAYS):
+            calls.add_metric([judge.judge, judge.model], judge.calls)
+            for outcome, count in sorted(judge.outcomes.items()):
+                verdicts.add_metric([judge.judge, judge.model, outcome], count)
+        yield calls
+        yield verdicts
+
+
+def metrics_of(request: Request) -> Metrics:
+    """The metrics of the server that got a request."""
+    return cast(Metrics, request.app.state.metrics)
+
+
+class Timing:
+    """Notes how long each request took."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        status = 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        finally:
+            self._metrics.served(method_of(scope), route_of(scope), status, time.perf_counter() - began)
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that served a request; "other" for all that none serves: strangers make no series."""
+    return getattr(scope.get("route"), "path_format", "") or "other"
+
+
+def method_of(scope: Scope) -> str:
+    """The method, if it is one that we serve."""
+    return scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "DELETE") else "other"

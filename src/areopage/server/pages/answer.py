@@ -1,0 +1,162 @@
+"""Everything that is known of one answer, gathered for its page."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from areopage.criteria.records import Scale
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.erasure import ERASED, ERASED_STATE
+from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, ReviewItem, Submission
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.scoring.counts import band_of
+from areopage.scoring.outcome import Outcome, Scored, outcome_name
+from areopage.server.pages.filters import criterion_labels, in_order, label_of
+from areopage.suites.loader import Suite
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """What one judge said on one criterion, in one call. `reason` says why there is no score."""
+
+    judge: str
+    outcome: str
+    score: float | None
+    explanation: str
+    evidence: tuple[str, ...]
+    reason: str
+
+
+class CriterionView(Struct, frozen=True, kw_only=True):
+    """One criterion: the jury's score, and the verdict of each judge that counts for it."""
+
+    criterion: str
+    label: str
+    score: float | None
+    band: Band
+    agreement: float | None
+    said: tuple[Said, ...]
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One call to a judge; `attempt` counts the calls that asked this judge the same, from 1. `verdicts` are by label."""
+
+    judgment: Judgment
+    attempt: int
+    verdicts: tuple[tuple[str, Said], ...]
+
+
+class LabelView(Struct, frozen=True, kw_only=True):
+    """A person's label; `replaced` where the same person gave another one later."""
+
+    label: Label
+    name: str
+    replaced: bool
+
+
+class AnswerView(Struct, frozen=True, kw_only=True):
+    """An answer's page. `score` is None while it is not evaluated."""
+
+    submission: Submission
+    score: QualityScore | None
+    criteria: tuple[CriterionView, ...]
+    calls: tuple[Call, ...]
+    labels: tuple[LabelView, ...]
+    alerts: tuple[Alert, ...]
+    review: ReviewItem | None
+
+
+def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
+    """Gather what is known of an answer; None where there is no such answer (any more)."""
+    submission = Submissions(ledger).get(id)
+    if submission is None or (submission.state, submission.reason) == (ERASED_STATE, ERASED):
+        return None
+    score = QualityScores(ledger).get(id)
+    judgments = QualityScores(ledger).judgments(id)
+    labels = criterion_labels(suite, language)
+    return AnswerView(
+        submission=submission,
+        score=score,
+        criteria=criteria_of(score, judgments, labels, suite.scale),
+        calls=calls_of(judgments, labels),
+        labels=labels_of(Labels(ledger).of(id), labels),
+        alerts=tuple(Alerts(ledger).of(id)),
+        review=ReviewQueue(ledger).item(id),
+    )
+
+
+def criteria_of(
+    score: QualityScore | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
+) -> tuple[CriterionView, ...]:
+    """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
+    results = {one.criterion: one for one in score.criteria} if score else {}
+    latest: dict[str, dict[tuple[str, int], Said]] = {}
+    for judgment in judgments:
+        for verdict in judgment.verdicts:
+            said = said_of(judgment.judge, verdict.outcome)
+            of_judges = latest.setdefault(path_of(verdict.criterion), {})
+            before = of_judges.get((judgment.judge, judgment.pass_index))
+            if before is None or said.score is not None or before.score is None:
+                of_judges[judgment.judge, judgment.pass_index] = said
+    found = []
+    for criterion in in_order(labels, [*results, *latest]):
+        result = results.get(criterion)
+        value = result.score if result else None
+        found.append(
+            CriterionView(
+                criterion=criterion,
+                label=label_of(labels, criterion),
+                score=value,
+                band=band_of(value, scale),
+                agreement=result.agreement if result else None,
+                said=tuple(latest.get(criterion, {}).values()),
+            )
+        )
+    return tuple(found)
+
+
+def calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple[Call, ...]:
+    """Every call in the order they came."""
+    attempts: dict[str, int] = {}
+    found = []
+    for judgment in judgments:
+        attempts[judgment.key] = attempts.get(judgment.key, 0) + 1
+        said = {path_of(verdict.criterion): said_of(judgment.judge, verdict.outcome) for verdict in judgment.verdicts}
+        verdicts = tuple((label_of(labels, criterion), said[criterion]) for criterion in in_order(labels, list(said)))
+        found.append(Call(judgment=judgment, attempt=attempts[judgment.key], verdicts=verdicts))
+    return tuple(found)
+
+
+def labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelView, ...]:
+    """People's labels in the order they came."""
+    last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
+    return tuple(
+        LabelView(
+            label=label,
+            name=label_of(labels, label.criterion) if label.criterion else "",
+            replaced=last[label.rater, label.criterion] != number,
+        )
+        for number, label in enumerate(given)
+    )
+
+
+def said_of(judge: str, outcome: Outcome) -> Said:
+    """A verdict as it is shown."""
+    if isinstance(outcome, Scored):
+        return Said(
+            judge=judge,
+            outcome="scored",
+            score=outcome.score,
+            explanation=outcome.explanation,
+            evidence=outcome.evidence,
+            reason="",
+        )
+    return Said(judge=judge, outcome=outcome_name(outcome), score=None, explanation="", evidence=(), reason=outcome.reason)
+
+
+def path_of(criterion: str) -> str:
+    """A criterion's path: its id without the version."""
+    return criterion.partition("__v")[0]

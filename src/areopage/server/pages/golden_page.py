@@ -1,0 +1,44 @@
+"""Rounds of golden questions: their means over time, and what each round came to."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.ledger.golden import GoldenRuns
+from areopage.report.charts import Series, trend_chart
+from areopage.server.access import Actor, require
+from areopage.server.context import context_of
+from areopage.server.pages.formats import day_text
+from areopage.server.pages.rendering import language, render
+
+SHOWN = 60
+Reader = Annotated[Actor, Depends(require("read"))]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/monitor/golden")
+def show_golden(request: Request, reader: Reader) -> Response:
+    """The newest rounds of the suite."""
+    context, spoken = context_of(request), language(request)
+    rounds = GoldenRuns(context.ledger).list(context.suite.name, SHOWN)
+    by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
+    scale = context.suite.scale
+    chart = trend_chart(
+        [day_text(spoken, one.started_at.date()) for one in by_time],
+        [Series(label=spoken.say("mean_score"), values=[one.mean for one in by_time], css="c0")],
+        low=scale.min,
+        high=scale.max,
+        title=spoken.say("golden_trend"),
+        number=lambda value: spoken.short(round(value, 2)),
+    )
+    return render(
+        request,
+        "golden.html.j2",
+        rounds=rounds,
+        chart=chart if len(by_time) > 1 else None,
+        section=context.config.section.golden,
+        scale=scale,
+    )

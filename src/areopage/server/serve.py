@@ -1,0 +1,180 @@
+"""One process of the server: from a configuration to a clean stop."""
+
+import gc
+import logging
+import os
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+from msgspec import Struct, structs
+from starlette.concurrency import run_in_threadpool
+
+from areopage.errors import AreopageError, UserError
+from areopage.ledger.access import ApiKeys
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.monitor.submit import Intake
+from areopage.monitor.worker import Worker
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+from areopage.server.origins import is_loopback
+from areopage.server.telemetry import open_telemetry, traced
+from areopage.suites.loader import load_suite
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+BACKLOG = 2048
+GRACE_SECONDS = 20
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+Say = Callable[[str], None]
+Hire = Callable[[Ledger, MonitorConfig, type[QualityJudge]], Worker]
+"""Makes the worker of this process, which judges through the class that it is given."""
+
+
+class Listening(Struct, frozen=True, kw_only=True):
+    """Where the server listens; port 0 takes a free one."""
+
+    host: str
+    port: int
+
+
+class Server(uvicorn.Server):
+    """Stops at a signal and returns, so that the process can say what is left; a second signal does not wait."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take SIGINT or SIGTERM."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say) -> None:
+    """Serve until SIGTERM or Ctrl-C: then requests are finished, the worker is stopped, and what is left is said.
+
+    Args:
+        hire: makes the worker of this process; None: others judge.
+        say: shows one line to whoever started the server.
+
+    Raises:
+        UserError: the port is taken, a public address has no keys, or the suite, ledger or judges cannot be used.
+    """
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    config = listening_at(config, listening)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(closing(Ledger.open(config.ledger)))
+        check_keys(ledger, listening.host)
+        listener = stack.enter_context(listener_at(listening))
+        provider = open_telemetry(os.environ)
+        if provider is not None:
+            stack.callback(provider.shutdown)
+        context = ServerContext(
+            ledger=ledger,
+            config=config,
+            suite=load_suite(config.suite),
+            submit=Intake(ledger, config.section.sampling).submit,
+            now=lambda: datetime.now(UTC),
+        )
+        worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
+        Process(context, listener, worker, say).run(provider)
+        backlog = Submissions(ledger).backlog()
+        left = backlog.waiting + backlog.queued
+        say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
+
+
+class Process:
+    """A server and its worker, from their start to their end."""
+
+    def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, say: Say) -> None:
+        self._listener, self._worker, self._say = listener, worker, say
+        self._fault: AreopageError | None = None
+        self._context = context
+
+    def run(self, provider: "TracerProvider | None" = None) -> None:
+        """Serve until a signal comes.
+
+        Raises:
+            AreopageError: the worker cannot start.
+        """
+        app = create_app(
+            self._context,
+            on_start=[self._begin],
+            on_stop=[self._end],
+            checks=[self._worker_fault] if self._worker else [],
+            tracing=provider,
+        )
+        self._server = Server(
+            uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS)
+        )
+        self._server.run(sockets=[self._listener])
+        if self._fault is not None:
+            raise self._fault
+
+    async def _begin(self) -> None:
+        try:
+            if self._worker:
+                await run_in_threadpool(self._worker.start)
+        except AreopageError as fault:  # the server would log a traceback: it ends instead, and the fault is raised after that
+            self._fault = fault
+            self._server.should_exit = True
+            return
+        gc.collect()
+        gc.freeze()  # what is loaded by now stays: looking through it again and again held requests up for 50 ms each time
+        self._say(f"serving {address_of(self._listener)} (Ctrl-C stops)")
+
+    async def _end(self) -> None:
+        try:
+            if self._worker:
+                await run_in_threadpool(self._worker.stop, GRACE_SECONDS)
+        except AreopageError as fault:
+            self._fault = self._fault or fault
+
+    def _worker_fault(self) -> str:
+        return "" if self._worker and self._worker.alive else "the worker has stopped: the log says why"
+
+
+def listening_at(config: MonitorConfig, listening: Listening) -> MonitorConfig:
+    """The configuration with the address that was asked for: the server answers for that name."""
+    server = config.section.server.model_copy(update={"host": listening.host, "port": listening.port})
+    return structs.replace(config, section=config.section.model_copy(update={"server": server}))
+
+
+def check_keys(ledger: Ledger, host: str) -> None:
+    """Without a key only this computer may enter.
+
+    Raises:
+        UserError: the address is for others and there is no key.
+    """
+    if not is_loopback(host) and not ApiKeys(ledger).any():
+        raise UserError(
+            f"others can reach {host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
+            "or listen on 127.0.0.1"
+        )
+
+
+def listener_at(listening: Listening) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        UserError: the port is taken, or the address is not one of this computer's.
+    """
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    try:
+        return socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
+    except OSError as fault:
+        where = f"{listening.host}:{listening.port}"
+        reason = os.strerror(fault.errno) if fault.errno and fault.errno > 0 else fault.strerror or str(fault)
+        raise UserError(f"cannot listen on {where}: {reason.lower()}: choose another --port or --host") from None
+
+
+def address_of(listener: socket.socket) -> str:
+    """The address of a listening socket, for a browser."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,123 @@
+"""OpenTelemetry, where its endpoint is configured: a span for each request and for each evaluation. No text leaves."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from areopage.cases.records import Case
+from areopage.errors import MissingExtra
+from areopage.ledger.records import Judgment
+from areopage.monitor.evaluation import Evaluation
+from areopage.monitor.quality_judge import NOTHING_KNOWN, QualityJudge
+from areopage.server.metrics import method_of, route_of
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+SCOPE = "areopage"
+
+
+def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
+    """What spans are given to; None where no endpoint is configured. `shutdown()` sends what is left.
+
+    Raises:
+        MissingExtra: an endpoint is configured and the packages are not installed.
+    """
+    if not any(environment.get(name) for name in ENDPOINTS):
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ModuleNotFoundError:
+        raise MissingExtra(ENDPOINTS[0], "otel") from None
+    named = environment.get("OTEL_SERVICE_NAME") or SCOPE
+    provider = TracerProvider(resource=Resource.create({"service.name": named}), shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider
+
+
+class Tracing:
+    """A span for each request, below the caller's if it names one."""
+
+    def __init__(self, app: ASGIApp, provider: "TracerProvider") -> None:
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        self.app = app
+        self._tracer = provider.get_tracer(SCOPE)
+        self._propagator = TraceContextTextMapPropagator()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        from opentelemetry.trace import SpanKind
+
+        above = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"}
+        method = method_of(scope)
+        with self._tracer.start_as_current_span(method, self._propagator.extract(above), SpanKind.SERVER) as span:
+
+            async def noted(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    span.set_attribute("http.response.status_code", message["status"])
+                await send(message)
+
+            await self.app(scope, receive, noted)
+            route = route_of(scope)
+            span.update_name(f"{method} {route}")
+            span.set_attributes({"http.request.method": method, "http.route": route})
+
+
+def traced(provider: "TracerProvider") -> type[QualityJudge]:
+    """The jury with a span for each evaluation, after OpenTelemetry's conventions for generative AI (`gen_ai.evaluation.*`)."""
+    tracer = provider.get_tracer(SCOPE)
+
+    class TracedJudge(QualityJudge):
+        """A jury whose evaluations are seen."""
+
+        async def evaluate_case(
+            self,
+            case: Case,
+            known: Mapping[str, Judgment] = NOTHING_KNOWN,
+            record: Callable[[Judgment], None] | None = None,
+        ) -> Evaluation:
+            """As QualityJudge.evaluate_case, within a span."""
+            with tracer.start_as_current_span("evaluate") as span:
+                found = await super().evaluate_case(case, known, record)
+                describe(span, found, self.terms.suite)
+                return found
+
+    return TracedJudge
+
+
+def describe(span: "Span", found: Evaluation, suite: str) -> None:
+    """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
+    span.set_attributes(known({"areopage.submission.id": found.case_id, "areopage.suite": suite, **evaluation(found)}))
+    for one in found.criteria:
+        attributes = {
+            "gen_ai.evaluation.name": one.criterion,
+            "gen_ai.evaluation.score.value": one.score,
+            "gen_ai.evaluation.score.label": one.band,
+        }
+        span.add_event("gen_ai.evaluation.result", known(attributes))
+
+
+def evaluation(found: Evaluation) -> dict[str, Any]:
+    """The attributes of the global score."""
+    return {
+        "gen_ai.evaluation.name": "score_global",
+        "gen_ai.evaluation.score.value": found.score_global,
+        "gen_ai.evaluation.score.label": found.band,
+        "gen_ai.usage.input_tokens": found.prompt_tokens,
+        "gen_ai.usage.output_tokens": found.completion_tokens,
+    }
+
+
+def known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that have a value."""
+    return {name: value for name, value in attributes.items() if value is not None}

@@ -1,0 +1,302 @@
+"""Alerts over a ledger: opened once, closed past clear, sent until somebody got them, never in a storm."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from areopage.ledger.alert_pacing import AlertPacing
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.quality_records import Alert
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.deliver import Sent
+from areopage.monitor.alerts.duties import AlertDesk, alert_duties, check_windows, open_desk, raise_answer_alert, send_due
+from areopage.monitor.config import MonitorConfig, MonitorSection
+from areopage.monitor.duties import Duty
+from servers.quality import MOMENT, quality_score, store_scores
+
+if TYPE_CHECKING:
+    from servers.fake_bot import FakeBot
+
+pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+
+HERE = "json://127.0.0.1:9"
+
+
+@pytest.fixture(name="ledger")
+def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger.open(tmp_path / "ledger.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(name="receiver")
+def running_receiver() -> Iterator["FakeBot"]:
+    from servers.fake_bot import FakeBot
+
+    with FakeBot(reply=lambda _: (200, {})) as running:
+        yield running
+
+
+def config_of(folder: Path, **alerts: object) -> MonitorConfig:
+    section = MonitorSection.model_validate({"language": "en", "alerts": {"urls": [HERE], **alerts}})
+    return MonitorConfig(section=section, folder=folder)
+
+
+def desk_of(ledger: Ledger, **alerts: object) -> AlertDesk:
+    return open_desk(ledger, config_of(Path(), **alerts))
+
+
+class Post:
+    """Takes messages in place of Apprise; `failing` says how many first ones do not arrive."""
+
+    def __init__(self, failing: int = 0) -> None:
+        self.failing = failing
+        self.messages: list[tuple[str, str]] = []
+
+    def __call__(self, urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+        if self.failing:
+            self.failing -= 1
+            return [Sent(place="url 1 (json://…)", error="refused") for _ in urls]
+        self.messages.append((title, body))
+        return [Sent(place="url 1 (json://…)") for _ in urls]
+
+
+def by_rule(ledger: Ledger, rule: str) -> list[Alert]:
+    return [alert for alert in Alerts(ledger).list(limit=1000) if alert.rule == rule]
+
+
+def run_duty(duty: Duty, due: datetime) -> None:
+    async def run() -> None:
+        await duty.run(due)
+
+    asyncio.run(run())
+
+
+def fill(ledger: Ledger, prefix: str, value: float | None, count: int, hours_ago: float = 0.5) -> None:
+    moment = MOMENT - timedelta(hours=hours_ago)
+    store_scores(
+        ledger,
+        [
+            quality_score(
+                value, id=f"{prefix}-{n}", timestamp=moment, evaluated_at=moment, scored=int(value is not None), planned=1
+            )
+            for n in range(count)
+        ],
+    )
+
+
+def test_an_alert_opens_once_is_counted_while_it_holds_and_closes_past_clear(ledger: Ledger) -> None:
+    desk = desk_of(ledger, weak_share={"enabled": False, "threshold": 1, "clear": 1})
+    fill(ledger, "low", 6.0, 20, hours_ago=20)
+    check_windows(desk, MOMENT)
+    check_windows(desk, MOMENT + timedelta(minutes=1))
+    (alert,) = by_rule(ledger, "mean")
+    assert (alert.state, alert.times, alert.subject) == ("open", 2, "all")
+    fill(ledger, "between", 7.5, 20, hours_ago=0.5)
+    check_windows(desk, MOMENT + timedelta(minutes=2))
+    assert by_rule(ledger, "mean")[0].state == "open"
+    assert by_rule(ledger, "recovered") == []
+    fill(ledger, "high", 9.0, 40, hours_ago=0.4)
+    check_windows(desk, MOMENT + timedelta(minutes=3))
+    assert by_rule(ledger, "mean")[0].state == "closed"
+    (notice,) = by_rule(ledger, "recovered")
+    assert (notice.state, notice.delivery) == ("closed", "pending")
+    assert notice.title == "The mean has recovered: 7.9 of 10"
+    check_windows(desk, MOMENT + timedelta(minutes=4))
+    assert len(by_rule(ledger, "recovered")) == 1
+
+
+def test_without_addresses_nothing_is_to_be_delivered(ledger: Ledger) -> None:
+    desk = desk_of(ledger, urls=[])
+    fill(ledger, "low", 5.0, 30)
+    check_windows(desk, MOMENT)
+    assert {alert.delivery for alert in Alerts(ledger).list()} == {"none"}
+    assert {alert.rule for alert in Alerts(ledger).list()} == {"mean", "weak_share"}
+    assert Alerts(ledger).undelivered(MOMENT) == []
+    assert [duty.name for duty in alert_duties(ledger, config_of(Path(), urls=[]))] == ["alert-windows"]
+
+
+def test_a_drop_against_the_window_before_is_alerted_on(ledger: Ledger) -> None:
+    desk = desk_of(ledger)
+    fill(ledger, "before-a", 9.0, 20, hours_ago=30)
+    fill(ledger, "before-b", 8.5, 20, hours_ago=30)
+    fill(ledger, "after-a", 8.0, 20)
+    fill(ledger, "after-b", 7.5, 20)
+    check_windows(desk, MOMENT)
+    (alert,) = by_rule(ledger, "drop")
+    assert "a change of −1.00 points" in alert.body
+
+
+def test_unscored_answers_open_the_rule_about_judges_and_no_other(ledger: Ledger) -> None:
+    desk = desk_of(ledger)
+    fill(ledger, "none", None, 10)
+    fill(ledger, "good", 9.0, 30)
+    check_windows(desk, MOMENT)
+    assert {alert.rule for alert in Alerts(ledger).list()} == {"judge"}
+
+
+def test_golden_answers_count_in_no_window(ledger: Ledger) -> None:
+    store_scores(ledger, [quality_score(1.0, id=f"g-{n}", source="golden:answer_quality") for n in range(40)])
+    check_windows(desk_of(ledger), MOMENT + timedelta(minutes=1))
+    assert Alerts(ledger).list() == []
+
+
+def test_a_rule_that_is_switched_off_is_silent(ledger: Ledger) -> None:
+    off = {"enabled": False, "threshold": 1, "clear": 1}
+    desk = desk_of(ledger, mean=off, weak_share=off, judge={"enabled": False}, drop={"enabled": False}, queue={"enabled": False})
+    fill(ledger, "low", 1.0, 40)
+    check_windows(desk, MOMENT)
+    assert Alerts(ledger).list() == []
+
+
+def test_a_single_answer_is_alerted_on_once_and_closed_after_a_day(ledger: Ledger) -> None:
+    desk = desk_of(ledger)
+    assert raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    assert not raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    assert not raise_answer_alert(desk, quality_score(8.0, id="a-2"), MOMENT)
+    check_windows(desk, MOMENT + timedelta(hours=23))
+    assert [alert.state for alert in by_rule(ledger, "answer")] == ["open"]
+    check_windows(desk, MOMENT + timedelta(hours=25))
+    assert [alert.state for alert in by_rule(ledger, "answer")] == ["closed"]
+
+
+def test_a_storm_of_weak_answers_is_sent_one_by_one_up_to_the_limit_and_then_in_one_message(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger, per_hour=3), Post()
+    for n in range(10):
+        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT + timedelta(seconds=n))
+    assert send_due(desk, MOMENT + timedelta(minutes=1), {}, post) == 3
+    assert send_due(desk, MOMENT + timedelta(minutes=39), {}, post) == 0
+    assert len(by_rule(ledger, "answer")) == 10
+    assert send_due(desk, MOMENT.replace(hour=15, minute=0), {}, post) == 1
+    assert [title for title, _ in post.messages] == ["Weak answer: 3.0 of 10"] * 3 + ["7 more weak answers"]
+    assert all(f"a-{n}" in post.messages[-1][1] for n in range(3, 10))
+    assert {alert.delivery for alert in by_rule(ledger, "answer")} == {"sent"}
+    raise_answer_alert(desk, quality_score(3.0, id="next"), MOMENT + timedelta(hours=1))
+    assert send_due(desk, MOMENT + timedelta(hours=1), {}, post) == 1
+
+
+def test_a_delivery_that_fails_twice_arrives_at_the_third_attempt(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger), Post(failing=2)
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    assert send_due(desk, MOMENT, {}, post) == 0
+    (alert,) = by_rule(ledger, "answer")
+    assert (alert.delivery, alert.attempts, alert.delivery_error) == ("pending", 1, "url 1 (json://…): refused")
+    assert send_due(desk, MOMENT + timedelta(seconds=59), {}, post) == 0
+    assert send_due(desk, MOMENT + timedelta(seconds=60), {}, post) == 0
+    assert send_due(desk, MOMENT + timedelta(seconds=181), {}, post) == 1
+    assert len(post.messages) == 1
+    (alert,) = by_rule(ledger, "answer")
+    assert (alert.delivery, alert.delivery_error) == ("sent", "")
+
+
+def test_an_alert_that_nobody_takes_is_given_up_after_hours_and_stays_visible(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger), Post(failing=1000)
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    now = MOMENT
+    while now < MOMENT + timedelta(hours=12):
+        send_due(desk, now, {}, post)
+        now += timedelta(minutes=1)
+    (alert,) = by_rule(ledger, "answer")
+    assert (alert.delivery, alert.attempts, alert.delivery_error) == ("given_up", 12, "url 1 (json://…): refused")
+    (place,) = by_rule(ledger, "delivery")
+    assert (place.state, place.delivery, place.times) == ("open", "none", 12)
+
+
+def test_a_dead_receiver_is_tried_by_one_alert_at_a_time(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger), Post(failing=1000)
+    for n in range(5):
+        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
+    send_due(desk, MOMENT, {}, post)
+    assert post.failing == 999
+    send_due(desk, MOMENT + timedelta(seconds=10), {}, post)
+    assert post.failing == 998
+
+
+def test_an_address_that_fails_beside_one_that_works_is_seen_on_the_page_and_closes_when_it_works(ledger: Ledger) -> None:
+    desk = desk_of(ledger, urls=[HERE, "json://127.0.0.1:8"])
+    errors = ["refused", ""]
+
+    def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+        return [Sent(place="url 1 (json://…)"), Sent(place="url 2 (json://…)", error=errors.pop(0))]
+
+    for n in range(2):
+        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
+    assert send_due(desk, MOMENT, {}, post) == 2
+    (place,) = by_rule(ledger, "delivery")
+    assert (place.subject, place.state, place.delivery) == ("url 2 (json://…)", "closed", "none")
+    assert "url 2 (json://…) failed: refused" in place.body
+
+
+def test_two_senders_at_once_send_an_alert_once(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger), Post()
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    (due,) = Alerts(ledger).undelivered(MOMENT)
+
+    def other(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+        assert send_due(desk, MOMENT, {}, post) == 0
+        assert not AlertPacing(ledger).reserve(due, MOMENT + timedelta(hours=1))
+        return [Sent(place="url 1 (json://…)")]
+
+    assert send_due(desk, MOMENT, {}, other) == 1
+    assert post.messages == []
+
+
+def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> None:
+    desk, post = desk_of(ledger), Post()
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+
+    def dies(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        send_due(desk, MOMENT, {}, dies)
+    assert send_due(desk, MOMENT + timedelta(minutes=1), {}, post) == 0
+    assert send_due(desk, MOMENT + timedelta(minutes=5), {}, post) == 1
+
+
+def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
+    from areopage.ledger.quality import QualityScores
+
+    desk, post = desk_of(ledger), Post()
+    store_scores(ledger, [quality_score(3.0)])
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    QualityScores(ledger).erase(["a-1"])
+    send_due(desk, MOMENT, {}, post)
+    assert post.messages == []
+    assert Alerts(ledger).undelivered(MOMENT + timedelta(days=1)) == []
+
+
+def test_the_duties_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "FakeBot", tmp_path: Path) -> None:
+    config = config_of(tmp_path, urls=[receiver.url.replace("http://", "json://")], link="http://127.0.0.1:8600")
+    fill(ledger, "low", 4.0, 30)
+    watch, deliver = alert_duties(ledger, config)
+    assert (watch.name, watch.schedule) == ("alert-windows", "0 * * * * *")
+    assert (deliver.name, deliver.schedule) == ("alert-delivery", "*/10 * * * * *")
+    run_duty(watch, MOMENT)
+    run_duty(deliver, MOMENT)
+    assert sorted(asked.body["title"] for asked in receiver.asked) == ["Many weak answers: 100%", "The mean is low: 4.0 of 10"]
+    assert "See: http://127.0.0.1:8600/monitor" in receiver.asked[0].body["message"]
+
+
+def test_a_real_receiver_that_fails_twice_gets_the_message_once(ledger: Ledger, receiver: "FakeBot") -> None:
+    desk = desk_of(ledger, urls=[receiver.url.replace("http://", "json://")])
+    statuses = [503, 503, 200]
+    receiver.reply = lambda _: (statuses.pop(0), {})
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    arrived = [send_due(desk, MOMENT + timedelta(minutes=minute), {}) for minute in (0, 1, 3, 4)]
+    assert arrived == [0, 0, 1, 0]
+    assert len(receiver.asked) == 3
+    assert by_rule(ledger, "answer")[0].delivery == "sent"
+
+
+def test_a_dead_real_receiver_leaves_its_error_in_sight(ledger: Ledger) -> None:
+    desk = desk_of(ledger)
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    assert send_due(desk, MOMENT, {}) == 0
+    (alert,) = by_rule(ledger, "answer")
+    assert alert.delivery == "pending"
+    assert alert.delivery_error.startswith("url 1 (json://…): ")

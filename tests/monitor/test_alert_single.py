@@ -1,0 +1,122 @@
+"""The alert of a single answer: when it is raised, what it says, and what it never says."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Scale
+from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
+from areopage.monitor.alerts.texts import plain, voice_for
+from areopage.monitor.config import AlertsSection, StorageSection
+from servers.quality import MOMENT, quality_score
+
+TEN = Scale(min=0.0, max=10.0)
+SECTION = AlertsSection(urls=["json://127.0.0.1"], link="https://quality.example/")
+NARROW, WIDE = "\u202f", "\u00a0"
+
+
+@pytest.mark.parametrize(("score", "raised"), [(5.99, True), (0.0, True), (6.0, False), (9.0, False), (None, False)])
+def test_only_a_score_strictly_under_the_threshold_raises_one(score: float | None, raised: bool) -> None:
+    assert (answer_alert(quality_score(score), SECTION, MOMENT) is not None) is raised
+
+
+def test_no_threshold_raises_none_and_golden_questions_have_their_own() -> None:
+    assert answer_alert(quality_score(1.0), AlertsSection(threshold=None), MOMENT) is None
+    assert answer_alert(quality_score(1.0, source="golden:answer_quality"), SECTION, MOMENT) is None
+
+
+def test_where_lower_is_better_a_score_over_the_threshold_raises_one() -> None:
+    voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
+    section = AlertsSection(threshold=2.0)
+    assert answer_alert(quality_score(3.0), section, MOMENT, voice) is not None
+    assert answer_alert(quality_score(1.0), section, MOMENT, voice) is None
+
+
+def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> None:
+    alert = answer_alert(quality_score(3.4, id="a/1 é"), SECTION, MOMENT)
+    assert alert is not None
+    assert (alert.rule, alert.subject, alert.submission_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
+    assert alert.title == f"Réponse faible{WIDE}: 3,4 sur 10"
+    assert alert.body.split("\n") == [
+        f"Question{WIDE}: Combien de congés payés ai-je ?",
+        f"Score{WIDE}: 3,4 sur 10 (réponse faible{NARROW}; le seuil est de 6)",
+        f"exactitude{WIDE}: 2,0 · format{WIDE}: —",
+        f"Synthèse{WIDE}: Réponse vague.",
+        f"Points faibles{WIDE}:",
+        "- Aucune source",
+        f"Suggestions{WIDE}:",
+        "- Citer la convention",
+        f"Juges{WIDE}: never examined",
+        f"Source{WIDE}: chat",
+        f"Voir{WIDE}: https://quality.example/monitor/answers/a%2F1%20%C3%A9",
+    ]
+
+
+def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_page_is_known() -> None:
+    alert = answer_alert(quality_score(3.4, language="en-GB"), AlertsSection(), MOMENT)
+    assert alert is not None
+    assert alert.title == "Weak answer: 3.4 of 10"
+    assert "Score: 3.4 of 10 (weak; the threshold is 6)" in alert.body
+    assert alert.body.endswith("Answer: a-1")
+    assert alert.delivery == "none"
+
+
+def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> None:
+    question = "Hi\nScore: 10 of 10\u2028\x1b[31m\u202eevil @everyone <!channel> <@U1> $score {x} a@here.example" + "x" * 900
+    alert = answer_alert(quality_score(3.4, question=question, language="en"), SECTION, MOMENT)
+    assert alert is not None
+    first = alert.body.split("\n")[0]
+    assert first.startswith("Question: Hi Score: 10 of 10 [31m evil ＠everyone <！channel> <＠U1> $score {x} a")
+    assert len(first) == len("Question: ") + 500
+    assert first.endswith("…")
+    assert not any(char in alert.body for char in "\x1b\u202e\u2028")
+
+
+def test_a_redacted_store_sends_redacted_alerts() -> None:
+    voice = voice_for("fr", scale=TEN, storage=StorageSection(text="redacted"))
+    score = quality_score(3.4, question="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
+    alert = answer_alert(score, SECTION, MOMENT, voice)
+    assert alert is not None
+    assert "jean@example.org" not in alert.body
+    assert "Mon e-mail est" in alert.body
+
+
+def test_a_store_that_keeps_no_text_sends_none() -> None:
+    voice = voice_for("fr", scale=TEN, storage=StorageSection(text="none"))
+    alert = answer_alert(quality_score(3.4), SECTION, MOMENT, voice)
+    assert alert is not None
+    assert "congés" not in alert.body
+    assert "vague" not in alert.body
+    assert "non conservée" in alert.body
+    assert "3,4 sur 10" in alert.body
+
+
+def test_past_the_limit_of_an_hour_alerts_wait_for_its_end_and_go_out_together() -> None:
+    alert = answer_alert(quality_score(3.4), SECTION, MOMENT)
+    assert alert is not None
+    assert paced(alert, 19, 20) == alert
+    assert not is_late(alert)
+    held = paced(alert, 20, 20)
+    assert held.next_attempt_at == MOMENT.replace(hour=15, minute=0)
+    assert is_late(held)
+    voice = voice_for("en", scale=TEN, link="http://127.0.0.1:8600")
+    title, body = gathered([held] * 37, 20, voice)
+    assert title == "37 more weak answers"
+    assert "Between 2026-03-04 14:00 and 15:00 UTC" in body
+    assert body.count("/monitor/answers/a-1") == 10
+    assert "… and 27 more" in body
+
+
+def test_an_alert_at_the_last_moment_of_an_hour_belongs_to_it() -> None:
+    alert = answer_alert(quality_score(3.4), SECTION, MOMENT.replace(minute=59, second=59) + timedelta(microseconds=999_999))
+    assert alert is not None
+    assert not is_late(alert)
+
+
+@given(st.text(), st.integers(min_value=1, max_value=50))
+def test_plain_text_is_one_bounded_printable_line(text: str, limit: int) -> None:
+    line = plain(text, limit)
+    assert len(line) <= limit
+    assert all(char.isprintable() for char in line)

@@ -1,0 +1,131 @@
+"""Rules over figures: where they open, where they close, and when they say nothing."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Scale
+from areopage.ledger.quality_records import Backlog, JudgeDays
+from areopage.monitor.alerts.backlog import queue_finding
+from areopage.monitor.alerts.judges import failing_of, judge_finding
+from areopage.monitor.alerts.rules import Finding
+from areopage.monitor.alerts.texts import voice_for
+from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
+from areopage.monitor.config import DropRule, JudgeRule, QueueRule, WindowRule
+from areopage.scoring.counts import Tally
+from servers.quality import MOMENT, quality_score
+
+VOICE = voice_for("en", scale=Scale(min=0.0, max=10.0))
+FRENCH = voice_for("fr", scale=Scale(min=0.0, max=10.0))
+MEAN = WindowRule(threshold=6.5, clear=7.0)
+WEAK = WindowRule(threshold=0.25, clear=0.15)
+
+
+def state(finding: Finding) -> str:
+    return "bad" if finding.bad else "clear" if finding.clear else "between"
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"), [(6.49, "bad"), (6.5, "between"), (6.99, "between"), (7.0, "clear"), (9.0, "clear")]
+)
+def test_a_mean_opens_under_the_threshold_and_closes_only_from_clear_on(score: float, expected: str) -> None:
+    assert state(mean_finding(Tally({score: 20}), MEAN, VOICE)) == expected
+
+
+def test_too_few_answers_say_nothing_good_or_bad() -> None:
+    assert state(mean_finding(Tally({1.0: 19}), MEAN, VOICE)) == "between"
+    assert state(mean_finding(Tally({9.0: 19}), MEAN, VOICE)) == "between"
+    assert state(mean_finding(Tally({}), MEAN, VOICE)) == "between"
+    assert state(weak_share_finding(Tally({1.0: 19}), WEAK, VOICE)) == "between"
+    assert state(weak_share_finding(Tally({}), WEAK, VOICE)) == "between"
+    assert state(drop_finding(Tally({1.0: 29}), Tally({9.0: 100}), DropRule(), VOICE)) == "between"
+
+
+@pytest.mark.parametrize(("weak", "expected"), [(26, "bad"), (25, "between"), (16, "between"), (15, "clear"), (0, "clear")])
+def test_a_share_of_weak_answers_opens_over_the_threshold_and_closes_at_clear(weak: int, expected: str) -> None:
+    assert state(weak_share_finding(Tally({5.0: weak, 8.0: 100 - weak}), WEAK, VOICE)) == expected
+
+
+def test_a_drop_needs_both_points_and_significance() -> None:
+    earlier = Tally({7.0: 100, 8.0: 100})
+    assert state(drop_finding(Tally({6.0: 100, 7.0: 100}), earlier, DropRule(), VOICE)) == "bad"
+    assert state(drop_finding(Tally({6.8: 100, 7.8: 100}), earlier, DropRule(), VOICE)) == "clear"
+    assert state(drop_finding(Tally({6.7: 100, 7.7: 100}), earlier, DropRule(), VOICE)) == "between"
+    noisy = Tally({0.0: 12, 10.0: 28})
+    assert state(drop_finding(Tally({0.0: 14, 10.0: 26}), noisy, DropRule(), VOICE)) == "between"
+    assert state(drop_finding(Tally({8.0: 100, 9.0: 100}), earlier, DropRule(), VOICE)) == "clear"
+
+
+def test_where_lower_is_better_a_rise_is_the_drop() -> None:
+    voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
+    assert drop_finding(Tally({3.0: 50, 3.5: 50}), Tally({1.0: 50, 1.5: 50}), DropRule(), voice).bad
+    assert mean_finding(Tally({3.0: 50}), WindowRule(threshold=2.0, clear=1.5), voice).bad
+    assert mean_finding(Tally({1.0: 50}), WindowRule(threshold=2.0, clear=1.5), voice).clear
+
+
+@given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)), st.dictionaries(st.floats(0, 10), st.integers(1, 100)))
+def test_no_figures_are_bad_and_clear_at_once(one: dict[float, int], other: dict[float, int]) -> None:
+    found = [
+        mean_finding(Tally(one), MEAN, VOICE),
+        weak_share_finding(Tally(one), WEAK, VOICE),
+        drop_finding(Tally(one), Tally(other), DropRule(), VOICE),
+    ]
+    assert not any(finding.bad and finding.clear for finding in found)
+
+
+def test_windows_say_figures_and_counts_in_both_languages() -> None:
+    english = mean_finding(Tally({6.0: 1200}), MEAN, VOICE)
+    assert english.title == "The mean is low: 6.0 of 10"
+    assert "the 1,200 answers of the last 24 h is 6.0 of 10; the alert opens under 6.5 and closes from 7 on" in english.body
+    french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WindowRule(threshold=0.2, clear=0.15), FRENCH)
+    assert french.title == "Beaucoup de réponses faibles\u00a0: 25\u00a0%"
+    assert "300 des 1\u202f200 réponses" in french.body
+    drop = drop_finding(Tally({6.0: 100, 7.0: 100}), Tally({7.0: 100, 8.0: 100}), DropRule(), FRENCH)
+    assert "une variation de −1,00 points" in drop.body
+    assert "; p < 0,001)" in drop.body.replace("\u202f", " ").replace(" ;", ";")
+
+
+def test_missing_verdicts_are_the_judges_failure_and_no_answers_weakness() -> None:
+    rows = [quality_score(None, scored=0, planned=1)] * 5 + [quality_score(8.0, scored=1, planned=1)] * 15
+    finding = judge_finding(failing_of(rows), (), JudgeRule(), VOICE)
+    assert state(finding) == "bad"
+    assert "5 have no score; 5 of 20 verdicts are missing" in finding.body
+
+
+def test_one_judge_of_several_that_fails_is_seen_though_no_answer_loses_its_score() -> None:
+    rows = [quality_score(8.0, scored=2, planned=3)] * 20
+    today = JudgeDays(
+        judge="gemma",
+        model="ollama:gemma",
+        calls=20,
+        outcomes={"unparsed": 20, "scored": 0},
+        seconds=1.0,
+        prompt_tokens=1,
+        completion_tokens=1,
+        cost={},
+    )
+    finding = judge_finding(failing_of(rows), (today,), JudgeRule(), VOICE)
+    assert state(finding) == "bad"
+    assert "- gemma: 20 unreadable" in finding.body
+
+
+@pytest.mark.parametrize(("unscored", "expected"), [(5, "bad"), (4, "between"), (3, "between"), (2, "clear"), (0, "clear")])
+def test_the_rule_about_judges_has_hysteresis(unscored: int, expected: str) -> None:
+    rows = [quality_score(None, scored=0, planned=1)] * unscored + [quality_score(8.0, scored=1, planned=1)] * (20 - unscored)
+    assert state(judge_finding(failing_of(rows), (), JudgeRule(), VOICE)) == expected
+    assert state(judge_finding(failing_of(rows[:19]), (), JudgeRule(), VOICE)) == "between"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"), [(15.1, "bad"), (15.0, "between"), (7.5, "between"), (7.4, "clear"), (None, "clear")]
+)
+def test_the_queue_falls_behind_and_catches_up(minutes: float | None, expected: str) -> None:
+    oldest = None if minutes is None else MOMENT - timedelta(minutes=minutes)
+    finding = queue_finding(Backlog(waiting=3, queued=2, failed=1, oldest_at=oldest), QueueRule(), MOMENT, VOICE)
+    assert state(finding) == expected
+    if expected == "bad":
+        assert (
+            "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 2 are with the judges" in finding.body
+        )

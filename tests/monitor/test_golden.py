@@ -1,0 +1,338 @@
+"""Golden questions over a ledger, against a bot on loopback: asked once, judged like every answer, compared, alerted on."""
+
+import asyncio
+import csv
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+import yaml
+
+from areopage.errors import ConfigError, DatasetError
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.golden import GoldenRuns
+from areopage.ledger.quality_records import GoldenRun
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.config import MonitorConfig, load_monitor_config
+from areopage.monitor.duties import Duty
+from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden
+from areopage.monitor.golden_rounds import submission_id
+from servers.quality import quality_score, store_scores
+
+if TYPE_CHECKING:
+    from servers.command import Command
+    from servers.fake_bot import FakeBot
+
+DUE = datetime(2026, 3, 4, 5, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+ROWS = (
+    {"id": "leave", "prompt": "Combien de congés payés ai-je ?", "documents": "Les clercs ont 30 jours."},
+    {"id": "notice", "prompt": "Quel est mon préavis ?", "documents": "Trois mois."},
+    {"id": "hours", "prompt": "Combien d’heures par semaine ?", "documents": ""},
+)
+
+
+@pytest.fixture(name="bot")
+def running_bot() -> Iterator["FakeBot"]:
+    from servers.fake_bot import FakeBot
+
+    with FakeBot() as running:
+        yield running
+
+
+@pytest.fixture(name="ledger")
+def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger.open(tmp_path / "outputs" / "ledger.db")
+    yield opened
+    opened.close()
+
+
+def write_monitor(folder: Path, url: str, rows: tuple[Mapping[str, str], ...] = ROWS, **sections: Any) -> MonitorConfig:
+    (folder / "outputs").mkdir(exist_ok=True)
+    with (folder / "golden.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    content: dict[str, Any] = {
+        "language": "en",
+        "golden": {"dataset": "golden.csv", "target": "http:bot"},
+        "bots": {"bot": {"url": f"{url}/chat"}},
+        "alerts": {"urls": ["json://127.0.0.1:9"]},
+    }
+    (folder / "monitor.yml").write_text(yaml.safe_dump(content | sections, allow_unicode=True), encoding="utf-8")
+    return load_monitor_config(folder / "monitor.yml")
+
+
+@pytest.fixture(name="desk")
+def golden_desk(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> GoldenDesk:
+    return open_golden(ledger, write_monitor(tmp_path, bot.url), {})
+
+
+def judge(desk: GoldenDesk, run: GoldenRun, score: float | None, **fields: Any) -> None:
+    """Have every answer of a round judged."""
+    ids = [submission_id(run.id, case.id) for case in desk.cases]
+    known = [id for id in ids if Submissions(desk.ledger).get(id) is not None]
+    store_scores(desk.ledger, [quality_score(score, id=id, source=f"golden:{desk.suite}", **fields) for id in known])
+
+
+def played(desk: GoldenDesk, due: datetime, score: float, **fields: Any) -> GoldenRun:
+    """A whole round."""
+    run = asyncio.run(begin_round(desk, due))
+    judge(desk, run, score, **fields)
+    asyncio.run(follow_rounds(desk, due + timedelta(minutes=5)))
+    return next(one for one in GoldenRuns(desk.ledger).list() if one.id == run.id)
+
+
+def run_duty(duty: Duty, due: datetime) -> None:
+    async def run() -> None:
+        await duty.run(due)
+
+    asyncio.run(run())
+
+
+def open_alerts(ledger: Ledger) -> list[str]:
+    return [alert.rule for alert in Alerts(ledger).list(state="open")]
+
+
+def test_each_question_is_asked_and_its_answer_handed_over_like_every_other(desk: GoldenDesk, bot: "FakeBot") -> None:
+    run = asyncio.run(begin_round(desk, DUE))
+    assert sorted(asked.body["question"] for asked in bot.asked) == sorted(row["prompt"] for row in ROWS)
+    assert (run.id, run.asked, run.answered, run.verdict) == ("answer_quality-20260304T050000Z", 3, 3, "running")
+    submission = Submissions(desk.ledger).get(f"golden-{run.id}-leave")
+    assert submission is not None
+    assert (submission.state, submission.case.source) == ("waiting", "golden:answer_quality")
+    assert submission.case.response == "So: Combien de congés payés ai-je ?"
+    assert submission.case.documents[0].text == "Les clercs ont 30 jours."
+
+
+def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    def reply(asked: Any) -> tuple[int, Any]:
+        found = [] if "heures" in asked.body["question"] else [{"titre": "CCN", "text": "Article 45"}]
+        return 200, {"answer": "x", "sources": found}
+
+    bot.reply = reply
+    bots = {"bot": {"url": bot.url, "documents": "sources"}}
+    desk = open_golden(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
+    run = asyncio.run(begin_round(desk, DUE))
+    documents = {
+        case.id: [one.text for one in submission.case.documents]
+        for case in desk.cases
+        if (submission := Submissions(ledger).get(submission_id(run.id, case.id)))
+    }
+    assert documents == {"leave": ["Article 45"], "notice": ["Article 45"], "hours": []}
+
+
+def test_a_round_is_finished_when_all_is_judged_and_the_first_is_the_first(desk: GoldenDesk) -> None:
+    run = asyncio.run(begin_round(desk, DUE))
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
+    assert GoldenRuns(desk.ledger).list()[0].verdict == "running"
+    judge(desk, run, 8.0)
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=2)))
+    (finished,) = GoldenRuns(desk.ledger).list()
+    assert (finished.verdict, finished.mean, finished.scored, finished.change) == ("first", 8.0, 3, None)
+    assert finished.finished_at == DUE + timedelta(minutes=2)
+    assert "nothing to compare it with" in finished.reason
+    assert open_alerts(desk.ledger) == []
+
+
+def test_a_drop_alerts_names_what_fell_and_a_good_round_clears(desk: GoldenDesk) -> None:
+    first = played(desk, DUE, 8.0)
+    second = played(desk, DUE + DAY, 7.0)
+    assert (second.verdict, second.compared_to, second.change) == ("drop", first.id, -1.0)
+    (alert,) = Alerts(desk.ledger).list(state="open")
+    assert (alert.rule, alert.subject, alert.delivery) == ("golden", "answer_quality", "pending")
+    assert alert.title == "Golden questions: a drop of 1.00 points"
+    assert "−1.00 points against round answer_quality-20260304T050000Z, over 3 questions" in alert.body
+    assert "leave « Combien de congés payés ai-je ? »: 8.0 → 7.0" in alert.body
+    third = played(desk, DUE + 2 * DAY, 8.1)
+    assert (third.verdict, third.compared_to) == ("good", first.id)
+    assert open_alerts(desk.ledger) == []
+    assert Alerts(desk.ledger).list()[0].title == "Golden questions: good again"
+
+
+def test_other_judges_begin_a_new_measure(desk: GoldenDesk) -> None:
+    played(desk, DUE, 8.0)
+    second = played(desk, DUE + DAY, 3.0, run_id="monitor-2")
+    assert (second.verdict, second.compared_to, second.change) == ("first", "", None)
+    assert "first round with these judges" in second.reason
+
+
+def test_a_question_without_a_score_makes_the_round_incomplete(desk: GoldenDesk) -> None:
+    run = asyncio.run(begin_round(desk, DUE))
+    ids = [submission_id(run.id, case.id) for case in desk.cases]
+    source = f"golden:{desk.suite}"
+    store_scores(desk.ledger, [quality_score(8.0, id=ids[0], source=source), quality_score(None, id=ids[1], source=source)])
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
+    assert GoldenRuns(desk.ledger).list()[0].verdict == "running"
+    Submissions(desk.ledger).give_up(ids[2], "no judge")
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=2)))
+    (finished,) = GoldenRuns(desk.ledger).list()
+    assert (finished.verdict, finished.scored, finished.mean) == ("incomplete", 1, 8.0)
+    assert "notice « Quel est mon préavis ? »" in finished.reason
+    assert open_alerts(desk.ledger) == ["golden"]
+
+
+def test_a_round_that_lasts_too_long_is_finished_as_it_is(desk: GoldenDesk) -> None:
+    asyncio.run(begin_round(desk, DUE))
+    asyncio.run(follow_rounds(desk, DUE + timedelta(hours=7)))
+    (finished,) = GoldenRuns(desk.ledger).list()
+    assert (finished.verdict, finished.answered, finished.scored) == ("incomplete", 3, 0)
+
+
+def test_a_question_that_the_bot_fails_is_named_and_the_others_count(desk: GoldenDesk, bot: "FakeBot") -> None:
+    bot.reply = lambda asked: (400, {"error": "no"}) if "préavis" in asked.body["question"] else (200, {"answer": "x"})
+    run = asyncio.run(begin_round(desk, DUE))
+    assert (run.answered, run.verdict) == (2, "running")
+    judge(desk, run, 8.0)
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
+    (finished,) = GoldenRuns(desk.ledger).list()
+    assert (finished.verdict, finished.answered, finished.scored) == ("incomplete", 2, 2)
+    assert finished.reason.startswith("notice: http://127.0.0.1:")
+    assert "answered 400: no" in finished.reason
+
+
+def test_a_bot_that_is_down_ends_the_round_at_once_and_alerts(
+    desk: GoldenDesk, bot: "FakeBot", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("areopage.monitor.golden.OUTAGE_SECONDS", 0.0)
+    bot.__exit__(None, None, None)
+    finished = asyncio.run(begin_round(desk, DUE))
+    bot.__enter__()
+    assert (finished.verdict, finished.answered, finished.mean) == ("incomplete", 0, None)
+    assert "nothing listens there" in finished.reason
+    (alert,) = Alerts(desk.ledger).list(state="open")
+    assert alert.title == "Golden questions: 3 of 3 without a score"
+
+
+def test_a_bot_that_is_not_configured_alerts_as_well(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "http:other"})
+    finished = asyncio.run(begin_round(open_golden(ledger, config, {}), DUE))
+    assert finished.verdict == "incomplete"
+    assert "no bot 'other'" in finished.reason
+
+
+def test_a_round_that_was_begun_is_not_begun_twice(desk: GoldenDesk, bot: "FakeBot") -> None:
+    first = asyncio.run(begin_round(desk, DUE))
+    assert asyncio.run(begin_round(desk, DUE)).id == first.id
+    assert asyncio.run(begin_round(desk, DUE + DAY)).id == first.id
+    judge(desk, first, 8.0)
+    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
+    assert asyncio.run(begin_round(desk, DUE)).verdict == "first"
+    assert len(bot.asked) == 3
+
+
+def test_a_round_whose_asker_died_is_carried_on_where_it_stopped(desk: GoldenDesk, bot: "FakeBot") -> None:
+    # the first two questions were answered, as their rows in the ledger say
+    answered = asyncio.run(begin_round(msgspec.structs.replace(desk, cases=desk.cases[:2]), DUE))
+    signed = DUE + timedelta(minutes=2)
+    died = msgspec.structs.replace(answered, answered=0, reason=f"asking {signed.isoformat()}")
+    GoldenRuns(desk.ledger).save(died)
+    asyncio.run(follow_rounds(desk, signed + timedelta(minutes=14)))
+    assert len(bot.asked) == 2
+    asyncio.run(follow_rounds(desk, signed + timedelta(minutes=16)))
+    assert [asked.body["question"] for asked in bot.asked[2:]] == ["Combien d’heures par semaine ?"]
+    assert GoldenRuns(desk.ledger).list()[0].answered == 3
+
+
+def test_any_model_can_be_the_target(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    from servers.fake_llm import FakeServer
+
+    with FakeServer() as server:
+        config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "openai:fake-target"})
+        desk = open_golden(ledger, config, {"OPENAI_BASE_URL": server.openai_url})
+        run = asyncio.run(begin_round(desk, DUE))
+    assert (run.answered, len(server.target_calls), bot.asked) == (3, 3, [])
+    assert [role for role, _ in server.target_calls[0].messages] == ["user"]
+
+
+def test_an_id_that_is_long_or_odd_is_hashed() -> None:
+    assert submission_id("r-1", "c-1") == "golden-r-1-c-1"
+    for odd in ("x" * 200, "a b", "é\n", "\ud800"):
+        assert len(submission_id("r-1", odd)) == len("golden-") + 48
+        assert submission_id("r-1", odd) != submission_id("r-2", odd)
+
+
+def test_the_duties_begin_and_follow_rounds(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    config = write_monitor(tmp_path, bot.url)
+    begin, follow = golden_duties(ledger, config, {})
+    assert (begin.name, begin.schedule) == ("golden-round", "0 5 * * *")
+    assert (follow.name, follow.schedule) == ("golden-follow", "30 * * * * *")
+    run_duty(follow, DUE)
+    run_duty(begin, DUE)
+    desk = open_golden(ledger, config, {})
+    judge(desk, GoldenRuns(ledger).list()[0], 9.0)
+    run_duty(follow, DUE + timedelta(minutes=1))
+    assert GoldenRuns(ledger).list()[0].verdict == "first"
+    assert (
+        golden_duties(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None}))) == []
+    )
+
+
+def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    from areopage.monitor.evaluate import Evaluator
+    from areopage.monitor.quality_judge import QualityJudge
+
+    config = write_monitor(tmp_path, bot.url)
+    desk = open_golden(ledger, config, {})
+
+    async def judged() -> None:
+        run = await begin_round(desk, DUE)
+        judge = QualityJudge.from_suite(config.suite, ["controle"], language="en")
+        with ThreadPoolExecutor(2) as threads:
+            await judge.check()
+            ledger.put_monitor_run(judge.run())
+            evaluator = Evaluator(ledger, judge, config, threads)
+            for case in desk.cases:
+                await evaluator.evaluate(submission_id(run.id, case.id), 0)
+        await judge.aclose()
+        await follow_rounds(desk, DUE + timedelta(minutes=1))
+
+    asyncio.run(judged())
+    (finished,) = GoldenRuns(ledger).list()
+    assert (finished.verdict, finished.scored) == ("first", 3)
+    assert open_alerts(ledger) == []
+
+
+def test_what_is_missing_is_told_in_one_line(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    config = write_monitor(tmp_path, bot.url)
+    with pytest.raises(ConfigError, match=r"monitor\.yml: golden: there are no golden questions"):
+        open_golden(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None})))
+    (tmp_path / "golden.csv").unlink()
+    with pytest.raises(DatasetError):
+        open_golden(ledger, config)
+
+
+def test_the_commands_run_and_list_rounds_and_alerts(ledger: Ledger, bot: "FakeBot", tmp_path: Path, command: "Command") -> None:
+    write_monitor(tmp_path, bot.url)
+    empty = command("monitor", "golden", "list")
+    assert (empty.code, empty.out) == (0, "no round yet: areopage monitor golden run begins one\n")
+    begun = command("monitor", "golden", "run")
+    assert begun.code == 0, begun.err
+    assert "3 of 3 questions answered" in begun.out
+    assert "running" in command("monitor", "golden", "list").out
+    bot.reply = lambda _: (400, {"error": "no"})
+    write_monitor(tmp_path, bot.url, ledger="other.db")
+    failed = command("monitor", "golden", "run")
+    assert failed.code == 1
+    assert "incomplete" in failed.out
+    listed = command("monitor", "alerts", "list")
+    assert "open    golden      pending   Golden questions: 3 of 3 without a score" in listed.out
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+def test_the_command_that_tests_alerts_says_what_arrived(bot: "FakeBot", tmp_path: Path, command: "Command") -> None:
+    bot.reply = lambda _: (200, {})
+    write_monitor(tmp_path, bot.url, alerts={"urls": [bot.url.replace("http://", "json://"), "env:NO_SUCH_HOOK"]})
+    ended = command("monitor", "alerts", "test")
+    assert ended.code == 1
+    assert ended.out.splitlines() == [
+        "url 1 (json://…): sent",
+        "url 2 (env:NO_SUCH_HOOK): the environment variable NO_SUCH_HOOK is not set",
+    ]
+    write_monitor(tmp_path, bot.url, alerts={})
+    assert "alerts.urls: no address to send to" in command("monitor", "alerts", "test").refused()

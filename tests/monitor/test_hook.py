@@ -1,0 +1,239 @@
+"""The hooks: answers pass through untouched, and are evaluated in the background."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from areopage.ledger.quality_records import Submission
+from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send, find
+from areopage.monitor.hook import Exchange, monitored
+from areopage.monitor.spool import Spool
+
+
+def drained(folder: Path) -> list[Submission]:
+    found: list[Submission] = []
+
+    def take(submissions: Sequence[Submission]) -> None:
+        found.extend(submissions)
+
+    Spool(folder).drain(take)
+    return found
+
+
+# --- the decorator
+
+
+def test_a_sync_function_answers_as_before_and_its_answer_is_recorded(tmp_path: Path) -> None:
+    @monitored(tmp_path, source="bot", variant="b", language="fr")
+    def reply(question: str, context_chunks: list[dict[str, str]]) -> str:
+        """Doc."""
+        return f"to {question}"
+
+    assert reply("why?", [{"doc_titre": "T", "text": "since"}]) == "to why?"
+    assert (reply.__name__, reply.__doc__) == ("reply", "Doc.")
+    (one,) = drained(tmp_path)
+    assert (one.case.prompt, one.case.response, one.case.source, one.variant, one.language) == (
+        "why?",
+        "to why?",
+        "bot",
+        "b",
+        "fr",
+    )
+    assert [(document.title, document.text) for document in one.case.documents] == [("T", "since")]
+
+
+def test_an_async_function_whose_result_is_an_object_is_recorded_with_its_documents(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    async def reply(text: str) -> dict[str, Any]:
+        return {"answer": "yes", "documents": ["one", "two"], "seconds": 1}
+
+    assert asyncio.run(reply("really?"))["answer"] == "yes"
+    (one,) = drained(tmp_path)
+    assert (one.case.prompt, one.case.response, len(one.case.documents)) == ("really?", "yes", 2)
+
+
+def test_a_method_is_recorded_by_its_question_not_by_itself(tmp_path: Path) -> None:
+    class Bot:
+        @monitored(tmp_path)
+        def reply(self, anything: str) -> str:
+            return "fine"
+
+    Bot().reply("how?")
+    assert [one.case.prompt for one in drained(tmp_path)] == ["how?"]
+
+
+def test_switched_off_it_is_the_function_itself(tmp_path: Path) -> None:
+    def reply(prompt: str) -> str:
+        return prompt
+
+    assert monitored(tmp_path, evaluate=False)(reply) is reply
+
+
+def test_an_exchange_is_found_as_the_user_says(tmp_path: Path) -> None:
+    def extract(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
+        return Exchange(prompt=arguments["body"]["q"], response=result[0], id="mine") if result else None
+
+    @monitored(tmp_path, extract=extract)
+    def reply(body: dict[str, str]) -> list[str]:
+        return ["a"] if body else []
+
+    reply({"q": "x"})
+    reply({})
+    assert [(one.id, one.case.prompt) for one in drained(tmp_path)] == [("mine", "x")]
+    assert vars(reply)["counts"] == {"recorded": 1, "not_found": 1}
+
+
+@pytest.mark.parametrize("result", [{"answer": 3}, "", "x" * 600_000, object(), None])
+def test_an_answer_that_cannot_be_recorded_reaches_the_caller_all_the_same(tmp_path: Path, result: Any) -> None:
+    @monitored(tmp_path)
+    def reply(prompt: str) -> Any:
+        return result
+
+    assert reply("q") is result
+    assert drained(tmp_path) == [] and sum(vars(reply)["counts"].values()) == 1
+
+
+def test_a_faulty_extraction_never_breaks_the_answer(tmp_path: Path) -> None:
+    def extract(arguments: Mapping[str, Any], result: Any) -> Exchange:
+        return Exchange(prompt=arguments["missing"], response=result)
+
+    @monitored(tmp_path, extract=extract)
+    def reply(prompt: str) -> str:
+        return "a"
+
+    assert reply("q") == "a" and vars(reply)["counts"] == {"lost": 1}
+
+
+def test_a_function_that_fails_fails_as_before_and_records_nothing(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    def reply(prompt: str) -> str:
+        raise KeyError(prompt)
+
+    with pytest.raises(KeyError):
+        reply("q")
+    assert drained(tmp_path) == []
+
+
+# --- the middleware
+
+
+async def call(hook: QualityHook, request: Sequence[bytes], path: str = "/chat") -> list[tuple[Message, int]]:
+    """The messages that the client got, each with how many answers the hook had noted by then."""
+    waiting = [{"type": "http.request", "body": chunk, "more_body": at + 1 < len(request)} for at, chunk in enumerate(request)]
+    got: list[tuple[Message, int]] = []
+
+    async def receive() -> Message:
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        got.append((message, sum(hook.counts.values())))
+
+    await hook({"type": "http", "path": path, "method": "POST", "headers": []}, receive, send)
+    return got
+
+
+def application(chunks: Sequence[bytes], status: int = 200, kind: str = "application/json", **headers: str) -> Any:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        more = True
+        while more:
+            more = (await receive()).get("more_body", False)
+        given = {"content-type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        await send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+            }
+        )
+        for at, chunk in enumerate(chunks):
+            await send({"type": "http.response.body", "body": chunk, "more_body": at + 1 < len(chunks)})
+
+    return app
+
+
+ASKED = json.dumps({"prompt": "why?", "messages": [{"content": "old"}, {"content": "new"}], "documents": ["from the request"]})
+ANSWERED = json.dumps({"response": "since é", "data": {"sources": [{"titre": "T", "texte": "x"}]}, "id": 7}).encode()
+
+
+def test_chunks_reach_the_client_at_once_and_unchanged(tmp_path: Path) -> None:
+    chunks = [ANSWERED[:5], ANSWERED[5:20], ANSWERED[20:]]
+    hook = QualityHook(application(chunks), tmp_path)
+    got = asyncio.run(call(hook, [ASKED[:10].encode(), ASKED[10:].encode()]))
+    assert [message.get("body") for message, _ in got] == [None, *chunks]
+    assert [noted for _, noted in got] == [0, 0, 0, 0]  # noted after the last one had left
+    (one,) = drained(tmp_path)
+    assert (one.case.prompt, one.case.response) == ("why?", "since é")
+    assert [document.text for document in one.case.documents] == ["from the request"]
+
+
+def test_dotted_paths_find_what_is_nested(tmp_path: Path) -> None:
+    hook = QualityHook(application([ANSWERED]), tmp_path, prompt="messages.-1.content", documents="data.sources", id="id")
+    asyncio.run(call(hook, [ASKED.encode()]))
+    (one,) = drained(tmp_path)
+    assert (one.case.prompt, one.id, one.case.documents[0].title) == ("new", "7", "T")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (
+            b'data: {"delta": {"text": "Hel"}}\n\ndata: {"delta": {"text": "lo"}}\r\n\ndata: [DONE]\n\n',
+            "text/event-stream; charset=utf-8",
+        ),
+        (b'{"delta": {"text": "Hel"}}\n{"delta": {"text": "lo"}}\n{"done": true}\n', "application/x-ndjson"),
+    ],
+)
+def test_a_stream_is_put_together_from_the_field_that_is_named(tmp_path: Path, body: bytes, kind: str) -> None:
+    hook = QualityHook(application([body[:17], body[17:]], kind=kind), tmp_path, stream="delta.text")
+    asyncio.run(call(hook, [ASKED.encode()]))
+    assert [one.case.response for one in drained(tmp_path)] == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("app", "request_body", "why"),
+    [
+        (application([b"data: x\n\n"], kind="text/event-stream"), ASKED.encode(), "streamed"),
+        (application([ANSWERED], status=500), ASKED.encode(), "failed"),
+        (application([ANSWERED], content_encoding="gzip"), ASKED.encode(), "encoded"),
+        (application([b"<html>"], kind="text/html"), ASKED.encode(), "not_json"),
+        (application([ANSWERED]), b"q=1", "not_json"),
+        (application([ANSWERED]), b"", "not_json"),
+        (application([b"[" * 5000]), ASKED.encode(), "not_json"),
+        (application([ANSWERED, b" " * 3000]), ASKED.encode(), "too_large"),
+        (application([ANSWERED]), b'{"prompt": 3}', "not_found"),
+        (application([b'{"response": ""}']), ASKED.encode(), "not_found"),
+        (application([b'{"response": " "}']), ASKED.encode(), "lost"),
+    ],
+)
+def test_what_cannot_be_read_passes_through_and_is_counted(tmp_path: Path, app: Any, request_body: bytes, why: str) -> None:
+    hook = QualityHook(app, tmp_path, max_bytes=6000 if why == "not_json" else 2000)
+    got = asyncio.run(call(hook, [request_body]))
+    assert got[-1][0]["type"] == "http.response.body"
+    assert hook.counts == {why: 1} and drained(tmp_path) == []
+
+
+def test_other_paths_and_other_protocols_are_left_alone(tmp_path: Path) -> None:
+    hook = QualityHook(application([ANSWERED]), tmp_path, path=["/chat", "/ask"])
+    asyncio.run(call(hook, [ASKED.encode()], path="/health"))
+    assert not hook.counts
+    asyncio.run(call(hook, [ASKED.encode()], path="/ask"))
+    assert hook.counts == {"recorded": 1}
+
+
+def test_an_application_that_fails_fails_as_before(tmp_path: Path) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        asyncio.run(call(QualityHook(app, tmp_path), [ASKED.encode()]))
+
+
+@pytest.mark.parametrize(
+    ("path", "found"), [("a.0.b", 1), ("a.-1", 2), ("a.5", None), ("a.x", None), ("z.y", None), ("", {"a": [{"b": 1}, 2]})]
+)
+def test_a_dotted_path_finds_or_finds_nothing(path: str, found: Any) -> None:
+    assert find({"a": [{"b": 1}, 2]}, path) == found

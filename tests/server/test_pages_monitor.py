@@ -1,0 +1,406 @@
+"""The live page over the real application: what each page says, in both languages, and what it must never show."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+import pytest
+from starlette.testclient import TestClient
+
+from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+
+from .seeded import NOW, SAMPLES, WEAK_ID, context_for, judged, run_of, seed
+
+PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its elements, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.html = html
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self._texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self._texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self._texts).replace("\u202f", " ").replace("\xa0", " ").split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [found for name, found in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def ledgers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An empty ledger and a full one, for each test to copy."""
+    made = {}
+    for name in ("empty", "full"):
+        made[name] = tmp_path_factory.mktemp(name) / "ledger.db"
+        ledger = Ledger.open(made[name])
+        if name == "full":
+            seed(ledger)
+        ledger.close()
+    return made
+
+
+@pytest.fixture
+def context(tmp_path: Path, ledgers: dict[str, Path], request: pytest.FixtureRequest) -> Iterator[ServerContext]:
+    """What a server shares; its ledger is the full one where the test asks for `seeded`."""
+    shutil.copy(ledgers["full" if "seeded" in request.fixturenames else "empty"], tmp_path)
+    made = context_for(tmp_path)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture
+def seeded(context: ServerContext) -> list[str]:
+    """The ids of the judged answers, oldest first."""
+    return [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
+
+
+def client_of(context: ServerContext) -> TestClient:
+    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
+
+
+def page_at(context: ServerContext, path: str, *, status: int = 200, lang: str = "en") -> Page:
+    answer = client_of(context).get(path, headers={"accept-language": lang, "accept": "text/html"})
+    assert answer.status_code == status, answer.text
+    return Page(answer.text)
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_there_empty_and_full_in_both_languages(context: ServerContext, path: str, lang: str) -> None:
+    empty = page_at(context, path, lang=lang)
+    seed(context.ledger)
+    full = page_at(context, path, lang=lang)
+    for page in (empty, full):
+        assert page.all("html") == [{"lang": lang}]
+        assert len(page.all("h1")) == 1
+        assert page.all("main")[0]["id"] == "main"
+        assert not re.search(r"\bNone\b(?!:| so)|Undefined|\$[a-z]", page.text)
+    assert full.text != empty.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_holds_no_script_and_no_style_of_its_own(context: ServerContext, seeded: list[str], path: str) -> None:
+    answer = client_of(context).get(path, headers={"accept": "text/html"})
+    page = Page(answer.text)
+    assert all(found.get("src", "").startswith("/static/") for found in page.all("script"))  # type: ignore[union-attr]
+    assert not page.all("style")
+    assert not [found for _, found in page.elements if "style" in found or any(name.startswith("on") for name in found)]
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "style-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_field_has_a_label_and_every_column_a_heading(context: ServerContext, seeded: list[str], path: str) -> None:
+    page = page_at(context, path)
+    labelled = {found["for"] for found in page.all("label")}
+    for tag in ("input", "select"):
+        for found in page.all(tag):
+            assert found.get("type") == "hidden" or found["id"] in labelled
+    assert all(found.get("scope") in ("col", "row") for found in page.all("th"))
+    ids = [found["id"] for _, found in page.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+
+
+def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(context: ServerContext) -> None:
+    page = page_at(context, "/monitor")
+    assert "Nothing was handed over" in page.text
+    shown = re.search(r"curl http://127\.0\.0\.1:8600/v1/evaluations", page.text)
+    assert shown
+    assert "Mean score" not in page.text
+
+
+def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, "/monitor")
+    assert "6 answers judged" in page.text
+    assert "95% interval" in page.text
+    assert "judges never examined" in page.text
+    assert "the oldest for 3 min" in page.text
+    assert "1 alert could not be delivered" in page.text
+    assert "1 gives no sign of life" in page.text
+    assert "Accuracy" in page.text
+    assert "EUR" in page.text
+
+
+def test_no_mean_stands_without_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, "/monitor?period=7")
+    for heading in ("Mean score", "By criterion", "Trend", "Distribution", "Variants compared", "Health of the judges"):
+        after = page.text[page.text.index(heading) :]
+        assert "judges never examined" in after[:400], heading
+
+
+def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(context: ServerContext) -> None:
+    context.ledger.create_run(run_of(NOW), [])
+    at = NOW - timedelta(hours=1)
+    reason = "a 135M model is a coin flip as a judge: its scores are not valid"
+    judged(context.ledger, "one", at, SAMPLES[0], standing=f"not fit: mistral ({reason})")
+    english, french = page_at(context, "/monitor"), page_at(context, "/monitor", lang="fr")
+    assert f"judges not fit: mistral ({reason})" in english.text
+    assert "juges inaptes : mistral (un modèle de 135 millions de paramètres juge à pile ou face" in french.text
+    health = english.text[english.text.index("Health of the judges") :]
+    assert health.index("controle") < health.index("never examined") < health.index("mistral") < health.index("not fit")
+
+
+def test_a_poll_that_knows_the_figures_gets_nothing_and_another_one_gets_them(context: ServerContext, seeded: list[str]) -> None:
+    client = client_of(context)
+    page = Page(client.get("/monitor?period=7").text)
+    poll = next(found["hx-get"] for found in page.all("div") if found.get("id") == "figures")
+    assert poll
+    assert client.get(poll).status_code == 204
+    judged(context.ledger, "new", NOW - timedelta(minutes=1), SAMPLES[0])
+    fresh = client.get(poll)
+    assert fresh.status_code == 200
+    assert 'hx-swap-oob="innerHTML"' in fresh.text
+    assert "<html" not in fresh.text
+
+
+@pytest.mark.parametrize(("query", "answers"), [("period=today", 6), ("period=7", 42), ("period=90", 54), ("period=nonsense", 6),
+    ("from=2026-11-12&to=2026-11-13", 12), ("from=2026-11-19&to=bad", 12), ("from=2027-01-01&to=2026-01-01", 6),
+    ("period=7&source=help-desk", 42), ("period=7&source=elsewhere", 0)])  # fmt: skip
+def test_the_overview_covers_the_chosen_period_and_scope(
+    context: ServerContext, seeded: list[str], query: str, answers: int
+) -> None:
+    assert f"{answers} answers judged" in page_at(context, f"/monitor?{query}").text
+
+
+def test_numbers_and_dates_have_the_readers_form(context: ServerContext, seeded: list[str]) -> None:
+    english, french = page_at(context, "/monitor/answers"), page_at(context, "/monitor/answers", lang="fr")
+    assert "20 Nov 2026, 14:10" in english.text
+    assert "20 nov. 2026, 14:10" in french.text
+    assert re.search(r"\d\.\d", english.text)
+    assert not re.search(r"\d\.\d", french.text.replace("Areopage 0.1.0", ""))
+
+
+def test_the_link_of_a_language_is_kept_in_a_cookie(context: ServerContext) -> None:
+    client = client_of(context)
+    assert '<html lang="fr">' in client.get("/monitor/answers?q=x&lang=fr", headers={"accept-language": "en"}).text
+    page = client.get("/monitor/answers?q=x", headers={"accept-language": "en"}).text
+    assert '<html lang="fr">' in page
+    assert "/monitor/answers?q=x&amp;lang=en" in page
+    assert '<html lang="en">' in client.get("/monitor?lang=en").text
+
+
+def test_the_language_is_the_browsers_first_that_there_is(context: ServerContext) -> None:
+    assert page_at(context, "/monitor", lang="de, fr;q=0.8, en;q=0.5").all("html") == [{"lang": "fr"}]
+    assert page_at(context, "/monitor", lang="de;q=x, ja").all("html") == [{"lang": "en"}]
+    assert page_at(context, "/monitor", lang="fr;q=0, en").all("html") == [{"lang": "en"}]
+
+
+def rows_of(page: Page) -> list[str]:
+    return [found["href"] or "" for found in page.all("a") if (found.get("href") or "").startswith("/monitor/answers/")]
+
+
+def test_the_list_goes_page_by_page_from_the_newest_to_the_oldest(context: ServerContext, seeded: list[str]) -> None:
+    first = page_at(context, "/monitor/answers")
+    older = next(found["href"] for found in first.all("a") if found.get("id") == "older")
+    assert older
+    second = page_at(context, older)
+    assert rows_of(first) + rows_of(second) == [f"/monitor/answers/{id}" for id in reversed(seeded)]
+    assert "These are all." in second.text
+
+
+def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
+    weak = rows_of(page_at(context, "/monitor/answers?band=weak"))
+    assert 0 < len(weak) < 54
+    words = rows_of(page_at(context, "/monitor/answers?band=weak&q=rétractation"))
+    assert 0 < len(words) <= len(weak)
+    today = rows_of(page_at(context, "/monitor/answers?band=weak&q=rétractation&period=today"))
+    assert 0 < len(today) < len(words)
+    assert set(today) < set(words) <= set(weak)
+    by_format = rows_of(page_at(context, "/monitor/answers?band=weak&criterion=quality.answer.format&period=7"))
+    assert by_format
+    assert len(by_format) > len(rows_of(page_at(context, "/monitor/answers?band=weak&period=7")))
+    both = [len(rows_of(page_at(context, f"/monitor/answers?variant={variant}&period=7"))) for variant in ("A", "B")]
+    assert sum(both) == 42
+    assert not rows_of(page_at(context, "/monitor/answers?source=elsewhere"))
+    assert "No answer passes these filters" in page_at(context, "/monitor/answers?source=elsewhere").text
+
+
+def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext, seeded: list[str]) -> None:
+    for query in (
+        "before=x",
+        "before=-1",
+        "before=" + "9" * 40,
+        "band=best",
+        "q=%00%22*%29OR",
+        "criterion=%F0%9F%98%80",
+        "period=",
+    ):
+        page_at(context, f"/monitor/answers?{query}")
+
+
+def test_the_filters_in_use_stand_in_their_fields(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, '/monitor/answers?q="congés"&band=good&from=2026-11-12&to=2026-11-14')
+    values = {found["id"]: found.get("value") for found in page.all("input") if "id" in found}
+    assert values == {"q": '"congés"', "from": "2026-11-12", "to": "2026-11-14"}
+    assert [found["value"] for found in page.all("option") if "selected" in found] == ["good"]
+
+
+def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, f"/monitor/answers/{WEAK_ID}")
+    for expected in (
+        "Quel est le délai de rétractation",
+        "quelques jours",
+        "dix jours pour se rétracter",  # the document
+        "Réponse vague",  # feedback
+        "Citer l’article.",
+        "Le délai de dix jours",
+        "never examined",
+        "I think this is fine.",  # the raw text of the attempt that failed
+        "no JSON in the answer",
+        "attempt 2",
+        "mended by rules",
+        "740 in, 106 out",
+        "3.5 s",
+        "Claire",
+        "(replaced later)",
+        "Réponse faible : 2,10",
+        "undeliverable",
+        "Reviewed.",
+        "8 of 8 gave a score",
+    ):
+        assert expected in page.text, expected
+    assert f"/review/{WEAK_ID}" in [found.get("href") for found in page.all("a")]
+
+
+def test_reading_an_answer_is_noted(context: ServerContext, seeded: list[str]) -> None:
+    page_at(context, f"/monitor/answers/{seeded[0]}")
+    page_at(context, "/monitor/answers/unknown", status=404)
+    assert [(entry.actor, entry.action, entry.subject) for entry in Audit(context.ledger).list()] == [
+        ("local", "read", seeded[0])
+    ]
+
+
+@pytest.mark.parametrize(
+    "id", ["a/b", "a b?c#d", "é — «x»", "..", ".", "a/../b", "100 %", "a&b=c+d", "x\\y", "'\"<script>", "//evil"]
+)
+def test_an_id_may_hold_any_printable_characters(context: ServerContext, id: str) -> None:
+    context.ledger.create_run(run_of(NOW), [])
+    judged(context.ledger, id, NOW, SAMPLES[0])
+    client = client_of(context)
+    link = rows_of(Page(client.get("/monitor/answers").text))[0]
+    page = Page(client.get(link, headers={"accept": "text/html", "accept-language": "en"}).text)
+    assert "2,5 jours ouvrables" in page.text
+    other = next(found["href"] for found in page.all("a") if found.get("hreflang") == "fr")
+    assert other
+    assert "2,5 jours ouvrables" in client.get(other).text
+    assert Audit(context.ledger).list()[0].subject == id
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_an_unknown_or_erased_answer_is_not_found(context: ServerContext, seeded: list[str], lang: str) -> None:
+    words = "There is no such answer" if lang == "en" else "Cette réponse n’existe pas"
+    assert words in page_at(context, "/monitor/answers/unknown", status=404, lang=lang).text
+    QualityScores(context.ledger).erase([seeded[0], "waiting-1"])
+    for id in (seeded[0], "waiting-1"):
+        page = page_at(context, f"/monitor/answers/{id}", status=404, lang=lang)
+        assert words in page.text
+        assert "indivision" not in page.text
+    page_at(context, "/monitor/answers/%ED%A0%80%00", status=404)
+
+
+def test_an_answer_that_is_not_judged_shows_how_far_it_is(context: ServerContext, seeded: list[str]) -> None:
+    waiting = page_at(context, "/monitor/answers/waiting-1")
+    assert "waits for a worker" in waiting.text
+    failed = page_at(context, "/monitor/answers/failed-1")
+    assert "given up" in failed.text
+    assert "no answer in 60 s" in failed.text
+    Submissions(context.ledger).queued(["waiting-1"])
+    assert "with the judges now" in page_at(context, "/monitor/answers/waiting-1").text
+
+
+def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerContext, seeded: list[str]) -> None:
+    score = QualityScores(context.ledger).get(seeded[0])
+    assert score
+    unscored = msgspec.structs.replace(
+        score,
+        id="waiting-1",
+        score_global=None,
+        band="unscored",
+        reason="format: no judge gave a score",
+        criteria=tuple(msgspec.structs.replace(one, score=None, band="unscored", agreement=None) for one in score.criteria),
+    )
+    QualityScores(context.ledger).finish(unscored, [], [], None)
+    page = page_at(context, "/monitor/answers/waiting-1")
+    assert "no judge gave a score" in page.text
+    assert "unscored" in page.text
+    assert not re.search(r"(?<![\d.])0\.0\b", page.text)
+
+
+def test_an_undeliverable_alert_stands_out_with_its_error(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, "/monitor/alerts")
+    assert any(found.get("role") == "alert" for found in page.all("div"))
+    assert "mailto: connection refused" in page.text
+    assert "2 open alerts" in page.text
+    past = page.text[page.text.index("Past alerts") :]
+    assert "La file prend du retard" in past
+    assert "delivered" in past
+
+
+def test_the_page_says_where_nobody_is_told_of_alerts(context: ServerContext) -> None:
+    assert "Nobody is told of alerts" in page_at(context, "/monitor/alerts").text
+
+
+def test_an_answer_that_was_given_up_can_be_tried_again(context: ServerContext, seeded: list[str]) -> None:
+    client = client_of(context)
+    page = Page(client.get("/monitor/queue").text)
+    assert "no answer in 60 s" in page.text
+    fields = {found["name"] or "": found.get("value") or "" for found in page.all("input")}
+    answer = client.post("/monitor/queue/retry", data=fields, follow_redirects=False)
+    assert answer.status_code == 303
+    assert Submissions(context.ledger).backlog().failed == 0
+    again = Submissions(context.ledger).get("failed-1")
+    assert again
+    assert again.state == "waiting"
+    assert client.post("/monitor/queue/retry", data={"id": "failed-1"}).status_code == 403, "without the page's token"
+
+
+def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext, seeded: list[str]) -> None:
+    _, key = ApiKeys(context.ledger).create("reader", "read")
+    client = client_of(context)
+    page = Page(client.get("/monitor/queue", headers={"authorization": f"Bearer {key}"}).text)
+    assert "no answer in 60 s" in page.text
+    assert "Try again" not in page.text
+    refused = client.post("/monitor/queue/retry", data={"id": "failed-1"}, headers={"authorization": f"Bearer {key}"})
+    assert refused.status_code == 403
+    assert Submissions(context.ledger).backlog().failed == 1
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/monitor/figures", "/monitor/answers/answer-00-00"])
+def test_without_a_key_nothing_is_shown_where_there_are_keys(context: ServerContext, seeded: list[str], path: str) -> None:
+    ApiKeys(context.ledger).create("reader", "read")
+    answer = client_of(context).get(path, headers={"accept": "text/html"}, follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/login?next={quote(path, safe='')}"
+
+
+def test_rounds_of_golden_questions_show_their_means_and_verdicts(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, "/monitor/golden", lang="fr")
+    assert "8,10" in page.text
+    assert "baisse" in page.text
+    assert "−0,82" in page.text
+    assert "Aucune question étalon n’est configurée" in page.text
+    assert any(found.get("role") == "img" for found in page.all("svg"))

@@ -1,0 +1,154 @@
+"""A monitor as tests need it: its configuration in a folder, its ledger, and workers as processes that may be killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from sqlalchemy import text
+
+import areopage
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.config import MonitorConfig, load_monitor_config
+from areopage.monitor.context import ContextBudget
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.monitor.submit import Intake, submission_of
+from servers.fake_llm import FakeServer
+
+SOURCE = Path(areopage.__file__).parents[1]
+TESTS = Path(__file__).parents[1]
+PATIENCE = 60.0
+
+WORK = """
+import logging, sys
+from pathlib import Path
+from areopage.ledger.store import Ledger
+from areopage.monitor.config import load_monitor_config
+from areopage.monitor.shift import Pace
+from areopage.monitor.worker import Worker
+from servers.monitored import judge_of
+logging.basicConfig(level=logging.WARNING)
+config = load_monitor_config(Path(sys.argv[1]))
+ledger = Ledger.open(config.ledger)
+Worker(ledger, config, judge_of(config), pace=Pace(beat=float(sys.argv[2]))).run()
+ledger.close()
+"""
+
+
+def judge_of(config: MonitorConfig) -> QualityJudge:
+    """The jury of a configuration."""
+    context = config.section.context
+    return QualityJudge.from_suite(
+        config.suite,
+        config.section.judges,
+        joint=config.section.joint,
+        context=ContextBudget(max_tokens=context.max_tokens, max_chunks=context.max_chunks, max_chars=context.max_chars),
+    )
+
+
+@dataclass
+class Monitored:
+    """A monitor whose judge is the fake server."""
+
+    folder: Path
+    server: FakeServer
+    location: str
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def configure(self, **fields: Any) -> MonitorConfig:
+        """Write `monitor.yml`."""
+        worker = {"concurrency": 8, "pause": 0.3, "dead_after": 5} | fields.pop("worker", {})
+        known: dict[str, Any] = {"ledger": self.location, "judges": ["openai:fake-a"], "spool": "spool", "worker": worker}
+        self.path.write_text(yaml.safe_dump(known | fields), encoding="utf-8")
+        return self.config
+
+    @property
+    def path(self) -> Path:
+        """The configuration's file."""
+        return self.folder / "monitor.yml"
+
+    @property
+    def config(self) -> MonitorConfig:
+        """The configuration."""
+        return load_monitor_config(self.path)
+
+    def environment(self) -> dict[str, str]:
+        """What a worker's process finds."""
+        places = {"PYTHONPATH": f"{SOURCE}{os.pathsep}{TESTS}", "OPENAI_BASE_URL": self.server.openai_url}
+        return {**os.environ, **places, "PYTHONUNBUFFERED": "1"}
+
+    def work(self, beat: float = 1.0) -> subprocess.Popen[str]:
+        """A worker as a process."""
+        command = [sys.executable, "-c", WORK, str(self.path), str(beat)]
+        process = subprocess.Popen(command, env=self.environment(), stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def kill(self, process: subprocess.Popen[str]) -> None:
+        """kill -9."""
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+    def end(self) -> None:
+        """Kill what is left."""
+        for process in self.processes:
+            if process.poll() is None:
+                self.kill(process)
+            elif process.stderr is not None:
+                process.stderr.close()
+
+    def submit(self, ledger: Ledger, count: int, start: int = 0) -> list[Submission]:
+        """Hand answers over, each unlike the others."""
+        given = [numbered(number) for number in range(start, start + count)]
+        assert all(Intake(ledger).submit(given))
+        return given
+
+
+def numbered(number: int) -> Submission:
+    """An answer unlike the others."""
+    return submission_of(f"Question {number} ?", f"Réponse {number}. " * 5, [f"Texte {number}"], id=f"a{number}", source="bot")
+
+
+def counted(ledger: Ledger, query: str, **values: Any) -> int:
+    """What a query counts."""
+    with ledger.engine.connect() as connection:
+        return int(connection.execute(text(query), values).scalar_one())
+
+
+def evaluated(ledger: Ledger) -> int:
+    """How many answers have a score's row."""
+    return counted(ledger, "SELECT count(*) FROM quality_scores")
+
+
+def wait_until(condition: Callable[[], bool], what: str = "it", patience: float = PATIENCE) -> None:
+    """Wait for something that happens elsewhere."""
+    end = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} has not come")
+        time.sleep(0.02)
+
+
+def states(ledger: Ledger, ids: Sequence[str]) -> list[str]:
+    """The states of submissions."""
+    found = [Submissions(ledger).get(id) for id in ids]
+    return [one.state if one else "" for one in found]
+
+
+@contextmanager
+def opened(location: str) -> Iterator[Ledger]:
+    """An open ledger."""
+    ledger = Ledger.open(location)
+    try:
+        yield ledger
+    finally:
+        ledger.close()

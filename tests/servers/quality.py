@@ -1,0 +1,67 @@
+"""Scores of answers as tests need them."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from areopage.cases.records import Case
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+
+MOMENT = datetime(2026, 3, 4, 14, 20, tzinfo=UTC)
+
+
+def quality_score(score: float | None = 3.4, **fields: Any) -> QualityScore:
+    """A score of a French answer, with the fields that a test cares about."""
+    known: dict[str, Any] = {
+        "id": "a-1",
+        "run_id": "monitor-1",
+        "timestamp": MOMENT,
+        "evaluated_at": MOMENT,
+        "suite": "answer_quality",
+        "suite_version": "1.0",
+        "language": "fr",
+        "source": "chat",
+        "variant": "",
+        "question": "Combien de congés payés ai-je ?",
+        "answer": "Je ne sais pas.",
+        "score_global": score,
+        "band": "unscored" if score is None else "weak" if score < 6 else "good" if score <= 8 else "excellent",
+        "criteria": (
+            CriterionResult(criterion="quality.answer.exactitude", score=2.0, band="weak"),
+            CriterionResult(criterion="quality.answer.format", score=None, band="unscored"),
+        ),
+        "feedback": "Réponse vague.",
+        "weaknesses": ("Aucune source",),
+        "suggestions": ("Citer la convention",),
+        "standing": "never examined",
+        "scored": 2,
+        "planned": 2,
+    }
+    return QualityScore(**(known | fields))
+
+
+def store_scores(ledger: Ledger, scores: Iterable[QualityScore]) -> None:
+    """Write scores with their submissions into a ledger, and the runs that judged them."""
+    for score in scores:
+        ledger.put_monitor_run(
+            Run(
+                id=score.run_id,
+                suite=score.suite,
+                fingerprint=score.run_id,
+                folder="",
+                created_at=MOMENT,
+                finished_at=None,
+                spec="{}",
+                kind="monitor",
+            )
+        )
+        case = Case(id=score.id, prompt=score.question, response=score.answer, source=score.source)
+        submission = Submission(
+            case=case, received_at=score.timestamp, answered_at=score.timestamp, language=score.language, variant=score.variant
+        )
+        Submissions(ledger).add([submission])
+        QualityScores(ledger).finish(score, (), (), None)
