@@ -120,7 +120,7 @@ def made_answers(rows: int) -> Iterator[tuple[QualityScore, list[str]]]:
 def made_score(id: str, moment: datetime, chance: random.Random) -> QualityScore:
     """A score without texts; one in 200 answers has none."""
     scored = chance.random() > 0.005
-    marks = [min(10.0, max(0.0, round(chance.gauss(7.2, 1.6), 1))) for _ in CRITERIA]
+    marks = [min(10.0, max(0.0, round(2 * chance.gauss(7.2, 1.6)) / 2)) for _ in CRITERIA]
     overall = sum(weight * mark for weight, mark in zip(WEIGHTS, marks, strict=True))
     return QualityScore(
         id=id,
@@ -285,8 +285,9 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
 def write_times(ledger: Ledger) -> dict[str, float]:
     """How long each write takes."""
     intake, scores = Submissions(ledger), QualityScores(ledger)
+    beginning = time.time_ns()  # a store that is kept has those of the last time
     fresh = [score for score, _ in made_answers(1500)]
-    ready = [replace(submission_of(replace(score, id=f"new-{score.id}")), state="waiting") for score in fresh]
+    ready = [replace(submission_of(replace(score, id=f"{beginning}-{score.id}")), state="waiting") for score in fresh]
     singles, hundreds = iter(ready[:100]), iter(list(batched(ready[100:], 100)))
     took = {
         "add_1": median_ms(lambda: intake.add([next(singles)]), 90),
@@ -296,7 +297,7 @@ def write_times(ledger: Ledger) -> dict[str, float]:
 
     def finish() -> None:
         score = next(todo)
-        now = replace(score, id=f"new-{score.id}", timestamp=END - timedelta(hours=1))
+        now = replace(score, id=f"{beginning}-{score.id}", timestamp=END - timedelta(hours=1))
         assert scores.finish(now, [USE], [f"{score.id}-key"], None)
 
     return took | {"finish": median_ms(finish, 1000)}

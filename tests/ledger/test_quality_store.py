@@ -1,6 +1,6 @@
 """Scores of answers: written once however often they come, and the days' counts are those of the rows."""
 
-import random
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -227,7 +227,7 @@ FINISHED = st.tuples(
 def test_whatever_is_finished_the_counts_are_those_of_the_rows(
     scores: QualityScores, monitored: Ledger, scored: MakeScore, given_ones: list[tuple[int, int, str, str, Any, Any]]
 ) -> None:
-    suite = f"{random.getrandbits(64):x}"  # of this example alone: the ledger is shared by all
+    suite = secrets.token_hex(8)  # of this example alone: the ledger is shared by all
     rows: dict[str, QualityScore] = {}
     for number, day, variant, source, overall, single in given_ones:
         score = scored(

@@ -48,10 +48,16 @@ def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> No
         "- Aucune source",
         f"Suggestions{WIDE}:",
         "- Citer la convention",
-        f"Juges{WIDE}: never examined",
+        f"Juges{WIDE}: jamais examinés",
         f"Source{WIDE}: chat",
         f"Voir{WIDE}: https://quality.example/monitor/answers/a%2F1%20%C3%A9",
     ]
+
+
+def test_judges_that_are_known_to_be_unfit_are_named() -> None:
+    alert = answer_alert(quality_score(3.4, standing="not fit: smol (a coin flip)", language="en"), SECTION, MOMENT)
+    assert alert is not None
+    assert "Judges: not fit to judge: smol (a coin flip)" in alert.body
 
 
 def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_page_is_known() -> None:

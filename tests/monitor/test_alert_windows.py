@@ -81,7 +81,7 @@ def test_windows_say_figures_and_counts_in_both_languages() -> None:
     assert "the 1,200 answers of the last 24 h is 6.0 of 10; the alert opens under 6.5 and closes from 7 on" in english.body
     french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WindowRule(threshold=0.2, clear=0.15), FRENCH)
     assert french.title == "Beaucoup de réponses faibles\u00a0: 25\u00a0%"
-    assert "300 des 1\u202f200 réponses" in french.body
+    assert "300 réponses sur 1\u202f200 sont faibles" in french.body
     drop = drop_finding(Tally({6.0: 100, 7.0: 100}), Tally({7.0: 100, 8.0: 100}), DropRule(), FRENCH)
     assert "une variation de −1,00 points" in drop.body
     assert "; p < 0,001)" in drop.body.replace("\u202f", " ").replace(" ;", ";")

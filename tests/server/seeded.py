@@ -144,6 +144,7 @@ def judged(
     drift: float = 0.0,
     source: str = "help-desk",
     standing: str = "never examined",
+    raw: str = "I think this is fine.",
 ) -> str:
     """Hand over an answer and store its judgments and its score, as a worker does; returns its id."""
     variant = "B" if int(hashlib.sha256(id.encode()).hexdigest(), 16) % 2 else "A"
@@ -162,7 +163,7 @@ def judged(
         for name, score in zip(names, scores, strict=True)
     )
     overall = round(sum(weight * score for weight, score in zip(WEIGHTS.values(), scores, strict=True)), 2)
-    judgments = judgments_of(id, at, dict(zip(names, scores, strict=True)), sample)
+    judgments = judgments_of(id, at, dict(zip(names, scores, strict=True)), sample, raw)
     ledger.append(judgments)
     score = QualityScore(
         id=id,
@@ -197,13 +198,13 @@ def judged(
     return id
 
 
-def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample) -> list[Judgment]:
+def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample, raw: str) -> list[Judgment]:
     """A joint verdict of one judge at the second attempt, and one of another."""
     first = hashlib.sha256(f"{id}:mistral".encode()).hexdigest()
     second = hashlib.sha256(f"{id}:controle".encode()).hexdigest()
     evidence = (sample.document[:60],)
     found: list[tuple[str, str, str, str, Callable[[float], Outcome]]] = [
-        (first, "mistral", "ollama:mistral-small", "I think this is fine.", lambda _: Unparsed(reason="no JSON in the answer")),
+        (first, "mistral", "ollama:mistral-small", raw, lambda _: Unparsed(reason="no JSON in the answer")),
         (
             first,
             "mistral",
@@ -220,7 +221,7 @@ def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample
             judge=judge,
             model=model,
             pass_index=0,
-            raw_text=raw,
+            raw_text=written,
             repair_text="",
             finish_reason="stop",
             prompt_tokens=740 if model.startswith("ollama") else None,
@@ -231,7 +232,7 @@ def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample
             created_at=at + timedelta(seconds=2 * number + 1),
             verdicts=tuple(Verdict(criterion=f"{name}__v1_0", outcome=say(score)) for name, score in scores.items()),
         )
-        for number, (key, judge, model, raw, say) in enumerate(found)
+        for number, (key, judge, model, written, say) in enumerate(found)
     ]
 
 

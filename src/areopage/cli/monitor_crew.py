@@ -9,6 +9,7 @@ from areopage.monitor.duties import Duty
 from areopage.monitor.golden import golden_duties
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_duty
+from areopage.monitor.worker import Worker
 from areopage.report.quality.daily import report_duty
 
 
@@ -40,3 +41,15 @@ def duties_of(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     """
     single = (report_duty(ledger, config), retention_duty(ledger, config), review_duty(ledger, config))
     return [*alert_duties(ledger, config), *golden_duties(ledger, config), *(duty for duty in single if duty is not None)]
+
+
+def open_worker(ledger: Ledger, config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> Worker:
+    """A worker of a monitor; nothing begins yet.
+
+    Args:
+        kind: judges.
+
+    Raises:
+        ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
+    """
+    return Worker(ledger, config, judge_of(config, kind), duties_of(ledger, config))

@@ -1,17 +1,11 @@
 """`areopage serve`: API, pages and worker in one process."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from areopage.cli.monitor_options import ConfigOption, monitor_config
-
-if TYPE_CHECKING:
-    from areopage.ledger.store import Ledger
-    from areopage.monitor.config import MonitorConfig
-    from areopage.monitor.quality_judge import QualityJudge
-    from areopage.monitor.worker import Worker
 
 PARTS = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "dbos")
 
@@ -32,20 +26,9 @@ def serve(
     chosen = monitor_config(config)
     if not all(find_spec(part) for part in PARTS):
         raise MissingExtra("areopage serve", "server")
+    from areopage.cli.monitor_crew import open_worker
     from areopage.server.serve import Listening, run_server
 
     server = chosen.section.server
     listening = Listening(host=host or server.host, port=server.port if port is None else port)
-    run_server(chosen, listening, None if no_worker else hire, lambda line: typer.echo(line, err=True))
-
-
-def hire(ledger: "Ledger", config: "MonitorConfig", judge: "type[QualityJudge]") -> "Worker":
-    """The worker of this process.
-
-    Raises:
-        ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
-    """
-    from areopage.cli.monitor_crew import duties_of, judge_of
-    from areopage.monitor.worker import Worker
-
-    return Worker(ledger, config, judge_of(config, judge), duties_of(ledger, config))
+    run_server(chosen, listening, None if no_worker else open_worker, lambda line: typer.echo(line, err=True))

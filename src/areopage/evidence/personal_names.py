@@ -23,8 +23,9 @@ _CAPITALISED = re.compile(rf"{_RUN}++")
 _ONE_WORD = re.compile(_WORD)
 
 _TITLED = re.compile(
-    r"(?P<title>[MPD](?<![\w.\[].)(?:onsieur|ONSIEUR|adame|ADAME|ademoiselle|a[îi]tre|A[ÎI]TRE|octeur|octor|rofesseur|rofessor"
-    rf"|(?:mes?|MES?|lles?|M|e|E|es|rs?|R|rof|RS?|s|iss|x|r)\.?|\.)){_S}{{1,2}}(?P<name>{_LINK}?{_WORD}(?:{_S}{_LINK}?{_WORD}){{0,3}})"
+    r"(?P<title>[DMP](?<![\w.\[].)(?:(?<=M)(?:(?:onsieur|ONSIEUR|adame|ADAME|ademoiselle|a[îi]tre|A[ÎI]TRE"
+    r"|mes?|MES?|lles?|M|e|E|rs?|RS?|s|iss|x)\.?|\.)|(?<=D)(?:octeur|octor|rs?|R)\.?|(?<=P)(?:rofesseur|rofessor|rof|r)\.?))"
+    rf"{_S}{{1,2}}(?P<name>{_LINK}?{_WORD}(?:{_S}{_LINK}?{_WORD}){{0,3}})"
 )
 
 _STOP = (

@@ -34,7 +34,8 @@ def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> N
     """Insert a row, or give the row of its key all its other values."""
     keys = key_names(table)
     statement = insert_into(connection, table)
-    changes = {name: statement.excluded[name] for name in row if name not in keys}
+    given = statement.excluded
+    changes = {name: given[name] for name in row if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes), [row])
 
 
@@ -44,7 +45,8 @@ def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues
         return
     keys = key_names(table)
     statement = insert_into(connection, table)
-    sums = {name: table.c[name] + statement.excluded[name] for name in rows[0] if name not in keys}
+    given = statement.excluded
+    sums = {name: table.c[name] + given[name] for name in rows[0] if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=sums), by_key(table, rows))
 
 

@@ -63,7 +63,8 @@ quality_scores = Table(
     Column("seconds", Float, nullable=False),
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
-    Index("ix_quality_scores_timestamp", "timestamp", "number"),
+    # what is asked of all scores of some hours is answered from this index alone
+    Index("ix_quality_scores_timestamp", "timestamp", "number", "source", "variant", "suite", "score_global"),
     Index("ix_quality_scores_band", "band", "timestamp", "number"),
     Index("ix_quality_scores_source", "source", "timestamp", "number"),
     # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index

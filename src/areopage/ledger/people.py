@@ -124,8 +124,8 @@ class Labels:
                 for row in connection.execute(select(overall.id, overall.score_global).where(overall.id.in_(part))):
                     found[row.id] = {} if row.score_global is None else {"": row.score_global}
                 scored = wanted.where(overall.id.in_(part), quality_criteria.c.score.is_not(None))
-                for id, criterion, score in connection.execute(scored).tuples():
-                    found[id][criterion] = score
+                for one in connection.execute(scored):
+                    found[one.id][one.criterion] = one.score
         return found
 
     def one_judge_scores(self, submission_ids: Sequence[str], judge: str) -> dict[str, dict[str, float]]:

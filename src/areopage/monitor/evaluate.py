@@ -88,6 +88,8 @@ class Evaluator:
         now = datetime.now(UTC)
         if found.retryable and (not found.run_id or found.score_global is None or not self.attempts.last(attempt)):
             ending = await self._in_thread(lambda: self.attempts.failed(id, attempt, found.retryable, now))
+            if ending == "passed":
+                await self._in_thread(lambda: self._tidy(id, found))
             return self._ended(ending, found, paid, found.retryable)
         await self._in_thread(lambda: self._finish(submission, found, now))
         return self._ended("evaluated" if found.score_global is not None else "unscored", found, paid, found.reason)
@@ -110,8 +112,16 @@ class Evaluator:
         if score.score_global is not None:
             raise_answer_alert(self._desk, score, now)
         storage = self._config.section.storage
-        keys = [judgment.key for judgment in found.judgments]
-        self._scores.finish(score, found.uses, keys, stored_case(submission.case, storage.text, storage.max_chars))
+        kept = stored_case(submission.case, storage.text, storage.max_chars)
+        if not self._scores.finish(score, found.uses, keys_of(found), kept):
+            self._tidy(submission.id, found)
+
+    def _tidy(self, id: str, found: Evaluation) -> None:
+        """Where the answer was erased while it was judged, what the judges wrote of it goes as well."""
+        submission = self.attempts.submissions.get(id)
+        if submission is None or submission.state == "left_out":
+            self._scores.link(id, keys_of(found))
+            self._scores.erase([id])
 
     def _score(self, submission: Submission, found: Evaluation, now: datetime) -> QualityScore:
         storage, terms, case = self._config.section.storage, self._judge.terms, submission.case
@@ -157,6 +167,11 @@ class Evaluator:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def keys_of(found: Evaluation) -> list[str]:
+    """The keys of an evaluation's judgments."""
+    return [judgment.key for judgment in found.judgments]
 
 
 class Attempts:

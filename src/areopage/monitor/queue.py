@@ -31,6 +31,7 @@ DUTY_RUNS = 3
 EVALUATIONS_KEPT = 300.0
 DUTIES_KEPT = 86_400.0
 DELETED_AT_ONCE = 2_000
+KEYS_AT_ONCE = 500
 OPEN = ["ENQUEUED", "DELAYED", "PENDING"]
 ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -88,23 +89,23 @@ class DurableQueue:
         self._place = shown(queue_url(ledger))
         self._engine = sqlite_engine(queue_url(ledger)) if ledger.get_backend_name() == "sqlite" else None
         self._duties = dict(duties)
+        self._evaluation: Callable[[str, int], None]
+        self._duty: Callable[[datetime, str], None]
         logger = logging.getLogger("dbos")
         if not logger.handlers:  # else dbos would write to the console by itself
             logger.addHandler(logging.NullHandler())
 
-        def evaluation(id: str, attempt: int) -> None:
-            evaluate(id, attempt)
-
-        def duty(due_at: datetime, name: str) -> None:
-            if name in self._duties:
-                self._duties[name].run(due_at)
-
-        self._evaluation: Callable[[str, int], None] = DBOS.workflow(name="evaluation")(evaluation)
-        self._duty: Callable[[datetime, str], None] = DBOS.workflow(name="duty")(duty)
         with queue_errors(self._place):
-            self._launch(ledger, executor, claims, rate_limit)
+            self._launch(ledger, executor, evaluate, claims, rate_limit)
 
-    def _launch(self, ledger: URL, executor: str, claims: int, rate_limit: RateLimitSection | None) -> None:
+    def _launch(
+        self,
+        ledger: URL,
+        executor: str,
+        evaluate: Callable[[str, int], None],
+        claims: int,
+        rate_limit: RateLimitSection | None,
+    ) -> None:
         config: DBOSConfig = {
             "name": APPLICATION,
             "application_version": VERSION,
@@ -117,10 +118,11 @@ class DurableQueue:
             "use_listen_notify": False,
             "log_level": "WARNING",
         }
-        DBOS(config=config)
+        DBOS(config=config)  # gives back the one that is there
         if DBOS.executor_id != executor:
             raise UserError("this process has a worker already: one is enough, raise its concurrency")
         try:
+            self._register(evaluate)
             DBOS.launch()
             limiter = {"limit": rate_limit.answers, "period": rate_limit.seconds} if rate_limit else None
             DBOS.register_queue(
@@ -137,6 +139,19 @@ class DurableQueue:
         except BaseException:
             self.close(0)
             raise
+
+    def _register(self, evaluate: Callable[[str, int], None]) -> None:
+        """Tell dbos what it runs."""
+
+        def evaluation(id: str, attempt: int) -> None:
+            evaluate(id, attempt)
+
+        def duty(due_at: datetime, name: str) -> None:
+            if name in self._duties:
+                self._duties[name].run(due_at)
+
+        self._evaluation = DBOS.workflow(name="evaluation")(evaluation)
+        self._duty = DBOS.workflow(name="duty")(duty)
 
     def _schedule(self) -> None:
         for name, tick in self._duties.items():
@@ -159,21 +174,29 @@ class DurableQueue:
     # --- evaluations
 
     def enqueue(self, items: Sequence[tuple[str, int]]) -> None:
-        """Queue evaluations, each an id and the number of the attempt; one that is known already changes nothing."""
+        """Queue evaluations, each an id and the number of the attempt; one that is queued or run already changes nothing."""
         with queue_errors(self._place):
+            # an answer that was given up and is tried again from the start comes by the keys of its first attempts
+            for ended in self._known(items, ENDED):
+                DBOS.delete_workflow(ended)
             for id, attempt in items:
                 with SetWorkflowID(key_of(id, attempt)):
                     DBOS.enqueue_workflow(EVALUATIONS, self._evaluation, id, attempt)
 
     def lacking(self, items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         """Those that are neither queued nor run here."""
-        found: set[str] = set()
         with queue_errors(self._place):
-            for start in range(0, len(items), 500):
-                keys = [key_of(id, attempt) for id, attempt in items[start : start + 500]]
-                known = DBOS.list_workflows(workflow_ids=keys, status=OPEN, load_input=False, load_output=False)
-                found.update(one.workflow_id for one in known)
+            found = self._known(items, OPEN)
         return [(id, attempt) for id, attempt in items if key_of(id, attempt) not in found]
+
+    def _known(self, items: Sequence[tuple[str, int]], states: list[str]) -> set[str]:
+        """The keys of those evaluations that are here in one of several states."""
+        found: set[str] = set()
+        for start in range(0, len(items), KEYS_AT_ONCE):
+            keys = [key_of(id, attempt) for id, attempt in items[start : start + KEYS_AT_ONCE]]
+            known = DBOS.list_workflows(workflow_ids=keys, status=states, load_input=False, load_output=False)
+            found.update(one.workflow_id for one in known)
+        return found
 
     # --- what others have begun
 

@@ -61,22 +61,22 @@ class Worker:
             UserError: this process has a worker already.
         """
         self._grace = GRACE
-        self._life = _Life(self._work)
-        self._life.begin()
+        life = _Life(self._work)
+        life.begin()
+        self._life = life
 
     def stop(self, seconds: float = GRACE) -> None:
         """Take nothing more, finish what is begun within so many seconds, and end. What cannot be finished is put back.
 
-        May be called twice, then the shorter wait counts.
+        May be called again meanwhile, from another thread: then the shorter wait counts, and the second call returns at once.
 
         Raises:
             AreopageError: the worker had ended before by itself, because of that.
         """
         self._grace = min(self._grace, seconds)
-        life = self._life
+        life, self._life = self._life, None  # a second call only shortens the wait of the first
         if life is not None:
             life.end()
-            self._life = None
 
     def run(self, tell: Callable[[Progress], None] | None = None, every: float = 2.0, grace: float = GRACE) -> None:
         """Work until SIGTERM or Ctrl-C, then stop; a second signal does not wait for what is begun. For the main thread.

@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -48,12 +49,27 @@ class Listening(Struct, frozen=True, kw_only=True):
 
 
 class Server(uvicorn.Server):
-    """Stops at a signal and returns, so that the process can say what is left; a second signal does not wait."""
+    """Stops at a signal and returns, so that the process can say what is left; after a second one nothing is waited for."""
+
+    def __init__(self, config: uvicorn.Config, hurry: Callable[[], None]) -> None:
+        """Args:
+        hurry: called at the second signal; must not block.
+        """
+        super().__init__(config)
+        self._hurry = hurry
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take SIGINT or SIGTERM."""
-        self.force_exit = self.should_exit
+        if self.should_exit:
+            self.force_exit = True
+            self._hurry()
         self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the requests and then the application, also where nothing is waited for."""
+        await super().shutdown(sockets)
+        if self.force_exit:
+            await self.lifespan.shutdown()
 
 
 def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say) -> None:
@@ -83,7 +99,13 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             now=lambda: datetime.now(UTC),
         )
         worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
-        Process(context, listener, worker, say).run(provider)
+
+        def ready() -> None:
+            gc.collect()
+            gc.freeze()  # what is loaded stays: looking through it again and again held requests up for 50 ms each time
+            say(f"serving {address_of(listener)} (Ctrl-C stops)")
+
+        Process(context, listener, worker, ready).run(provider)
         backlog = Submissions(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
@@ -92,10 +114,14 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
 class Process:
     """A server and its worker, from their start to their end."""
 
-    def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, say: Say) -> None:
-        self._listener, self._worker, self._say = listener, worker, say
+    def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, ready: Callable[[], None]) -> None:
+        """Args:
+        listener: a listening socket.
+        worker: judges in this process; None: others do.
+        ready: called once requests are served.
+        """
+        self._context, self._listener, self._worker, self._ready = context, listener, worker, ready
         self._fault: AreopageError | None = None
-        self._context = context
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
         """Serve until a signal comes.
@@ -110,12 +136,17 @@ class Process:
             checks=[self._worker_fault] if self._worker else [],
             tracing=provider,
         )
-        self._server = Server(
-            uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
         )
+        self._server = Server(config, self._hurry)
         self._server.run(sockets=[self._listener])
         if self._fault is not None:
             raise self._fault
+
+    def stop(self) -> None:
+        """Let `run` end, from another thread, once what is begun is served."""
+        self._server.should_exit = True
 
     async def _begin(self) -> None:
         try:
@@ -125,14 +156,19 @@ class Process:
             self._fault = fault
             self._server.should_exit = True
             return
-        gc.collect()
-        gc.freeze()  # what is loaded by now stays: looking through it again and again held requests up for 50 ms each time
-        self._say(f"serving {address_of(self._listener)} (Ctrl-C stops)")
+        self._ready()
 
     async def _end(self) -> None:
+        await run_in_threadpool(self._dismiss, 0.0 if self._server.force_exit else GRACE_SECONDS)
+
+    def _hurry(self) -> None:
+        if self._server.started:  # a worker that is about to start has nothing to finish
+            threading.Thread(target=self._dismiss, args=(0.0,), daemon=True).start()
+
+    def _dismiss(self, seconds: float) -> None:
         try:
             if self._worker:
-                await run_in_threadpool(self._worker.stop, GRACE_SECONDS)
+                self._worker.stop(seconds)
         except AreopageError as fault:
             self._fault = self._fault or fault
 

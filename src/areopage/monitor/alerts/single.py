@@ -13,6 +13,8 @@ from areopage.monitor.config import AlertsSection
 
 GOLDEN_SOURCE = "golden:"
 GATHERED_SHOWN = 10
+# as `areopage.monitor.evaluation.standing_of` puts it
+NEVER_EXAMINED, NOT_FIT = "never examined", "not fit: "
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 
@@ -60,11 +62,20 @@ def answer_body(score: QualityScore, threshold: float, voice: Voice) -> str:
         voice.line("feedback", feedback) if feedback else "",
         listed(voice.words["weaknesses"], remarks(score.weaknesses, voice)),
         listed(voice.words["suggestions"], remarks(score.suggestions, voice)),
-        voice.line("standing", plain(score.standing, REMARK_LENGTH)) if score.standing else "",
+        voice.line("standing", standing_text(score.standing, voice)) if score.standing else "",
         voice.line("source", plain(score.source, 128)) if score.source else "",
         voice.line("variant", plain(score.variant, 64)) if score.variant else "",
         voice.answer_page(score.id),
     )
+
+
+def standing_text(standing: str, voice: Voice) -> str:
+    """What is known of the judges' fitness, in the voice's language; the names and reasons in it stay as they are."""
+    if standing == NEVER_EXAMINED:
+        return voice.words["standing_unknown"]
+    if standing.startswith(NOT_FIT):
+        return voice.say("standing_unfit", who=plain(standing.removeprefix(NOT_FIT), REMARK_LENGTH))
+    return plain(standing, REMARK_LENGTH)
 
 
 def remarks(texts: Sequence[str], voice: Voice) -> list[str]:

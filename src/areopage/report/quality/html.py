@@ -40,6 +40,7 @@ def render_html(report: QualityReport) -> str:
         short_day=lambda day: wording.short_day(language, day),
         standing_mark=lambda standing: wording.standing_mark(language, standing),
         standing_text=lambda standing: wording.standing_text(language, standing),
+        title_case=wording.title_case,
         variant_name=lambda variant: wording.variant_name(language, variant),
     )
     return made.get_template(TEMPLATE).render(

@@ -50,8 +50,8 @@ def day_text(language: Language, day: date) -> str:
 
 
 def span(language: Language, seconds: float) -> str:
-    """A span of time in its two largest units: 0.4 s, 12 s, 3 min, 2 h 05 min, 4 d 3 h."""
-    if seconds < 10:
+    """A span of time in its two largest units: 0.4 s, 12 s, 3 min, 2 h 05, 4 d 3 h; whole seconds stay whole."""
+    if isinstance(seconds, float) and seconds < 10:
         return f"{language.number(max(seconds, 0.0), 1)}{NARROW}s"
     whole = int(seconds)
     if whole < MINUTE:

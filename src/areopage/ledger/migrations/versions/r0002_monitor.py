@@ -101,7 +101,8 @@ def create_quality_scores() -> None:
         real("cost"),
         text("currency", 8),
     )
-    op.create_index("ix_quality_scores_timestamp", "quality_scores", ["timestamp", "number"])
+    covered = ["timestamp", "number", "source", "variant", "suite", "score_global"]
+    op.create_index("ix_quality_scores_timestamp", "quality_scores", covered)
     op.create_index("ix_quality_scores_band", "quality_scores", ["band", "timestamp", "number"])
     op.create_index("ix_quality_scores_source", "quality_scores", ["source", "timestamp", "number"])
     op.create_index("ix_quality_scores_global", "quality_scores", ["score_global", "timestamp", "source", "variant", "number"])

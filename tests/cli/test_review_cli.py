@@ -1,0 +1,112 @@
+"""`areopage review`: list, show, label, fill, import."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.store import Ledger
+from server.seeded import SAMPLES, judged, run_of
+from servers.command import Command
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Command:
+    """The command, in a folder with a ledger of five answers of yesterday, one of them queued."""
+    command = Command(tmp_path)
+    ledger = Ledger.open(command.outputs / "ledger.db")
+    ledger.create_run(run_of(NOW), [])
+    for number, sample in enumerate(SAMPLES):
+        judged(ledger, f"a{number}", NOW - timedelta(days=1), sample)
+    ReviewQueue(ledger).add([ReviewItem(submission_id="a2", why="low_score", created_at=NOW)])
+    ledger.close()
+    return command
+
+
+def test_the_queue_is_listed_without_telling_what_the_judge_thinks(review: Command) -> None:
+    listed = review("review", "list")
+    assert "a2" in listed.out
+    assert "rétractation" in listed.out
+    assert "low_score" not in listed.out
+    assert "low_score" in review("review", "list", "--reveal").out
+
+
+def test_an_answer_is_shown_blind_until_it_is_labelled(review: Command) -> None:
+    blind = review("review", "show", "a2", "--rater", "Anne")
+    assert "quelques jours" in blind.out
+    assert "L’acquéreur dispose" in blind.out
+    assert "score from 0 to 10: exactitude, completude, format, sources, global" in blind.out
+    assert "vague" not in blind.out
+    labelled = review(
+        "review", "label", "a2", "--rater", "Anne", "--score", "exactitude=4", "--score", "global=3", "--note", "Flou"
+    )
+    assert labelled.out.startswith("labelled: a2 (2 scores by Anne)")
+    assert "Réponse vague" in labelled.out
+    assert "Réponse vague" in review("review", "show", "a2", "--rater", "Anne").out
+    assert "Réponse vague" not in review("review", "show", "a2", "--rater", "Bruno").out
+    assert "nothing waits" in review("review", "list").out
+
+
+def test_the_queue_is_filled_by_hand(review: Command) -> None:
+    filled = review("review", "fill")
+    assert filled.out == "added: 4 (4 drawn at random, 0 alerted on, 0 weak, 0 disputed, 0 without a score); waiting: 5\n"
+    assert review("review", "fill").out.startswith("added: 0 ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("label", "a2", "--rater", "Anne", "--score", "exactitude"),
+            "--score 'exactitude': give CRITERION=SCORE, each criterion once",
+        ),
+        (
+            ("label", "a2", "--rater", "Anne", "--score", "exactitude=12"),
+            "exactitude: '12' is no score: give a number from 0 to 10",
+        ),
+        (("label", "a2", "--rater", "Anne", "--score", "tone=2"), "'tone' is no criterion of the suite answer_quality"),
+        (("label", "zz", "--rater", "Anne", "--score", "exactitude=2"), "no answer 'zz' in"),
+        (("show", "zz"), "no answer 'zz' in"),
+        (("import", "missing.csv"), "missing.csv: no such file"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_what_to_do(review: Command, arguments: tuple[str, ...], said: str) -> None:
+    assert said in review("review", *arguments).refused()
+
+
+def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    assert "there is no ledger" in Command(tmp_path)("review", "list").refused()
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None:
+    (review.folder / "ratings.csv").write_text("id,rater,exactitude,ville\na0,Anne,7,Lyon\na1,Anne,70,Lyon\n", encoding="utf-8")
+    done = review("review", "import", "ratings.csv", "--rejected", "rejected.csv")
+    assert done.code == 1
+    assert done.out == "labels: 1 new, 0 known already, of 1 answers\n"
+    assert "no criterion is called ville" in done.err
+    assert "row 3: exactitude: '70' is no score" in done.err
+    assert "'70' is no score" in (review.folder / "rejected.csv").read_text(encoding="utf-8-sig")
+    (review.folder / "ratings.csv").write_text("id,rater,exactitude\na0,Anne,7\n", encoding="utf-8")
+    again = review("review", "import", "ratings.csv")
+    assert (again.code, again.out) == (0, "labels: 0 new, 1 known already, of 1 answers\n")
+
+
+def test_signs_that_a_terminal_would_obey_are_not_printed(review: Command) -> None:
+    ledger = Ledger.open(review.outputs / "ledger.db")
+    judged(ledger, "evil\x1b[2J", NOW, SAMPLES[0]._replace(question="\x1b]0;owned\x07?", answer="a\x1b[31mred"))
+    ReviewQueue(ledger).add([ReviewItem(submission_id="evil\x1b[2J", why="asked", created_at=NOW)])
+    ledger.close()
+    assert "\x1b" not in review("review", "list").out
+    assert "\x1b" not in review("review", "show", "evil\x1b[2J", "--reveal").out
+
+
+def test_labels_by_the_command_are_kept_with_their_origin(review: Command) -> None:
+    review("review", "label", "a0", "--rater", "Anne", "--score", "exactitude=4")
+    ledger = Ledger.open(review.outputs / "ledger.db")
+    assert [(one.rater, one.score, one.origin) for one in Labels(ledger).of("a0")] == [("Anne", 4.0, "cli")]
+    ledger.close()

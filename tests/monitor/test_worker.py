@@ -1,0 +1,370 @@
+"""A worker in this process: what is handed over is judged once, whatever fails on the way."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import text
+
+from areopage.errors import ConfigError, MissingExtra, ModelMissing, StorageError
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.ledger.workers import Workers
+from areopage.monitor.duties import Duty
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.monitor.shift import Pace
+from areopage.monitor.spool import Spool
+from areopage.monitor.submit import Intake
+from areopage.monitor.worker import Worker
+
+if TYPE_CHECKING:
+    from servers.monitored import Monitored
+
+QUICK = Pace(dispatch=0.05, beat=0.3, clean=0.5, judge_down=0.3)
+
+
+@pytest.fixture
+def workers() -> Iterator[list[Worker]]:
+    """Workers that are stopped after the test."""
+    made: list[Worker] = []
+    yield made
+    for one in made:
+        one.stop(0)
+
+
+def begin(monitored: "Monitored", ledger: Ledger, workers: list[Worker], *duties: Duty, **fields: Any) -> Worker:
+    from servers.monitored import judge_of
+
+    config = monitored.configure(**fields)
+    workers.append(Worker(ledger, config, judge_of(config), duties, pace=QUICK))
+    workers[-1].start()
+    return workers[-1]
+
+
+def wait_for_scores(ledger: Ledger, count: int) -> None:
+    from servers.monitored import evaluated, wait_until
+
+    wait_until(lambda: evaluated(ledger) >= count, f"{count} scores")
+
+
+def test_what_is_submitted_and_what_is_spooled_is_judged_once(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import numbered, states
+
+    given = monitored.submit(kept, 12)
+    spool = Spool(monitored.config.spool)
+    for number in range(8, 20):  # four of them were submitted already
+        spool.append(numbered(number))
+    worker = begin(monitored, kept, workers)
+    wait_for_scores(kept, 20)
+    assert len(monitored.server.verdict_calls) == 20 and monitored.server.repeated() == 0
+    assert states(kept, [one.id for one in given]) == ["evaluated"] * 12
+    score = QualityScores(kept).get("a3")
+    assert score is not None and score.score_global is not None and len(score.criteria) == 4
+    assert (score.question, score.source, score.suite) == ("Question 3 ?", "bot", "answer_quality")
+    assert score.timestamp == given[3].answered_at
+    assert len(QualityScores(kept).judgments("a3")) == 1
+    worker.stop()
+    progress = worker.progress()
+    assert (progress.evaluated, progress.left, progress.again) == (20, 0, 0)
+
+
+def test_a_stopped_worker_leaves_the_rest_for_the_next_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    from servers.monitored import evaluated, wait_until
+
+    monitored.server.latency = 0.2
+    monitored.submit(kept, 40)
+    worker = begin(monitored, kept, workers)
+    wait_for_scores(kept, 5)
+    worker.stop()
+    assert not worker.alive and 5 <= evaluated(kept) < 40
+    assert [one.state for one in Workers(kept).list()] == ["stopped"]
+    calls = len(monitored.server.verdict_calls)
+    assert calls == evaluated(kept)  # what was begun was finished
+    monitored.server.latency = 0.0
+    begin(monitored, kept, workers)
+    wait_for_scores(kept, 40)
+    wait_until(lambda: Submissions(kept).backlog().queued == 0)
+    assert len(monitored.server.verdict_calls) == 40
+
+
+def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    monitored.server.faults.hold = True
+    monitored.submit(kept, 5)
+    worker = begin(monitored, kept, workers)
+    monitored.server.wait_for_calls(5)
+    worker.stop(0)
+    backlog = Submissions(kept).backlog()
+    assert (backlog.waiting, backlog.queued) == (5, 0)
+    monitored.server.faults.hold = False
+    begin(monitored, kept, workers)
+    wait_for_scores(kept, 5)
+
+
+def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 3)
+    worker = begin(monitored, kept, workers, judges=["rules:answer_quality", "openai:fake-a"], worker={"pause": 0.2})
+    time.sleep(0)
+    from servers.monitored import counted, wait_until
+
+    wait_until(lambda: worker.progress().again >= 3)
+    monitored.server.faults.status = 0
+    wait_for_scores(kept, 3)
+    rules = "SELECT count(*) FROM judgments WHERE judge LIKE 'rules%'"
+    assert counted(kept, rules) == counted(kept, "SELECT count(DISTINCT key) FROM judgments WHERE judge LIKE 'rules%'")
+    found = Submissions(kept).get("a0")
+    assert found is not None and found.attempts >= 1 and found.state == "evaluated"
+
+
+def test_after_the_last_attempt_an_answer_is_given_up_until_somebody_reopens_it(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import wait_until
+
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 2)
+    begin(monitored, kept, workers, worker={"attempts": 2, "pause": 0.1})
+    wait_until(lambda: Submissions(kept).backlog().failed == 2)
+    found = Submissions(kept).get("a0")
+    assert found is not None and "500" in found.reason
+    monitored.server.faults.status = 0
+    assert Submissions(kept).reopen() == 2
+    wait_for_scores(kept, 2)
+
+
+def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    monitored.server.faults.texts, monitored.server.faults.kinds = 1.0, ("prose",)
+    monitored.submit(kept, 2)
+    begin(monitored, kept, workers)
+    wait_for_scores(kept, 2)
+    score = QualityScores(kept).get("a0")
+    assert score is not None and score.score_global is None and score.band == "unscored" and score.reason
+
+
+def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], caplog: pytest.LogCaptureFixture
+) -> None:
+    from servers.monitored import numbered, wait_until
+
+    monitored.server.stop()
+    with caplog.at_level(logging.WARNING):
+        begin(monitored, kept, workers)
+    assert "cannot be reached" in caplog.text
+    Spool(monitored.config.spool).append(numbered(1))
+    wait_until(lambda: Submissions(kept).get("a1") is not None)
+    monitored.server.start()
+    wait_for_scores(kept, 1)
+
+
+def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    with pytest.raises(ModelMissing):
+        begin(monitored, kept, workers, judges=["openai:nowhere"])
+
+
+def test_a_schedule_that_is_none_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    async def nothing(due: datetime) -> None: ...
+
+    with pytest.raises(ConfigError, match="the schedule of report.*'every day' is no cron expression"):
+        begin(monitored, kept, workers, Duty(name="report", schedule="every day", run=nothing))
+
+
+def test_a_second_worker_in_one_process_is_refused(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    from areopage.errors import UserError
+
+    begin(monitored, kept, workers)
+    with pytest.raises(UserError, match="has a worker already"):
+        begin(monitored, kept, workers)
+    workers.pop()
+    monitored.submit(kept, 1)
+    wait_for_scores(kept, 1)
+
+
+def test_without_dbos_the_extra_is_named(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "areopage.monitor.queue", None)
+    with pytest.raises(MissingExtra, match=r"areopage\[monitor\]"):
+        begin(monitored, kept, workers)
+
+
+def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    from servers.monitored import counted
+
+    monitored.submit(kept, 6)
+    begin(monitored, kept, workers, alerts={"threshold": 10.0})
+    wait_for_scores(kept, 6)
+    weak = counted(kept, "SELECT count(*) FROM quality_scores WHERE score_global < 10")
+    assert counted(kept, "SELECT count(DISTINCT subject) FROM alerts") == counted(kept, "SELECT count(*) FROM alerts") == weak > 0
+
+
+def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    monitored.submit(kept, 1)
+    begin(monitored, kept, workers, storage={"text": "none"})
+    wait_for_scores(kept, 1)
+    score, submission = QualityScores(kept).get("a0"), Submissions(kept).get("a0")
+    assert score is not None and (score.question, score.answer, score.feedback) == ("", "", "")
+    assert submission is not None and submission.case.documents == () and not submission.case.response
+    assert [one.raw_text for one in QualityScores(kept).judgments("a0")] == [""]
+
+
+def test_an_answer_erased_while_it_is_judged_does_not_come_back(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import counted, wait_until
+
+    monitored.server.faults.hold = True
+    monitored.submit(kept, 1)
+    worker = begin(monitored, kept, workers)
+    monitored.server.wait_for_calls(1)
+    QualityScores(kept).erase(["a0"])
+    monitored.server.faults.hold = False
+    wait_until(lambda: worker.progress().left == 0)
+    worker.stop()
+    assert counted(kept, "SELECT count(*) FROM quality_scores") == 0
+    assert counted(kept, "SELECT count(*) FROM judgments WHERE raw_text <> ''") == 0
+
+
+def test_the_queue_s_file_may_be_deleted_between_two_starts(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    monitored.server.faults.hold = True
+    monitored.submit(kept, 30)
+    worker = begin(monitored, kept, workers)
+    monitored.server.wait_for_calls(8)
+    worker.stop(0)
+    with kept.engine.begin() as connection:  # as after a kill -9
+        connection.execute(text("UPDATE submissions SET state = 'queued'"))
+    for file in monitored.folder.glob("*.queue.db*"):
+        file.unlink()
+    monitored.server.faults.hold = False
+    begin(monitored, kept, workers)
+    wait_for_scores(kept, 30)
+
+
+def test_a_rate_limit_holds(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    from servers.monitored import evaluated
+
+    monitored.submit(kept, 12)
+    begin(monitored, kept, workers, worker={"rate_limit": {"answers": 4, "seconds": 2}})
+    wait_for_scores(kept, 4)
+    began = time.monotonic()
+    assert evaluated(kept) == 4
+    wait_for_scores(kept, 12)
+    assert time.monotonic() - began > 2.0
+
+
+def test_duties_run_by_the_clock_and_one_that_fails_stops_nothing(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], caplog: pytest.LogCaptureFixture
+) -> None:
+    from servers.monitored import wait_until
+
+    ticks: list[datetime] = []
+
+    async def tick(due: datetime) -> None:
+        ticks.append(due)
+
+    async def fail(due: datetime) -> None:
+        raise KeyError("oh")
+
+    begin(
+        monitored,
+        kept,
+        workers,
+        Duty(name="tick", schedule="* * * * * *", run=tick),
+        Duty(name="the failing one", schedule="* * * * * *", run=fail),
+    )
+    wait_until(lambda: len(ticks) >= 3 and "duty the failing one failed: KeyError" in caplog.text)
+    assert len(set(ticks)) == len(ticks) and all(one.tzinfo and not one.microsecond for one in ticks)
+    monitored.submit(kept, 1)
+    wait_for_scores(kept, 1)
+
+
+def test_a_bug_in_an_evaluation_counts_as_an_attempt(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from servers.monitored import wait_until
+
+    async def broken(self: QualityJudge, *given: Any, **named: Any) -> Any:
+        raise KeyError("bug")
+
+    monkeypatch.setattr(QualityJudge, "evaluate_case", broken)
+    monitored.submit(kept, 1)
+    begin(monitored, kept, workers, worker={"attempts": 3, "pause": 0.05})
+    wait_until(lambda: Submissions(kept).backlog().failed == 1)
+    found = Submissions(kept).get("a0")
+    assert found is not None and found.attempts == 3 and "KeyError" in found.reason
+
+
+def test_a_ledger_that_fails_for_a_while_loses_nothing(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from servers.monitored import wait_until
+
+    failures: list[str] = []
+    real = QualityScores.finish
+
+    def finish(self: QualityScores, score: Any, *given: Any) -> bool:
+        if score.id not in failures:
+            failures.append(score.id)
+            raise StorageError("no space left")
+        return real(self, score, *given)
+
+    monkeypatch.setattr(QualityScores, "finish", finish)
+    monkeypatch.setattr("areopage.monitor.takeover.LOOK_FOR_LOST", timedelta(seconds=0.2))
+    monitored.submit(kept, 4)
+    begin(monitored, kept, workers)
+    wait_until(lambda: len(failures) == 4)
+    wait_for_scores(kept, 4)
+    assert len(monitored.server.verdict_calls) == 4  # the judgments were in the ledger
+
+
+def test_what_was_done_long_ago_is_cleared_from_the_queue(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlalchemy import create_engine
+    from servers.monitored import wait_until
+
+    monkeypatch.setattr("areopage.monitor.queue.EVALUATIONS_KEPT", 0.5)
+    monitored.submit(kept, 5)
+    begin(monitored, kept, workers)
+    wait_for_scores(kept, 5)
+    engine = create_engine(f"sqlite:///{monitored.location}.queue.db")
+
+    def rows() -> int:
+        with engine.connect() as connection:
+            return int(connection.execute(text("SELECT count(*) FROM workflow_status")).scalar_one())
+
+    wait_until(lambda: rows() == 0)
+    engine.dispose()
+
+
+def test_a_worker_beside_a_running_loop_does_not_hold_it_up(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import evaluated, judge_of
+
+    monitored.submit(kept, 5)
+    worker = Worker(kept, monitored.config, judge_of(monitored.config), pace=QUICK)
+
+    async def serve() -> None:
+        await asyncio.to_thread(worker.start)
+        while evaluated(kept) < 5:
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(worker.stop)
+
+    asyncio.run(asyncio.wait_for(serve(), 30))
+    assert not any(one.name == "areopage-worker" for one in threading.enumerate())
+
+
+def test_the_clock_of_signs_is_utc(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+    begin(monitored, kept, workers)
+    (sign,) = Workers(kept).list()
+    assert sign.state == "alive" and abs((sign.seen_at - datetime.now(UTC)).total_seconds()) < 5

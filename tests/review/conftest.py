@@ -1,0 +1,29 @@
+"""A ledger with judged answers, and the criteria they were judged by."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from areopage.ledger.store import Ledger
+from areopage.review.rubric import Rubric, rubric_of
+from server.seeded import NOW, SAMPLES, SUITE, judged, run_of
+
+
+@pytest.fixture
+def rubric() -> Rubric:
+    """The criteria of the bundled suite."""
+    return rubric_of(SUITE)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Thirty answers of the three days before `NOW`: a00 to a29, five questions in turn; each third one is weak."""
+    opened = Ledger.open(tmp_path / "ledger.db")
+    opened.create_run(run_of(NOW), [])
+    for number in range(30):
+        at = (NOW - timedelta(days=1 + number // 10)).replace(hour=8) + timedelta(minutes=number)
+        judged(opened, f"a{number:02d}", at, SAMPLES[2 if number % 3 == 0 else number % 2])
+    yield opened
+    opened.close()

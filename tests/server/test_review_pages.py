@@ -1,0 +1,285 @@
+"""The pages for labelling and for agreement: blind before, honest after, and a label typed in a browser that reaches the figures."""
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.quality_records import Label, ReviewItem
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+
+from .seeded import NOW, SAMPLES, WEAK_ID, context_for, judged, seed
+
+CHROMIUM = Path("/usr/bin/chromium")
+INERT_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+EXACT = "quality.answer.exactitude"
+FIELD = f"score.{EXACT}"
+VERDICT_WORDS = ("Réponse vague", "Délai absent", "Claire", "une alerte", "an alert", "alert")
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[ServerContext]:
+    """A server over a seeded ledger; `WEAK_ID` waits for a label, and Claire has labelled it already."""
+    made = context_for(tmp_path)
+    seed(made.ledger, days=9)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture
+def client(context: ServerContext) -> TestClient:
+    """A browser on the same computer, without keys."""
+    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
+
+
+def text_of(html: str) -> str:
+    """What a reader reads, on one line."""
+    body = html.partition("<main")[2]
+    return " ".join(re.sub(r"<[^>]+>", " ", body).replace("\u202f", " ").replace("\xa0", " ").split())
+
+
+def token_of(html: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', html)
+    assert found
+    return found[1]
+
+
+def send(client: TestClient, id: str, fields: dict[str, str], *, to: str = "") -> tuple[int, str]:
+    """Fill the form in and send it; returns the status and where it leads, or the page."""
+    address = to or f"/review/{quote(id, safe='')}"
+    token = token_of(client.get(address).text)
+    sent = client.post(
+        address, data={"csrf": token, **fields}, headers={"origin": "http://127.0.0.1:8600"}, follow_redirects=False
+    )
+    return sent.status_code, sent.headers.get("location", sent.text)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "What the judge and other raters said is hidden"), ("fr", "reste caché")])
+def test_a_rater_sees_neither_the_judges_scores_nor_others_before_his_own(client: TestClient, lang: str, said: str) -> None:
+    page = client.get(f"/review/{WEAK_ID}", headers={"accept-language": lang})
+    assert page.status_code == 200
+    shown = text_of(page.text)
+    assert said in shown
+    assert SAMPLES[2].question in shown
+    assert SAMPLES[2].document in shown
+    for word in VERDICT_WORDS:
+        assert word not in shown
+    queue = text_of(client.get("/review", headers={"accept-language": lang}).text)
+    assert SAMPLES[2].question in queue
+    for word in VERDICT_WORDS:
+        assert word not in queue
+
+
+def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerContext) -> None:
+    status, place = send(client, WEAK_ID, {FIELD: "4", "score.": "3", "rater": "Chloé", "note": "Trop vague", "then": "see"})
+    assert (status, place) == (303, f"/review/{WEAK_ID}")
+    shown = text_of(client.get(place, headers={"accept-language": "fr"}).text)
+    assert "Réponse vague" in shown
+    assert "Claire" in shown
+    assert "Délai absent." in shown
+    assert "Trop vague" in shown
+    assert "Exactitude 3,0 4,0 3,0 −1,0" in shown
+    assert [(one.rater, one.criterion, one.score, one.origin) for one in Labels(context.ledger).of(WEAK_ID)][-2:] == [
+        ("Chloé", EXACT, 4.0, "web"),
+        ("Chloé", "", 3.0, "web"),
+    ]
+    entry = next(one for one in Audit(context.ledger).list(subject=WEAK_ID) if one.action == "label")
+    assert entry.actor == "Chloé"
+
+
+def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: TestClient, context: ServerContext) -> None:
+    ReviewQueue(context.ledger).add([ReviewItem(submission_id=f"answer-00-0{at}", why="sample", created_at=NOW) for at in (1, 2)])
+    seen = []
+    place = "/review/?after=0"
+    while True:
+        place = client.get(place, follow_redirects=False).headers["location"]
+        if place == "/review":
+            break
+        seen.append(place.removeprefix("/review/"))
+        _, place = send(client, seen[-1], {FIELD: "5", "rater": "Chloé", "then": "next"})
+    assert seen == [WEAK_ID, "answer-00-01", "answer-00-02"]
+    assert "Nothing waits for you" in client.get(place).text
+
+
+def test_the_name_is_kept_whatever_its_letters(client: TestClient) -> None:
+    send(client, WEAK_ID, {FIELD: "4", "rater": "Zoé Łąc; x=1"})
+    assert 'value="Zoé Łąc; x=1"' in client.get("/review/answer-00-00").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({FIELD: "", "rater": "Chloé", "note": "kept"}, "Donnez au moins une note."),
+        ({FIELD: "4", "rater": " ", "note": "kept"}, "Donnez votre nom."),
+        ({FIELD: "40", "rater": "Chloé", "note": "kept"}, "Les notes vont de 0 à 10."),
+        ({"score.invented": "4", "rater": "Chloé", "note": "kept"}, "Les notes vont de 0 à 10."),
+    ],
+)
+def test_a_label_that_cannot_be_taken_comes_back_with_what_was_typed(
+    client: TestClient, context: ServerContext, fields: dict[str, str], said: str
+) -> None:
+    before = len(Labels(context.ledger).of(WEAK_ID))
+    client.headers["accept-language"] = "fr"
+    status, page = send(client, WEAK_ID, fields)
+    assert status == 422
+    assert said in text_of(page)
+    assert "kept" in page
+    assert "Réponse vague" not in page
+    assert len(Labels(context.ledger).of(WEAK_ID)) == before
+
+
+def test_a_form_without_our_token_or_from_elsewhere_is_refused(client: TestClient, context: ServerContext) -> None:
+    before = len(Labels(context.ledger).of(WEAK_ID))
+    fields = {FIELD: "4", "rater": "Chloé"}
+    assert client.post(f"/review/{WEAK_ID}", data={"csrf": "x", **fields}).status_code == 403
+    token = token_of(client.get(f"/review/{WEAK_ID}").text)
+    stranger = client.post(f"/review/{WEAK_ID}", data={"csrf": token, **fields}, headers={"origin": "https://evil.example"})
+    assert stranger.status_code == 403
+    assert len(Labels(context.ledger).of(WEAK_ID)) == before
+
+
+@pytest.mark.parametrize("id", ["a/b c?d#e", "..", ".", "%2e", "<b>é</b>"])
+def test_any_id_can_be_labelled(client: TestClient, context: ServerContext, id: str) -> None:
+    judged(context.ledger, id, NOW, SAMPLES[0])
+    ReviewQueue(context.ledger).add([ReviewItem(submission_id=id, why="asked", created_at=NOW)])
+    links = re.findall(r'<td class="wholly"><a href="([^"]+)"', client.get("/review").text)
+    assert len(links) == 2
+    status, place = send(client, id, {FIELD: "4", "rater": "Chloé", "then": "see"}, to=links[1].replace("&amp;", "&"))
+    assert status == 303
+    assert client.get(place).status_code == 200
+    assert [one.score for one in Labels(context.ledger).of(id)] == [4.0]
+
+
+def test_an_answer_that_is_not_there_is_not_found(client: TestClient) -> None:
+    assert client.get("/review/nobody").status_code == 404
+    assert client.get("/review/?id=nobody").status_code == 404
+
+
+def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestClient, context: ServerContext) -> None:
+    _, writer = ApiKeys(context.ledger).create("relectrice", "write")
+    _, reader = ApiKeys(context.ledger).create("lecteur", "read")
+    address = f"/review/{WEAK_ID}"
+    shown = client.get(address, headers={"authorization": f"Bearer {writer}"})
+    assert 'name="rater"' not in shown.text
+    sent = client.post(
+        address,
+        data={"csrf": token_of(shown.text), FIELD: "4", "rater": "somebody else"},
+        headers={"authorization": f"Bearer {writer}"},
+        follow_redirects=False,
+    )
+    assert sent.status_code == 303
+    assert Labels(context.ledger).of(WEAK_ID)[-1].rater == "relectrice"
+    read = client.get(address, headers={"authorization": f"Bearer {reader}"})
+    assert "may read, not label" in read.text
+    assert "<form" not in read.text.partition("<main")[2]
+    refused = client.post(address, data={"csrf": token_of(shown.text), FIELD: "4"}, headers={"authorization": f"Bearer {reader}"})
+    assert refused.status_code == 403
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, context: ServerContext, lang: str) -> None:
+    empty = text_of(client.get("/agreement?only=sample", headers={"accept-language": lang}).text)
+    assert ("No label yet" if lang == "en" else "Aucune note") in empty
+    jury = Labels(context.ledger).judge_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
+    Labels(context.ledger).add(
+        [
+            Label(submission_id=id, rater=rater, criterion=path, score=score, origin="cli", created_at=NOW)
+            for id, scores in jury.items()
+            for rater in ("Anne", "Bruno")
+            for path, score in scores.items()
+        ]
+    )
+    page = client.get("/agreement", headers={"accept-language": lang})
+    shown = text_of(page.text)
+    assert page.status_code == 200
+    assert ("Is the correlation with people over 0.8?" if lang == "en" else "dépasse-t-elle 0,8 ?") in shown
+    assert ("Yes. Certainty: over 99.9%." if lang == "en" else "Oui. Certitude : plus de 99,9 %.") in shown
+    assert not re.search(r"\bNone\b|Undefined|\$[a-z]|nan", shown)
+    assert f'href="/monitor/answers/{WEAK_ID}"' in page.text  # Claire differs there
+
+
+def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: TestClient) -> None:
+    assert client.get("/agreement?days=x&judge=nobody&only=y").status_code == 200
+    assert client.get("/agreement?days=7&judge=mistral").status_code == 200
+
+
+def test_the_api_gives_the_same_figures(client: TestClient) -> None:
+    found = json.loads(client.get("/v1/agreement?days=30").text)
+    assert found["labelled"] == 1
+    assert found["agreement"]["criteria"][0]["claim"]["verdict"] == "not_settled"
+    assert client.get("/v1/agreement?judge=nobody").status_code == 422
+    assert client.get("/v1/agreement?days=0").status_code == 422
+    schema = client.get("/openapi.json").json()
+    assert "AgreementReport" in schema["components"]["schemas"]
+    assert "/v1/agreement" in schema["paths"]
+
+
+@pytest.mark.parametrize("path", ["/review", f"/review/{WEAK_ID}", "/agreement"])
+def test_no_page_holds_a_script_or_a_style_of_its_own(client: TestClient, path: str) -> None:
+    html = client.get(path).text
+    assert not re.search(r"<style|style=|<script(?! src=\"/static/)|\son[a-z]+=", html)
+
+
+@pytest.fixture
+def address(context: ServerContext) -> Iterator[str]:
+    """A real server on a free port."""
+    server = uvicorn.Server(uvicorn.Config(create_app(context), host="127.0.0.1", port=0, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, address: str) -> None:
+    if not CHROMIUM.exists() and "chromium" not in os.environ.get("AREOPAGE_REQUIRE", "").split(","):
+        pytest.skip("there is no /usr/bin/chromium to type a label with")
+    from playwright.sync_api import sync_playwright
+
+    attack = "<script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
+    judged(context.ledger, "attack", NOW, SAMPLES[0]._replace(question=attack, answer=attack, document=attack, feedback=attack))
+    ReviewQueue(context.ledger).add([ReviewItem(submission_id="attack", why="asked", created_at=NOW)])
+    complaints: list[str] = []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=INERT_FLAGS)
+        page = browser.new_page(viewport={"width": 390, "height": 800}, locale="fr-FR")
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda fault: complaints.append(str(fault)))
+        page.goto(f"{address}/review")
+        page.click("text=Commencer")
+        page.focus(f"input[name='{FIELD}'][value='']")
+        for _ in range(5):  # from “no score” one step up to 0, and on to 4
+            page.keyboard.press("ArrowRight")
+        page.fill("#rater", "Chloé")
+        page.click("button[value=next]")
+        page.wait_for_url(f"{address}/review/attack")
+        assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        page.check(f"input[name='{FIELD}'][value='9']", force=True)
+        page.fill("#note", attack)
+        page.click("button[value=see]")
+        page.wait_for_selector(".compared")
+        assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
+        assert "pwned" not in page.title()
+        page.goto(f"{address}/agreement")
+        shown = page.inner_text("main").replace("\u202f", " ").replace("\xa0", " ")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        browser.close()
+    assert complaints == []
+    assert [(one.rater, one.score) for one in Labels(context.ledger).of(WEAK_ID)][-1] == ("Chloé", 4.0)
+    assert re.search(r"Réponses notées\s+2", shown, re.IGNORECASE)
+    assert "2 évaluateurs" in shown
+    assert "<script>document.title" in shown  # the attack is the farthest apart, shown as text

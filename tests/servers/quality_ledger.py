@@ -1,0 +1,60 @@
+"""Ledgers that hold scores of answers, as the monitor would have written them."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from areopage.criteria.records import Scale
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import CriterionResult, JudgeUse, QualityScore
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.scoring.counts import band_of
+from servers.quality import quality_score
+
+SCALE = Scale(min=0.0, max=10.0)
+TODAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+USE = JudgeUse(
+    judge="alpha",
+    model="ollama:m",
+    calls=1,
+    outcomes={"scored": 4},
+    seconds=1.5,
+    prompt_tokens=1000,
+    completion_tokens=100,
+    cost=0.002,
+    currency="EUR",
+)
+
+
+def answered(
+    number: int, score: float | None = 7.0, *, days_ago: int = 0, format: float | None = 8.0, **fields: Any
+) -> QualityScore:
+    """The score of an answer given some days before `TODAY`; its criteria are accuracy (with the global score) and format."""
+    moment = TODAY - timedelta(days=days_ago)
+    criteria = tuple(
+        CriterionResult(criterion=f"quality.answer.{name}", score=value, band=band_of(value, SCALE))
+        for name, value in (("exactitude", score), ("format", format))
+    )
+    known = {
+        "id": f"a-{number}",
+        "timestamp": moment,
+        "evaluated_at": moment,
+        "band": band_of(score, SCALE),
+        "criteria": criteria,
+    }
+    return quality_score(score, **known | fields)
+
+
+def filled(location: str | Path, scores: Iterable[QualityScore], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
+    """An open ledger with these scores; each was judged by the same judges."""
+    if "://" not in str(location):
+        Path(location).parent.mkdir(parents=True, exist_ok=True)
+    ledger = Ledger.open(location)
+    run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
+    ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
+    table = QualityScores(ledger)
+    for score in scores:
+        table.finish(score, uses, [], None)
+    return ledger
