@@ -87,7 +87,7 @@ FILTERS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FILTERS, st.sampled_from([1, 4, 50]))
 def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     full: tuple[QualityLists, list[QualityScore]], filters: Filters, limit: int
@@ -108,8 +108,8 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
 
 @pytest.mark.parametrize(
     "text",
-    ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\", "\x00\ud83d",
-     "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"],
+    ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\",
+     "\x00\ud83d", "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"],
 )  # fmt: skip
 def test_no_text_is_a_language_of_its_own(full: tuple[QualityLists, list[QualityScore]], text: str) -> None:
     lists, rows = full

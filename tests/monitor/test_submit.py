@@ -47,7 +47,11 @@ def test_an_answer_is_stored_when_submit_returns_and_only_once(ledger: Ledger) -
     assert intake.submit([given_one, answer("two"), given_one]) == [True, True, False]
     assert intake.submit([answer("two"), answer("three")]) == [False, True]
     found = Submissions(ledger).get("one")
-    assert found is not None and found.case == given_one.case and (found.variant, found.language, found.state) == ("b", "fr", "waiting")
+    assert (
+        found is not None
+        and found.case == given_one.case
+        and (found.variant, found.language, found.state) == ("b", "fr", "waiting")
+    )
 
 
 def test_submit_survives_kill_9(tmp_path: Path) -> None:

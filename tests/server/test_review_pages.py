@@ -1,4 +1,4 @@
-"""The pages for labelling and for agreement: blind before, honest after, and a label typed in a browser that reaches the figures."""
+"""The pages for labelling and for agreement: blind before, honest after; a label typed in a browser reaches the figures."""
 
 import json
 import os
@@ -19,10 +19,13 @@ from areopage.ledger.quality_records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
-from .seeded import NOW, SAMPLES, WEAK_ID, context_for, judged, seed
+from .seeded import NOW, SAMPLES, context_for, judged, seed
 
 CHROMIUM = Path("/usr/bin/chromium")
 INERT_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+WEAK_ID = "answer-07-00"
+"""A weak answer that waits for a second label."""
+
 EXACT = "quality.answer.exactitude"
 FIELD = f"score.{EXACT}"
 VERDICT_WORDS = ("Réponse vague", "Délai absent", "Claire", "une alerte", "an alert", "alert")
@@ -30,9 +33,14 @@ VERDICT_WORDS = ("Réponse vague", "Délai absent", "Claire", "une alerte", "an 
 
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[ServerContext]:
-    """A server over a seeded ledger; `WEAK_ID` waits for a label, and Claire has labelled it already."""
+    """A server over a seeded ledger; `WEAK_ID` waits for a second label: Claire has labelled it already."""
     made = context_for(tmp_path)
-    seed(made.ledger, days=9)
+    seed(made.ledger)
+    ReviewQueue(made.ledger).add([ReviewItem(submission_id=WEAK_ID, why="alert", created_at=NOW, wanted=2)])
+    claire = Label(
+        submission_id=WEAK_ID, rater="Claire", criterion=EXACT, score=3, note="Délai absent.", origin="web", created_at=NOW
+    )
+    Labels(made.ledger).add([claire])
     yield made
     made.ledger.close()
 
@@ -89,7 +97,7 @@ def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerCo
     assert "Claire" in shown
     assert "Délai absent." in shown
     assert "Trop vague" in shown
-    assert "Exactitude 3,0 4,0 3,0 −1,0" in shown
+    assert "Exactitude 2,4 4,0 3,0 −1,6" in shown
     assert [(one.rater, one.criterion, one.score, one.origin) for one in Labels(context.ledger).of(WEAK_ID)][-2:] == [
         ("Chloé", EXACT, 4.0, "web"),
         ("Chloé", "", 3.0, "web"),
@@ -149,7 +157,7 @@ def test_a_form_without_our_token_or_from_elsewhere_is_refused(client: TestClien
     assert len(Labels(context.ledger).of(WEAK_ID)) == before
 
 
-@pytest.mark.parametrize("id", ["a/b c?d#e", "..", ".", "%2e", "<b>é</b>"])
+@pytest.mark.parametrize("id", ["a/b c?d#e", "..", ".", "50 %", "<b>é</b>"])
 def test_any_id_can_be_labelled(client: TestClient, context: ServerContext, id: str) -> None:
     judged(context.ledger, id, NOW, SAMPLES[0])
     ReviewQueue(context.ledger).add([ReviewItem(submission_id=id, why="asked", created_at=NOW)])
@@ -216,7 +224,7 @@ def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: T
 
 def test_the_api_gives_the_same_figures(client: TestClient) -> None:
     found = json.loads(client.get("/v1/agreement?days=30").text)
-    assert found["labelled"] == 1
+    assert found["labelled"] == 2
     assert found["agreement"]["criteria"][0]["claim"]["verdict"] == "not_settled"
     assert client.get("/v1/agreement?judge=nobody").status_code == 422
     assert client.get("/v1/agreement?days=0").status_code == 422
@@ -280,6 +288,6 @@ def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, ad
         browser.close()
     assert complaints == []
     assert [(one.rater, one.score) for one in Labels(context.ledger).of(WEAK_ID)][-1] == ("Chloé", 4.0)
-    assert re.search(r"Réponses notées\s+2", shown, re.IGNORECASE)
+    assert re.search(r"Réponses notées\s+3", shown, re.IGNORECASE)
     assert "2 évaluateurs" in shown
     assert "<script>document.title" in shown  # the attack is the farthest apart, shown as text

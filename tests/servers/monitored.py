@@ -63,6 +63,8 @@ class Monitored:
     server: FakeServer
     location: str
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    # a folder of modules that workers' processes find before all others
+    path_first: str = ""
 
     def configure(self, **fields: Any) -> MonitorConfig:
         """Write `monitor.yml`."""
@@ -83,7 +85,8 @@ class Monitored:
 
     def environment(self) -> dict[str, str]:
         """What a worker's process finds."""
-        places = {"PYTHONPATH": f"{SOURCE}{os.pathsep}{TESTS}", "OPENAI_BASE_URL": self.server.openai_url}
+        path = [part for part in (self.path_first, str(SOURCE), str(TESTS)) if part]
+        places = {"PYTHONPATH": os.pathsep.join(path), "OPENAI_BASE_URL": self.server.openai_url}
         return {**os.environ, **places, "PYTHONUNBUFFERED": "1"}
 
     def work(self, beat: float = 1.0) -> subprocess.Popen[str]:

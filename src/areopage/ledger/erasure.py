@@ -1,5 +1,6 @@
 """Removing answers, first from the tables and then from the bytes of the file."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ ERASED = "[erased]"
 ERASED_STATE = "left_out"
 IN_FLIGHT = ("waiting", "queued")
 MERGE_PAGES = 500
-"""How many pages of the index of words one step of `wipe_remains` writes: some milliseconds, between which others may write."""
+"""How many pages of the index of words one step of `wipe_remains` writes: some tens of milliseconds."""
+PAUSE = 0.02
+"""Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
 
 
 def erase_answers(engine: Engine, ids: Sequence[str]) -> int:
@@ -99,7 +102,7 @@ def wipe_remains(engine: Engine) -> None:
     with engine.connect() as connection:
         merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
         while merge(connection, MERGE_PAGES):
-            pass
+            time.sleep(PAUSE)
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 

@@ -64,7 +64,7 @@ class QualityLists:
 
     def recent(self, since: datetime, scope: Scope, limit: int) -> list[QualityScore]:
         """The answers evaluated at or after a moment, newest first."""
-        query = scoped(scope, COLUMNS.evaluated_at >= naive(since))
+        query = select(quality_scores).where(COLUMNS.evaluated_at >= naive(since), *not_by_index(in_scope(scope)))
         return self._scores(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
 
     def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[QualityScore]:

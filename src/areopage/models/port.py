@@ -49,8 +49,8 @@ class Completion(Struct, frozen=True, kw_only=True):
 class Subject(Struct, frozen=True, kw_only=True):
     """What a call is about. Models that generate text ignore it; recordings and rules look it up.
 
-    `criterion` is "" when a target is asked for a response, several ids joined by commas in a joint call; `pass_index` counts from 1. `scale` is the one that a verdict's score
-    must lie on.
+    `criterion` is "" when a target is asked for a response, several ids joined by commas in a joint call; `pass_index` counts
+    from 1. `scale` is the one that a verdict's score must lie on.
     """
 
     case: Case

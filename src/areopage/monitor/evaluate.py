@@ -3,7 +3,7 @@
 import asyncio
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeVar
@@ -26,6 +26,7 @@ Ending = Literal["evaluated", "unscored", "again", "given_up", "passed"]
 
 OPEN = ("waiting", "queued")
 MOST_DEATHS = 5
+SUSPECT_AFTER = 2
 DEATHS = re.compile(r"its worker died (\d+) time")
 SPREAD = 0.25
 T = TypeVar("T")
@@ -174,6 +175,12 @@ def keys_of(found: Evaluation) -> list[str]:
     return [judgment.key for judgment in found.judgments]
 
 
+def deaths_of(submission: Submission) -> int:
+    """How many workers in a row died while they judged an answer."""
+    found = DEATHS.search(submission.reason)
+    return int(found.group(1)) if found else 0
+
+
 class Attempts:
     """What follows an attempt that brought no score: another one after a pause, or none."""
 
@@ -196,20 +203,36 @@ class Attempts:
     def died(self, id: str, attempt: int, now: datetime) -> Ending:
         """The worker died while it judged an answer; that may be the answer's fault.
 
-        After the first death it is tried again at once. The pauses that follow are spread, so that answers which were there by
-        chance part from the one that kills; that one is given up in the end.
+        After the first death it is tried again at once; after the second it is a suspect (see `suspects`) and is tried again
+        after a pause, and the one that kills is given up in the end.
         """
         submission = self._still(id, attempt)
         if submission is None:
             return "passed"
-        found = DEATHS.search(submission.reason)
-        deaths = int(found.group(1)) + 1 if found else 1
+        deaths = deaths_of(submission) + 1
         reason = f"its worker died {deaths} time{'s' if deaths > 1 else ''} in a row"
         if deaths >= MOST_DEATHS or self.last(attempt):
             self.submissions.give_up(id, f"{reason}: judging it may be what kills")
             return "given_up"
         self.submissions.retry(id, now if deaths == 1 else now + self.pause(deaths - 1), reason)
         return "again"
+
+    def suspects(self, items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Those of some answers (id, attempts made) at which workers died twice in a row.
+
+        Any of them may be what kills. They are to be tried one at a time, so that the innocent part from the guilty.
+        """
+        found = []
+        for id, attempt in items:
+            if attempt >= SUSPECT_AFTER:
+                submission = self._still(id, attempt)
+                if submission is not None and deaths_of(submission) >= SUSPECT_AFTER:
+                    found.append((id, attempt))
+        return found
+
+    def is_open(self, id: str, attempt: int) -> bool:
+        """Whether an attempt has not ended yet."""
+        return self._still(id, attempt) is not None
 
     def put_back(self, id: str, attempt: int, reason: str, now: datetime) -> Ending:
         """An attempt that came to nothing by no fault of its own is made again at once."""

@@ -42,12 +42,13 @@ def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     done: set[str] = set()
     lingering: set[str] = set()  # what is being judged leaves an empty row, which stays until the next time
     while True:
-        ids = scores.older_than(moment, PORTION + len(lingering))
+        ids = scores.older_than(moment, PORTION + len(done) + len(lingering))
         lingering |= done.intersection(ids)
-        done = set(ids) - lingering
-        if not done:
+        portion = [id for id in ids if id not in lingering][:PORTION]
+        if not portion:
             break
-        erased += scores.erase([id for id in ids if id in done], wipe=False)
+        erased += scores.erase(portion, wipe=False)
+        done = set(portion)
     if erased:
         scores.wipe()
         Audit(ledger).note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -77,6 +77,8 @@ class Shift:
         self._queue: DurableQueue | None = None
         self._takeover: TakeOver | None = None
         self._leads = False
+        self._suspect: tuple[str, int] | None = None
+        self._held = 0
         self._live = 1
         self._cleaned_at = time.monotonic()
         self._closing = False
@@ -210,10 +212,21 @@ class Shift:
         """What is to be queued now: as much as keeps all workers busy for a while; the leader sees to it, unless none is left."""
         now = datetime.now(UTC)
         deep = max(DISPATCHED_AT_ONCE, 4 * self._section.concurrency * self._live)
-        waiting = len(self._submissions.still_queued(datetime.max.replace(tzinfo=UTC), deep))
+        waiting = len(self._submissions.still_queued(now + timedelta(days=1), deep))
         if waiting >= deep or (waiting and not self._leads):
             return []
-        return self._submissions.due(now, min(deep - waiting, DISPATCHED_AT_ONCE))
+        due = self._submissions.due(now, min(deep - waiting, DISPATCHED_AT_ONCE) + self._held)
+        return self._without_suspects(due)
+
+    def _without_suspects(self, due: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Of the answers that workers may have died of, one at a time."""
+        attempts = self._evaluator.attempts if self._evaluator else None
+        suspects = attempts.suspects(due) if attempts else []
+        if attempts and suspects and (self._suspect is None or not attempts.is_open(*self._suspect)):
+            self._suspect = suspects.pop(0)
+        held = set(suspects)
+        self._held = len(held)
+        return [one for one in due if one not in held]
 
     async def _beating(self, sign: Sign) -> None:
         """Give a sign of life, and look after what the dead left."""

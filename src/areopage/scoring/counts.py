@@ -143,7 +143,7 @@ def critical_t(freedom: float, level: float = LEVEL) -> float:
     """How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
 
     Newton's method on the two-sided tail, which is convex and falling: from a start on the low side it closes in without ever
-    passing the root. Agrees with SciPy to nine digits.
+    passing the root. Agrees with SciPy to eight digits.
     """
     t, tail = _NORMAL_QUANTILE, 1.0 - level
     for _ in range(100):

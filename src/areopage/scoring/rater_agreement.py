@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from itertools import combinations
 from math import sqrt
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.alpha import Alpha, krippendorff_alpha
+from areopage.scoring.alpha import MIN_UNITS, Alpha, krippendorff_alpha
 from areopage.scoring.correlation import MIN_PAIRS, PERFECT, Column, pearson, z_range
 
 MOST_RATERS = 200
@@ -34,7 +35,7 @@ class RaterAgreement(Struct, frozen=True, kw_only=True):
     Args:
         items: those that at least two raters labelled.
         pearson: mean of the pairs' coefficients, weighed by their items; None where no pair has one.
-        alpha: Krippendorff's, ordinal.
+        alpha: Krippendorff's, ordinal; None under five items.
         pairs: those with an item in common, most items first.
     """
 
@@ -61,12 +62,13 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]], seed: int = 0) ->
             both = ~np.isnan(table[:, left]) & ~np.isnan(table[:, right])
             if both.any():
                 pairs.append(compared(raters[left], raters[right], table[both, left], table[both, right]))
+    alpha = krippendorff_alpha(units, seed=seed)
     known = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
     items = sum(count for _, count in known)
     return RaterAgreement(
         items=len(shared),
         pearson=sum(value * count for value, count in known) / items if items else None,
-        alpha=krippendorff_alpha(units, seed=seed),
+        alpha=alpha if alpha.units >= MIN_UNITS else msgspec.structs.replace(alpha, alpha=None),
         pairs=tuple(sorted(pairs, key=lambda pair: (-pair.items, pair.first, pair.second))),
     )
 

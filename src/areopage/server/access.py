@@ -17,7 +17,7 @@ from areopage.server.sessions import SESSION_COOKIE, Seal, same
 
 RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name
 TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 
@@ -122,9 +122,14 @@ def check_token_header(request: Request) -> None:
     Raises:
         Refusal: 403, the token is missing or another session's.
     """
-    if request.method in SAFE_METHODS or request.headers.get("content-type", "").lower().startswith(FORM_TYPES):
+    if request.method in SAFE_METHODS or is_form(request):
         return
     check_token(request, request.headers.get(TOKEN_HEADER, ""))
+
+
+def is_form(request: Request) -> bool:
+    """Whether a request brings a form; one with files is none of ours."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
 def check_token(request: Request, token: str) -> None:
@@ -146,6 +151,8 @@ async def checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
     if not access_of(request).addresses.trusts(request):
         raise Refusal(403, "foreign_origin", "a page of another site sent this")
+    if not is_form(request):
+        raise Refusal(415, "not_a_form", f"send a form as {FORM_TYPE}")
     form = await request.form()
     token = form.get(TOKEN_FIELD, "")
     check_token(request, token if isinstance(token, str) else "")

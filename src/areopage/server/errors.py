@@ -92,6 +92,9 @@ def to_login(request: Request) -> Response:
     if request.method != "GET":
         return RedirectResponse("/login", 303)
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if request.headers.get("sec-fetch-site") == "cross-site":
+        # a link in an alert: browsers keep the session's cookie back until a page of our own asks again
+        return HTMLResponse(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(wanted)}"><title>Areopage</title>')
     return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
 
 

@@ -122,6 +122,7 @@ class Process:
         """
         self._context, self._listener, self._worker, self._ready = context, listener, worker, ready
         self._fault: AreopageError | None = None
+        self._hurried: list[threading.Thread] = []
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
         """Serve until a signal comes.
@@ -141,6 +142,8 @@ class Process:
         )
         self._server = Server(config, self._hurry)
         self._server.run(sockets=[self._listener])
+        for thread in self._hurried:
+            thread.join(GRACE_SECONDS)
         if self._fault is not None:
             raise self._fault
 
@@ -163,7 +166,8 @@ class Process:
 
     def _hurry(self) -> None:
         if self._server.started:  # a worker that is about to start has nothing to finish
-            threading.Thread(target=self._dismiss, args=(0.0,), daemon=True).start()
+            self._hurried.append(threading.Thread(target=self._dismiss, args=(0.0,), daemon=True))
+            self._hurried[-1].start()
 
     def _dismiss(self, seconds: float) -> None:
         try:

@@ -1,5 +1,6 @@
 """Pages on which people label answers, without knowing what the judge said until they have."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
@@ -31,6 +32,7 @@ RATER_COOKIE = "areopage_rater"
 FIELD = "score."
 SHOWN = 50
 MOST_STEPS = 10
+WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
 Reader = Annotated[Actor, Depends(require("read"))]
 Writer = Annotated[Actor, Depends(require("write"))]
@@ -59,6 +61,11 @@ class Question(Struct, frozen=True, kw_only=True):
     def field(self) -> str:
         """Its field's name in the form."""
         return FIELD + self.path
+
+    @property
+    def anchors(self) -> str:
+        """What the scores mean; lines that the prompt file had wrapped are whole again."""
+        return WRAPPED.sub(" ", self.guide.scoring_guide.strip()) if self.guide else ""
 
 
 class Compared(Struct, frozen=True, kw_only=True):

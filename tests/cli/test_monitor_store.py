@@ -1,0 +1,213 @@
+"""`areopage monitor export`, `erase` and `init`."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+import yaml
+
+from areopage.cases.records import Case
+from areopage.ledger.access import Audit
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.config import MonitorSection, load_monitor_config
+from servers.command import Command
+from servers.quality_ledger import TODAY, answered, filled
+
+PERSONAL = "Bonjour, M. Jean Dupont (jean@exemple.fr, 06 12 34 56 78) : article L. 123-4 ?"
+REDACTED = "Bonjour, M. [NAME] ([EMAIL], [PHONE]) : article L. 123-4 ?"
+FORMULA = '=HYPERLINK("http://evil.example")'
+
+
+@pytest.fixture
+def monitor(command: Command) -> Command:
+    """A monitor with four answers."""
+    scores = [
+        answered(1, 2.0, question=PERSONAL, source="mail", weaknesses=("one", "two")),
+        answered(2, 7.0, days_ago=1, answer=FORMULA, variant="b", feedback="+1"),
+        answered(3, None, days_ago=2, reason="timed out"),
+        answered(4, 9.0, days_ago=40),
+        answered(5, 5.0, source="golden:bot"),
+    ]
+    filled(command.outputs / "ledger.db", scores).close()
+    return command
+
+
+@contextmanager
+def ledger_of(monitor: Command) -> Iterator[Ledger]:
+    opened = Ledger.open(monitor.outputs / "ledger.db")
+    yield opened
+    opened.close()
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_has_a_column_for_each_criterion_of_the_suite(monitor: Command) -> None:
+    ended = monitor("monitor", "export", "--out", "a.csv")
+    assert ended.err == "4 answers written to a.csv\n"
+    rows = table((monitor.folder / "a.csv").read_text(encoding="utf-8"))
+    assert [row["id"] for row in rows] == ["a-4", "a-3", "a-2", "a-1"]
+    first = rows[-1]
+    assert (first["exactitude"], first["completude"], first["format"], first["sources"]) == ("2.0", "", "8.0", "")
+    assert (first["score_global"], first["band"], first["weaknesses"]) == ("2.0", "weak", "one\ntwo")
+    assert first["timestamp"] == TODAY.isoformat()
+    assert rows[1]["score_global"] == ""
+
+
+def test_an_export_holds_nothing_personal_unless_asked_for(monitor: Command) -> None:
+    for arguments, expected in (([], REDACTED), (["--text", "full"], PERSONAL), (["--text", "none"], "")):
+        out = monitor("monitor", "export", "--format", "csv", "--out", "-", *arguments).out
+        assert table(out)[-1]["question"] == expected
+    (monitor.folder / "monitor.yml").write_text("storage: {export_text: truncated, max_chars: 8}\n", encoding="utf-8")
+    assert table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[-1]["question"] == "Bonjour…"
+
+
+def test_no_cell_of_the_csv_runs_as_a_formula(monitor: Command) -> None:
+    row = table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[2]
+    assert (row["answer"], row["feedback"]) == (f"'{FORMULA}", "+1")
+    text = monitor("monitor", "export", "--format", "csv", "--out", "-", "--text", "full").out
+    assert not [cell for one in table(text) for cell in one.values() if cell.startswith(("=", "@"))]
+
+
+def test_json_lines_hold_the_record_with_its_criteria(monitor: Command) -> None:
+    assert monitor("monitor", "export", "--out", "a.jsonl").code == 0
+    records = [json.loads(line) for line in (monitor.folder / "a.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [record["id"] for record in records] == ["a-4", "a-3", "a-2", "a-1"]
+    assert records[-1]["criteria"]["quality.answer.exactitude"] == {"score": 2.0, "band": "weak", "agreement": None}
+    assert (records[-1]["question"], records[2]["answer"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
+
+
+def test_parquet_keeps_types(monitor: Command) -> None:
+    assert monitor("monitor", "export", "--out", "a.parquet").code == 0
+    found = pyarrow.parquet.read_table(monitor.folder / "a.parquet")
+    rows: list[dict[str, Any]] = found.to_pylist()
+    assert rows[-1]["timestamp"] == TODAY
+    assert (rows[-1]["weaknesses"], rows[-1]["exactitude"], rows[-1]["scored"]) == (["one", "two"], 2.0, 2)
+    assert rows[1]["score_global"] is None
+    assert rows[-1]["question"] == REDACTED
+
+
+def test_an_export_of_no_answers_is_a_file_with_its_columns(monitor: Command) -> None:
+    for name in ("a.csv", "a.parquet", "a.jsonl"):
+        assert monitor("monitor", "export", "--out", name, "--source", "nobody").code == 0
+    assert (monitor.folder / "a.csv").read_text(encoding="utf-8").startswith("id,timestamp,")
+    assert pyarrow.parquet.read_table(monitor.folder / "a.parquet").num_rows == 0
+    assert (monitor.folder / "a.jsonl").read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        (["--source", "mail"], ["a-1"]),
+        (["--source", "golden:bot"], ["a-5"]),
+        (["--variant", "b"], ["a-2"]),
+        (["--band", "weak"], ["a-1"]),
+        (["--band", "unscored"], ["a-3"]),
+        (["--days", "2", "--until", "2026-11-21"], ["a-2", "a-1"]),
+        (["--until", "2026-10-31"], ["a-4"]),
+        (["--find", "article"], ["a-1"]),
+    ],
+)
+def test_filters_choose_the_answers(monitor: Command, arguments: list[str], ids: list[str]) -> None:
+    out = monitor("monitor", "export", "--format", "jsonl", "--out", "-", *arguments).out
+    assert [json.loads(line)["id"] for line in out.splitlines()] == ids
+
+
+def test_every_export_is_in_the_audit_log(monitor: Command) -> None:
+    monitor("monitor", "export", "--out", "a.csv", "--band", "weak", "--text", "full")
+    with ledger_of(monitor) as ledger:
+        (entry,) = Audit(ledger).list()
+    assert (entry.action, entry.subject) == ("export", "a.csv")
+    assert entry.actor.startswith("cli")
+    assert entry.detail == "csv, text full, all days, band 'weak'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--out", "a.xlsx"], "the ending says no format; give --format: use one of csv, jsonl, parquet"),
+        (["--out", "a", "--format", "xml"], "--format 'xml': use one of csv, jsonl, parquet"),
+        (["--out", "-", "--format", "parquet"], "Parquet goes to a file only"),
+        (["--out", "a.csv", "--band", "bad"], "--band 'bad': use one of excellent, good, weak, unscored"),
+        (["--out", "a.csv", "--text", "some"], "--text 'some': use one of full, truncated, redacted, none"),
+        (["--out", "no/where/a.csv"], "cannot be written"),
+    ],
+)
+def test_a_wrong_export_is_refused_in_one_line(monitor: Command, arguments: list[str], words: str) -> None:
+    assert words in monitor("monitor", "export", *arguments).refused()
+    assert not list(monitor.folder.glob(".*.tmp"))
+
+
+def test_erasing_by_id_removes_the_answers_and_is_noted(monitor: Command) -> None:
+    ended = monitor("monitor", "erase", "--id", "a-1", "--id", "a-2", "--id", "nobody")
+    assert ended.out == "2 answers erased, 1 were not there\n"
+    with ledger_of(monitor) as ledger:
+        assert [n for n in range(1, 6) if QualityScores(ledger).get(f"a-{n}")] == [3, 4, 5]
+        noted = [(entry.action, entry.subject) for entry in Audit(ledger).list()]
+    assert sorted(noted) == [("erase", "a-1"), ("erase", "a-2"), ("erase", "nobody")]
+    assert b"Jean Dupont" not in (monitor.outputs / "ledger.db").read_bytes()
+
+
+def test_erasing_by_age_goes_by_when_answers_were_received(monitor: Command) -> None:
+    now = datetime.now(UTC)
+    with ledger_of(monitor) as ledger:
+        for name, days in (("new", 1), ("old", 400)):
+            moment = now - timedelta(days=days)
+            case = Case(id=name, prompt="q", response="r")
+            Submissions(ledger).add([Submission(case=case, received_at=moment, answered_at=moment, language="fr")])
+    assert monitor("monitor", "erase", "--older-than", "365").out == "1 answers erased\n"
+    with ledger_of(monitor) as ledger:
+        assert Submissions(ledger).get("new") is not None
+
+
+@pytest.mark.parametrize("arguments", [[], ["--id", "a", "--older-than", "3"]])
+def test_erasing_needs_to_be_told_what(monitor: Command, arguments: list[str]) -> None:
+    assert "say what to erase" in monitor("monitor", "erase", *arguments).refused()
+
+
+def test_init_writes_a_configuration_that_is_all_defaults(command: Command) -> None:
+    assert command("monitor", "init", "shop").out == "written to shop/monitor.yml\n"
+    path = command.folder / "shop" / "monitor.yml"
+    section = load_monitor_config(path).section
+    assert section.model_copy(update={"ledger": ""}) == MonitorSection()
+    assert section.ledger == "outputs/ledger.db"
+    assert "is there already" in command("monitor", "init", "shop").refused()
+
+
+def test_what_the_configuration_comments_out_loads_as_well(command: Command, tmp_path: Path) -> None:
+    command("monitor", "init")
+    lines = (command.folder / "monitor.yml").read_text(encoding="utf-8").splitlines()
+    opened = [
+        line.replace("# ", "", 1)
+        if line.lstrip(" ").startswith(("# golden", "#   ", "# bots", "# max_", "# re", "# ra"))
+        else line
+        for line in lines
+    ]
+    path = tmp_path / "opened.yml"
+    path.write_text("\n".join(opened), encoding="utf-8")
+    section = load_monitor_config(path).section
+    assert section.golden is not None
+    assert section.bots["bot"].documents == "sources"
+    assert (section.context.max_chunks, section.storage.retention_days) == (3, 365)
+    assert section.worker.rate_limit is not None
+
+
+def test_the_configuration_names_every_key(command: Command) -> None:
+    command("monitor", "init")
+    text = (command.folder / "monitor.yml").read_text(encoding="utf-8")
+    for name, field in MonitorSection.model_fields.items():
+        assert f"{name}:" in text
+        keys = getattr(field.annotation, "model_fields", {})
+        assert [key for key in keys if f"{key}:" not in text] == []
+    assert set(yaml.safe_load(text)) <= set(MonitorSection.model_fields)

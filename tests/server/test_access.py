@@ -1,0 +1,308 @@
+"""Who gets in, over real sockets: keys, roles, sessions, forms, other sites, other names of this computer."""
+
+import logging
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from areopage.ledger.access import ApiKeys
+from areopage.monitor.config import MonitorSection, ServerSection
+from areopage.server import keys as remembered
+from areopage.server.origins import Addresses
+from areopage.server.sessions import SESSION_HOURS, Seal
+
+from .live import Live, Reply, live
+from .seeded import NOW, context_for
+
+ANSWER = {"prompt": "Combien ?", "response": "Trente jours."}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PARTNER = "https://partner.example"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Live]:
+    context = context_for(tmp_path, section=MonitorSection(server=ServerSection(origins=[PARTNER])))
+    with live(context) as running:
+        yield running
+    context.ledger.close()
+
+
+def token_of(page: Reply) -> str:
+    """The token in a page's form."""
+    found = re.search(rb'name="csrf" value="([^"]+)"', page.body)
+    assert found, page.body
+    return found.group(1).decode()
+
+
+def signed_in(site: Live, key: str) -> tuple[dict[str, str], Reply]:
+    """The cookie of a new session, and the answer that set it."""
+    form = {"key": key, "csrf": token_of(site.get("/login")), "next": "/monitor/alerts?x=1"}
+    reply = site.ask("POST", "/login", urlencode(form).encode(), FORM)
+    assert reply.status == 303, reply.body
+    return {"Cookie": reply.headers["set-cookie"].partition(";")[0]}, reply
+
+
+# --- without keys
+
+
+def test_without_keys_this_computer_may_do_everything(site: Live) -> None:
+    assert site.post("/v1/evaluations", ANSWER).status == 202
+    assert site.get("/v1/evaluations").status == 200
+
+
+def test_without_keys_nobody_enters_through_a_proxy(site: Live) -> None:
+    for header in ({"X-Forwarded-For": "203.0.113.9"}, {"Forwarded": "for=203.0.113.9"}, {"X-Real-IP": "203.0.113.9"}):
+        reply = site.get("/v1/evaluations", header)
+        assert (reply.status, reply.code) == (403, "no_keys")
+        assert "areopage keys create" in reply.json["error"]["message"]
+
+
+def test_without_keys_another_host_name_gives_no_entry_even_if_it_is_known(site: Live) -> None:
+    reply = site.get("/v1/evaluations", {"Host": "partner.example"})
+    assert (reply.status, reply.code) == (403, "no_keys")
+
+
+# --- keys
+
+
+def test_once_there_is_a_key_everybody_shows_one(site: Live) -> None:
+    key = site.key("read")
+    reply = site.get("/v1/evaluations")
+    assert (reply.status, reply.code) == (401, "unauthorized")
+    assert reply.headers["www-authenticate"] == 'Bearer realm="areopage"'
+    assert site.get("/v1/evaluations", key).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer areo_wrong", "Bearer ", "Bearer", "Basic areo_x", "areo_x", "Bearer " + "x" * 5000, "Bearer é"]
+)
+def test_a_wrong_key_is_refused(site: Live, header: str) -> None:
+    site.key("admin")
+    reply = site.get("/v1/evaluations", {"Authorization": header.encode().decode("latin-1")})
+    assert (reply.status, reply.code) == (401, "unauthorized")
+
+
+def test_a_wrong_key_is_refused_also_where_none_is_needed(site: Live) -> None:
+    assert site.get("/v1/evaluations", {"Authorization": "Bearer areo_wrong"}).status == 401
+
+
+def test_each_role_may_do_what_it_says_and_no_more(site: Live) -> None:
+    read, write, admin = site.key("read"), site.key("write"), site.key("admin")
+    assert site.post("/v1/evaluations", ANSWER, read).code == "forbidden"
+    made = site.post("/v1/evaluations", ANSWER, write)
+    path = f"/v1/evaluations/{made.json['items'][0]['id']}"
+    assert site.get(path, read).status == 200
+    refused = site.ask("DELETE", path, None, write)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "admin" in refused.json["error"]["message"]
+    assert site.ask("DELETE", path, None, admin).status == 204
+
+
+def test_a_revoked_key_is_refused_within_seconds(site: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "REMEMBERED_SECONDS", 0.0)
+    key, keys = site.key("read"), ApiKeys(site.context.ledger)
+    site.key("admin")
+    assert site.get("/v1/evaluations", key).status == 200
+    keys.revoke(next(record.id for record in keys.list() if record.role == "read"))
+    assert site.get("/v1/evaluations", key).status == 401
+
+
+def test_many_wrong_keys_make_one_line_in_the_log(site: Live, caplog: pytest.LogCaptureFixture) -> None:
+    site.key("read")
+    with caplog.at_level(logging.WARNING, "areopage.server.keys"):
+        for _ in range(20):
+            site.get("/v1/evaluations", {"Authorization": "Bearer areo_secret_guess"})
+    assert len(caplog.records) == 1
+    assert "areo_secret_guess" not in caplog.text
+
+
+# --- other sites
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"},
+    ],
+)
+def test_what_a_page_of_another_site_sends_is_refused_with_and_without_a_key(site: Live, headers: dict[str, str]) -> None:
+    assert site.post("/v1/evaluations", ANSWER, headers).code == "foreign_origin"
+    assert site.post("/v1/evaluations", ANSWER, headers | site.key("write")).code == "foreign_origin"
+
+
+def test_a_listed_origin_may_send_and_read(site: Live) -> None:
+    key = site.key("write")
+    reply = site.post("/v1/evaluations", ANSWER, key | {"Origin": PARTNER, "Sec-Fetch-Site": "cross-site"})
+    assert reply.status == 202
+    assert reply.headers["access-control-allow-origin"] == PARTNER
+    asked = {"Origin": PARTNER, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    assert site.ask("OPTIONS", "/v1/evaluations", None, asked).headers["access-control-allow-origin"] == PARTNER
+
+
+def test_others_get_no_permission_to_read(site: Live) -> None:
+    reply = site.get("/v1/evaluations", {"Origin": "https://evil.example"})
+    assert "access-control-allow-origin" not in reply.headers
+
+
+def test_our_own_pages_may_send(site: Live) -> None:
+    for headers in ({"Origin": f"http://{site.host}"}, {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{site.host}"}):
+        assert site.post("/v1/evaluations", ANSWER, headers).status == 202
+
+
+def test_json_is_not_taken_from_a_form(site: Live) -> None:
+    reply = site.ask("POST", "/v1/evaluations", b'{"prompt":"a","response":"b"}', {"Content-Type": "text/plain"})
+    assert (reply.status, reply.code) == (415, "not_json")
+
+
+# --- other names of this computer (DNS rebinding)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8600", "127.0.0.1.evil.example", "[::2]", "", "localhost.evil"])
+def test_a_stranger_s_host_is_refused(site: Live, host: str) -> None:
+    for path in ("/v1/evaluations", "/monitor", "/login", "/metrics", "/static/app.css", "/openapi.json"):
+        reply = site.get(path, {"Host": host})
+        assert (reply.status, reply.code) == (421, "unknown_host")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8600", "127.0.0.1", "[::1]:8600", "partner.example"])
+def test_our_own_names_are_known(site: Live, host: str) -> None:
+    assert site.get("/login", {"Host": host}).status == 200
+
+
+def test_health_and_keys_need_no_known_host(site: Live) -> None:
+    assert site.get("/healthz", {"Host": "10.0.0.7"}).status == 200
+    assert site.get("/v1/evaluations", {"Host": "10.0.0.7"} | site.key("read")).status == 200
+
+
+def test_an_address_for_everybody_is_no_host_name() -> None:
+    assert not Addresses("0.0.0.0", []).answers_for("0.0.0.0:8600")
+    assert Addresses("monitor.lan", ["https://a.example:8443"], "https://link.example/x").answers_for("a.example:8443")
+    assert Addresses("monitor.lan", [], "https://link.example/x").answers_for("link.example")
+    assert Addresses("monitor.lan", []).answers_for("MONITOR.lan.:8600")
+
+
+# --- sessions and forms
+
+
+def test_a_page_without_a_session_leads_to_the_login_and_back(site: Live) -> None:
+    site.key("read")
+    reply = site.get("/monitor/answers?band=weak", {"Accept": "text/html"})
+    assert reply.status == 303
+    assert reply.headers["location"] == "/login?next=%2Fmonitor%2Fanswers%3Fband%3Dweak"
+    assert site.get("/monitor", {"HX-Request": "true"}).headers["hx-redirect"] == "/login"
+
+
+def test_a_link_from_another_site_finds_the_session(site: Live) -> None:
+    """Browsers leave a strict cookie out of such a request, and send it once our own page asks again."""
+    site.key("read")
+    reply = site.get("/monitor/alerts", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Accept": "text/html"})
+    assert reply.status == 200
+    assert b'http-equiv="refresh" content="0;url=/monitor/alerts"' in reply.body
+
+
+def test_a_session_is_as_good_as_its_key(site: Live) -> None:
+    site.key("read", "Ada")
+    _, key = ApiKeys(site.context.ledger).create("Bea", "read")
+    cookie, reply = signed_in(site, key)
+    flags = reply.headers["set-cookie"].lower()
+    assert "httponly" in flags and "samesite=strict" in flags and "secure" not in flags
+    assert reply.headers["location"] == "/monitor/alerts?x=1"
+    assert key not in reply.headers["set-cookie"]
+    assert site.get("/v1/evaluations", cookie).status == 200
+    assert b"Bea" in site.get("/login", cookie).body
+    assert site.post("/v1/evaluations", ANSWER, cookie).status == 403
+
+
+def test_behind_https_the_cookie_is_secure(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    form = urlencode({"key": key, "csrf": token_of(site.get("/login"))}).encode()
+    reply = site.ask("POST", "/login", form, FORM | {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"})
+    assert "secure" in reply.headers["set-cookie"].lower()
+
+
+def test_a_wrong_key_opens_no_session(site: Live) -> None:
+    site.key("read")
+    form = urlencode({"key": "areo_wrong", "csrf": token_of(site.get("/login"))}).encode()
+    reply = site.ask("POST", "/login", form, FORM)
+    assert reply.status == 401
+    assert "set-cookie" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    "wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "", "/a\r\nb: c"]
+)
+def test_the_login_leads_nowhere_else(site: Live, wanted: str) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    form = urlencode({"key": key, "csrf": token_of(site.get("/login")), "next": wanted}).encode()
+    assert site.ask("POST", "/login", form, FORM).headers["location"] == "/monitor"
+
+
+def test_signing_out_needs_our_form_and_forgets_the_session(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    cookie, _ = signed_in(site, key)
+    assert site.ask("POST", "/logout", b"", cookie | FORM).code == "csrf"
+    token = token_of(site.get("/login", cookie))
+    reply = site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), cookie | FORM)
+    assert reply.status == 303
+    assert 'areopage_session=""' in reply.headers["set-cookie"]
+
+
+def test_the_token_of_another_session_is_refused(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "write")
+    one, _ = signed_in(site, key)
+    other, _ = signed_in(site, key)
+    token = token_of(site.get("/login", other))
+    assert site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), one | FORM).code == "csrf"
+
+
+def test_a_script_of_our_pages_shows_its_token_in_a_header(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "write")
+    cookie, _ = signed_in(site, key)
+    assert site.post("/v1/evaluations", ANSWER, cookie).code == "csrf"
+    token = token_of(site.get("/login", cookie))
+    assert site.post("/v1/evaluations", ANSWER, cookie | {"X-CSRF-Token": token}).status == 202
+    assert site.post("/v1/evaluations", ANSWER, cookie | {"X-CSRF-Token": "é".encode().decode("latin-1")}).code == "csrf"
+
+
+def test_a_form_of_another_site_is_refused_even_with_a_token(site: Live) -> None:
+    site.key("read")
+    body = urlencode({"key": "x", "csrf": token_of(site.get("/login"))}).encode()
+    assert site.ask("POST", "/login", body, FORM | {"Origin": "https://evil.example"}).code == "foreign_origin"
+    multipart = b'--b\r\ncontent-disposition: form-data; name="csrf"; filename="x"\r\n\r\nx\r\n--b--\r\n'
+    kind = {"Content-Type": "multipart/form-data; boundary=b"}
+    assert site.ask("POST", "/login", multipart, kind).code == "not_a_form"
+
+
+@pytest.mark.parametrize("cookie", ["x", "x.y", ".", "é.é", "eyJ9.AAAA", "a" * 3000 + ".b"])
+def test_a_made_up_cookie_is_no_session(site: Live, cookie: str) -> None:
+    site.key("read")
+    assert site.get("/v1/evaluations", {"Cookie": f"areopage_session={cookie}".encode().decode("latin-1")}).status == 401
+
+
+def test_a_session_ends_after_its_hours_and_with_its_key() -> None:
+    seal = Seal(b"s" * 32)
+    cookie = seal.open_session("k1", NOW)
+    found = seal.session(cookie, NOW + timedelta(hours=SESSION_HOURS, seconds=-1))
+    assert found is not None and found.key_id == "k1"
+    assert seal.session(cookie, NOW + timedelta(hours=SESSION_HOURS)) is None
+    assert Seal(b"t" * 32).session(cookie, NOW) is None
+    payload, _, signature = cookie.partition(".")
+    assert seal.session(f"{payload}.{seal.form_token(payload)}", NOW) is None
+    assert seal.session(f"{payload[:-2]}AA.{signature}", datetime.now(UTC)) is None
+
+
+def test_a_session_of_a_revoked_key_is_over(site: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "REMEMBERED_SECONDS", 0.0)
+    site.key("admin")
+    record, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    cookie, _ = signed_in(site, key)
+    assert site.get("/v1/evaluations", cookie).status == 200
+    ApiKeys(site.context.ledger).revoke(record.id)
+    assert site.get("/v1/evaluations", cookie).status == 401

@@ -1,0 +1,169 @@
+"""What is refused before it is read, and what every answer carries."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from starlette.types import Message
+
+from areopage.errors import StorageError
+from areopage.ledger.submissions import Submissions
+from areopage.monitor.config import MonitorSection, ServerSection
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+from areopage.server.headers import POLICY
+
+from .live import Live, live
+from .seeded import context_for
+
+MOST = 20_000
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[ServerContext]:
+    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(max_body=MOST)))
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture
+def site(context: ServerContext) -> Iterator[Live]:
+    with live(context) as running:
+        yield running
+
+
+def answer(size: int) -> bytes:
+    """An answer of so many bytes as JSON."""
+    empty = json.dumps({"prompt": "?", "response": ""}, separators=(",", ":")).encode()
+    return empty[:-2] + b"x" * (size - len(empty)) + empty[-2:]
+
+
+def head(extra: str, site: Live) -> bytes:
+    lines = ["POST /v1/evaluations HTTP/1.1", f"Host: {site.host}", "Content-Type: application/json", "Connection: close", extra]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_a_body_may_be_as_large_as_the_limit_and_no_larger(site: Live) -> None:
+    assert site.post("/v1/evaluations", answer(MOST)).status == 202
+    reply = site.post("/v1/evaluations", answer(MOST + 1))
+    assert (reply.status, reply.code) == (413, "too_large")
+    assert str(MOST) in reply.json["error"]["message"]
+
+
+def test_a_declared_size_is_refused_before_the_body_comes(site: Live) -> None:
+    received = site.raw(head(f"Content-Length: {10**15}", site))
+    assert received.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_in_chunks_is_refused_once_it_is_too_large(site: Live) -> None:
+    chunk = b"1000\r\n" + b"x" * 0x1000 + b"\r\n"
+    received = site.raw(head("Transfer-Encoding: chunked", site) + chunk * (MOST // 0x1000 + 2))
+    assert received.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_in_chunks_within_the_limit_is_taken(site: Live) -> None:
+    body = answer(5000)
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:]))
+    assert site.raw(head("Transfer-Encoding: chunked", site) + chunks + b"0\r\n\r\n").startswith(b"HTTP/1.1 202 ")
+
+
+def test_a_form_that_is_too_large_is_refused(site: Live) -> None:
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert site.ask("POST", "/login", b"key=" + b"x" * MOST, kind).status == 413
+    kind = {"Content-Type": "multipart/form-data; boundary=b"}
+    assert site.ask("POST", "/login", b"--b\r\n" * MOST, kind).status == 413
+
+
+def test_a_client_that_goes_away_in_the_middle_harms_nobody(site: Live) -> None:
+    with socket.create_connection(("127.0.0.1", site.port)) as connection:
+        connection.sendall(head("Content-Length: 900", site) + b"{")
+    with socket.create_connection(("127.0.0.1", site.port)) as connection:
+        connection.sendall(head("Transfer-Encoding: chunked", site) + b"5\r\n{")
+    assert site.get("/v1/evaluations").json["items"] == []
+    assert Submissions(site.context.ledger).backlog().waiting == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/evaluations", "/monitor", "/login", "/healthz", "/nothing", "/v1/evaluations/none", "/openapi.json"]
+)
+def test_every_answer_says_what_a_browser_may_do(site: Live, path: str) -> None:
+    headers = site.get(path, {"Accept": "text/html"}).headers
+    assert headers["content-security-policy"] == POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+    assert "server" not in headers
+
+
+def test_files_may_be_kept_by_a_browser(site: Live) -> None:
+    reply = site.get("/static/app.css")
+    assert reply.status == 200
+    assert reply.headers["cache-control"] == "no-cache"
+    assert site.get("/static/../app.py").status == 404
+    assert site.get("/static/%2e%2e/app.py").status == 404
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Live) -> None:
+    assert site.get("/docs").status == 404
+    assert site.get("/redoc").status == 404
+
+
+def test_programs_are_told_in_json_and_people_on_a_page(site: Live) -> None:
+    assert site.get("/nothing").code == "not_found"
+    assert site.get("/v1/evaluations/none", {"Accept": "text/html"}).code == "unknown_answer"
+    page = site.get("/<script>alert(1)</script>", {"Accept": "text/html"})
+    assert page.status == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert b"<script" not in page.body
+    assert site.ask("PUT", "/v1/evaluations", b"").code == "method_not_allowed"
+
+
+def served(context: ServerContext, path: str) -> list[Message]:
+    """What the application sends for a request, also where it fails."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def run() -> None:
+        headers = [(b"host", b"localhost")]
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": headers,
+        }
+        await create_app(context)({**scope, "client": ("127.0.0.1", 1), "scheme": "http"}, receive, send)
+
+    with suppress(ZeroDivisionError):  # what the server writes into its log
+        asyncio.run(run())
+    return sent
+
+
+def test_a_fault_of_ours_leaks_nothing(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("areopage.server.api.figures.measure", lambda *_: 1 // 0)
+    start, body = served(context, "/v1/figures")[:2]
+    assert start["status"] == 500
+    assert json.loads(body["body"])["error"]["code"] == "internal"
+    assert b"Zero" not in body["body"]
+    assert dict(start["headers"])[b"content-security-policy"] == POLICY.encode()
+
+
+def test_a_ledger_that_cannot_be_read_is_said_without_its_place(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise StorageError("/secret/place: disk I/O error")
+
+    monkeypatch.setattr("areopage.server.api.figures.measure", fail)
+    start, body = served(context, "/v1/figures")[:2]
+    assert start["status"] == 503
+    assert b"secret" not in body["body"]
+    assert dict(start["headers"])[b"retry-after"] == b"5"
