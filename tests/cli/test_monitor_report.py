@@ -78,7 +78,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(monitor: Command) ->
     [
         (["--format", "pdf"], "--format 'pdf': use one of html, md, json"),
         (["--lang", "de"], "--lang 'de': use one of en, fr"),
-        (["--until", "yesterday"], "--until 'yesterday': give a day as YYYY-MM-DD"),
+        (["--until", "yesterday"], "--until 'yesterday': give a day as YYYY-MM-DD, from 1970 on"),
         (["--days", "0"], "0 is not in the range"),
         (["--config", "nowhere.yml"], "nowhere.yml"),
     ],

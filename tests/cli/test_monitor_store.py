@@ -151,7 +151,7 @@ def test_a_wrong_export_is_refused_in_one_line(monitor: Command, arguments: list
 
 def test_erasing_by_id_removes_the_answers_and_is_noted(monitor: Command) -> None:
     ended = monitor("monitor", "erase", "--id", "a-1", "--id", "a-2", "--id", "nobody")
-    assert ended.out == "2 answers erased, 1 were not there\n"
+    assert ended.out == "answers erased: 2; not there: 1\n"
     with ledger_of(monitor) as ledger:
         assert [n for n in range(1, 6) if QualityScores(ledger).get(f"a-{n}")] == [3, 4, 5]
         noted = [(entry.action, entry.subject) for entry in Audit(ledger).list()]
@@ -166,7 +166,7 @@ def test_erasing_by_age_goes_by_when_answers_were_received(monitor: Command) -> 
             moment = now - timedelta(days=days)
             case = Case(id=name, prompt="q", response="r")
             Submissions(ledger).add([Submission(case=case, received_at=moment, answered_at=moment, language="fr")])
-    assert monitor("monitor", "erase", "--older-than", "365").out == "1 answers erased\n"
+    assert monitor("monitor", "erase", "--older-than", "365").out == "answers erased: 1\n"
     with ledger_of(monitor) as ledger:
         assert Submissions(ledger).get("new") is not None
 

@@ -121,12 +121,15 @@ def test_a_judgment_that_a_bench_paid_for_stays_its_own(monitored: Ledger, score
 
 @pytest.mark.parametrize("state", ["waiting", "queued"])
 def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
-    monitored: Ledger, submission: Make, scored: MakeScore, state: str
+    monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment, state: str
 ) -> None:
     intake, scores = Submissions(monitored), QualityScores(monitored)
     intake.add([submission("a", prompt=SECRET, state=state)])
+    monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
+    scores.link("a", ["k1", "k2"])
     assert scores.erase(["a"]) == 1
-    assert not scores.finish(scored("a", answer=SECRET), [], [], None)
+    monitored.append([judgment("k2", run_id="m", raw_text=SECRET)])
+    assert not scores.finish(scored("a", answer=SECRET), [], ["k1", "k2"], None)
     intake.retry("a", MOMENT, "late")
     intake.give_up("a", "late")
     assert intake.add([submission("a", prompt=SECRET)]) == [False]

@@ -13,7 +13,7 @@ from sqlalchemy import event
 
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import CriterionResult, Filters, Period, QualityScore, Scope
+from areopage.ledger.quality_records import Band, CriterionResult, Filters, Period, QualityScore, Scope
 from areopage.ledger.search import GOLDEN, LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
 
@@ -30,7 +30,7 @@ def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[QualityScore
     rows = []
     for number in range(count):
         band = chance.choice(("excellent", "good", "weak", "unscored"))
-        single = chance.choice(("good", "weak"))
+        single: Band = chance.choice(("good", "weak"))
         rows.append(
             scored(
                 f"a{number}",
@@ -101,8 +101,8 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
         found += page
     expected = [row for row in rows if passes(row, filters)]
     assert sorted(found, key=lambda row: row.number) == expected
-    orders = [[(row.timestamp, row.number) for row in found], [(row.number, 0) for row in found]]
-    assert any(order == sorted(order, reverse=True) for order in orders)
+    by_time = sorted(found, key=lambda row: (row.timestamp, row.number), reverse=True)
+    assert found in (by_time, sorted(found, key=lambda row: row.number, reverse=True))
     assert list(lists.stream(filters)) == found[::-1]
 
 

@@ -142,6 +142,16 @@ def test_finishing_sets_the_submission_evaluated_and_keeps_what_is_to_stay_of_it
     assert found == [("evaluated", "Why?"), ("evaluated", "[cut]")]
 
 
+def test_a_submission_whose_score_is_there_does_not_wait_for_ever(
+    scores: QualityScores, monitored: Ledger, submission: Make, scored: MakeScore
+) -> None:
+    scores.finish(scored("a"), [], [], None)
+    intake = Submissions(monitored)
+    intake.add([submission("a")])
+    assert not scores.finish(scored("a"), [], [], None)
+    assert intake.backlog().waiting == 0
+
+
 def test_a_score_that_cannot_be_written_leaves_nothing(
     scores: QualityScores, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
@@ -259,8 +269,8 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
         assert found == expected
         tally = QualityLists(monitored).tally(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
         by_score: dict[str, Counter[float]] = {}
-        for (_, _, criterion, score), answers in expected.items():
-            by_score.setdefault(criterion, Counter())[score] += answers
+        for (_, _, criterion, value), answers in expected.items():
+            by_score.setdefault(criterion, Counter())[value] += answers
         assert tally == by_score
         totals = Counts(monitored).totals(YEAR, Scope(suite=suite, source=named))
         assert sum(day.scored for day in totals) == sum(row.score_global is not None for row in kept)

@@ -1,5 +1,6 @@
 """Submissions: on the disk once they are added, once each, and every one comes to an end that is counted once."""
 
+import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from threading import Thread
@@ -10,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from areopage.cases.records import Case
+from areopage.errors import StorageError
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Backlog, Period, QualityScore, Scope, Submission
@@ -180,3 +182,37 @@ def test_the_backlog_says_how_much_waits_and_since_when(intake: Submissions, sub
     for id in "ef":
         intake.give_up(id, "")
     assert intake.backlog() == Backlog(waiting=3, queued=1, failed=2, oldest_at=times["a"])
+
+
+def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledger, submission: Make, scored: MakeScore) -> None:
+    intake, scores, ids = Submissions(monitored), QualityScores(monitored), [f"s{number}" for number in range(8)]
+    faults: list[Exception] = []
+
+    def work(seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(60):
+            some = chance.sample(ids, 4)
+            one = some[0]
+            actions: list[Callable[[], object]] = [
+                lambda some=some: intake.add([submission(id) for id in some]),  # type: ignore[misc]
+                lambda some=some: intake.queued(some),  # type: ignore[misc]
+                lambda one=one: intake.retry(one, LATER, ""),  # type: ignore[misc]
+                lambda one=one: intake.give_up(one, ""),  # type: ignore[misc]
+                lambda some=some: intake.reopen(some),  # type: ignore[misc]
+                lambda one=one: scores.finish(scored(one), [], [one, "shared"], None),  # type: ignore[misc]
+                lambda some=some: scores.erase(some),  # type: ignore[misc]
+            ]
+            try:
+                chance.choice(actions)()
+            except StorageError as fault:  # a deadlock, say
+                faults.append(fault)
+
+    threads = [Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    for id in ids:
+        scores.finish(scored(id), [], [], None)
+    assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)

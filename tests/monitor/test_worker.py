@@ -20,7 +20,6 @@ from areopage.monitor.duties import Duty
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.shift import Pace
 from areopage.monitor.spool import Spool
-from areopage.monitor.submit import Intake
 from areopage.monitor.worker import Worker
 
 if TYPE_CHECKING:
@@ -111,12 +110,11 @@ def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", ke
 def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
     monitored: "Monitored", kept: Ledger, workers: list[Worker]
 ) -> None:
+    from servers.monitored import counted, wait_until
+
     monitored.server.faults.status = 500
     monitored.submit(kept, 3)
     worker = begin(monitored, kept, workers, judges=["rules:answer_quality", "openai:fake-a"], worker={"pause": 0.2})
-    time.sleep(0)
-    from servers.monitored import counted, wait_until
-
     wait_until(lambda: worker.progress().again >= 3)
     monitored.server.faults.status = 0
     wait_for_scores(kept, 3)
@@ -174,7 +172,7 @@ def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kep
 def test_a_schedule_that_is_none_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
     async def nothing(due: datetime) -> None: ...
 
-    with pytest.raises(ConfigError, match="the schedule of report.*'every day' is no cron expression"):
+    with pytest.raises(ConfigError, match=r"the schedule of report.*'every day' is no cron expression"):
         begin(monitored, kept, workers, Duty(name="report", schedule="every day", run=nothing))
 
 
@@ -332,6 +330,7 @@ def test_what_was_done_long_ago_is_cleared_from_the_queue(
     monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sqlalchemy import create_engine
+
     from servers.monitored import wait_until
 
     monkeypatch.setattr("areopage.monitor.queue.EVALUATIONS_KEPT", 0.5)
@@ -356,7 +355,7 @@ def test_a_worker_beside_a_running_loop_does_not_hold_it_up(monitored: "Monitore
 
     async def serve() -> None:
         await asyncio.to_thread(worker.start)
-        while evaluated(kept) < 5:
+        while evaluated(kept) < 5:  # noqa: ASYNC110 - it happens in another thread
             await asyncio.sleep(0.01)
         await asyncio.to_thread(worker.stop)
 

@@ -181,7 +181,7 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"items": []}', 422, "$.items"),
         (b'{"items": {}}', 422, "$.items"),
         (b'{"items": [1]}', 422, "$.items[0]"),
-        (b'{"items": [], "prompt": "a"}', 422, "prompt"),
+        (b'{"items": [{}], "prompt": "a"}', 422, "prompt"),
         (b'{"prompt": "a"}', 422, "response (or answer)"),
         (b'{"prompt": "", "response": "b"}', 422, "$.prompt"),
         (b'{"prompt": " ", "response": "b"}', 422, "empty"),

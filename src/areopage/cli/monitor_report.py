@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from areopage.report.quality.write import Form
 
 STDOUT = "-"
+YEARS = range(1970, 9999)  # so that every period around such a day exists
 SUFFIXES: "dict[str, Form]" = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
@@ -59,9 +60,12 @@ def day_of(text: str) -> date:
     from areopage.errors import UserError
 
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
-        raise UserError(f"--until {text!r}: give a day as YYYY-MM-DD") from None
+        day = date.min
+    if day.year not in YEARS:
+        raise UserError(f"--until {text!r}: give a day as YYYY-MM-DD, from {YEARS.start} on")
+    return day
 
 
 def form_of(form: str | None, out: str | None) -> "Form":

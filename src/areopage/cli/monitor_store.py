@@ -30,7 +30,9 @@ def export(
     out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to; - is the standard output (csv and jsonl).")],
     config: ConfigOption = None,
     form: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Default: by --out's ending.")] = None,
-    days: Annotated[int | None, typer.Option("--days", min=1, metavar="N", help="Only the last N days; default all.")] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Only the last N days; default all.")
+    ] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="The last of these days (UTC).")] = None,
     source: Annotated[
         str | None, typer.Option("--source", metavar="NAME", help="Only this source; golden questions only by name.")
@@ -102,7 +104,8 @@ def erase(
             erased = QualityScores(ledger).erase(named)
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
-    typer.echo(f"{erased:,} answers erased" + (f", {len(named) - erased} were not there" if ids and erased < len(named) else ""))
+    missing = len(set(ids or ())) - erased
+    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing > 0 else ""))
 
 
 def init(

@@ -89,8 +89,8 @@ def wipe_remains(engine: Engine) -> None:
     """Overwrite what erased rows left behind.
 
     SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
-    words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (about a
-    minute for a million answers, next to nothing for a thousand). The log (`-wal`) holds pages as they were before: it is
+    words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (some
+    seconds for a million answers, next to nothing for a thousand). The log (`-wal`) holds pages as they were before: it is
     emptied, unless others read for longer than the database waits (30 s); then it is at a later checkpoint. Backups, and blocks
     that the file system gave back, are out of reach.
 

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 from areopage.cases.records import Case
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.counting import PLACE, Additions
-from areopage.ledger.erasure import ERASED_STATE, erase_answers, wipe_remains
+from areopage.ledger.erasure import ERASED, ERASED_STATE, erase_answers, erase_judgments, wipe_remains
 from areopage.ledger.inserts import insert_into, insert_missing
 from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.quality_records import JudgeUse, QualityScore
@@ -39,31 +39,30 @@ class QualityScores:
             stored_case: what stays of the submission's case (by the storage policy); None leaves it as it is.
 
         Returns:
-            False where the answer had its row already, or was erased while it was judged: nothing is changed then, nothing
-            counted twice.
+            False where the answer had its row already: its submission is evaluated then, nothing else is changed and nothing
+            counted twice. False too where it was erased while it was judged: its judgments go the same way then.
         """
-        words = index_words(score)
+        words, row = index_words(score), score_row(score)
         additions = Additions()
-        additions.count(score, uses)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            row = score_row(score)
             statement = insert_into(connection, quality_scores).on_conflict_do_nothing().returning(quality_scores.c.number)
             number = connection.execute(statement, row).scalar()
             handed_over = lock_submission(connection, row["id"])
-            if number is None or (handed_over and handed_over.state == ERASED_STATE):
+            if is_erased(handed_over):
                 connection.rollback()
+                erase_late_judgments(connection, row["id"], keys)
+                connection.commit()
                 return False
             if handed_over:
-                set_evaluated(connection, row["id"], stored_case)
+                set_evaluated(connection, row["id"], None if number is None else stored_case)
                 additions.take_back_failure(handed_over)
-            criteria = criterion_rows(number, score)
-            if criteria:
-                connection.execute(insert(quality_criteria), criteria)
-            insert_missing(connection, evaluation_judgments, link_rows(score.id, keys))
-            add_words(connection, {number: words})
+            if number is not None:
+                write_parts(connection, number, score, words)
+                insert_missing(connection, evaluation_judgments, link_rows(score.id, keys))
+                additions.count(score, uses)
             additions.write(connection)
             connection.commit()
-        return True
+        return number is not None
 
     def get(self, id: str) -> QualityScore | None:
         """An answer's score by its id."""
@@ -110,10 +109,23 @@ class QualityScores:
             )
 
 
+def write_parts(connection: Connection, number: int, score: QualityScore, words: list[str]) -> None:
+    """Write a new score's criteria and its entry in the index of words."""
+    criteria = criterion_rows(number, score)
+    if criteria:
+        connection.execute(insert(quality_criteria), criteria)
+    add_words(connection, {number: words})
+
+
 def lock_submission(connection: Connection, id: str) -> Row[Any] | None:
-    """A submission's state, and when, where and under which variant it was answered; None for a score without a submission."""
-    columns: tuple[ColumnElement[Any], ...] = (submissions.c.state, *PLACE)
+    """A submission's state and what is counted of it, the row locked; None for a score without a submission."""
+    columns: tuple[ColumnElement[Any], ...] = (submissions.c.state, submissions.c.reason, *PLACE)
     return connection.execute(select(*columns).where(submissions.c.id == id).with_for_update()).one_or_none()
+
+
+def is_erased(handed_over: Row[Any] | None) -> bool:
+    """Whether a submission is what an erased one left behind."""
+    return handed_over is not None and handed_over.state == ERASED_STATE and handed_over.reason == ERASED
 
 
 def set_evaluated(connection: Connection, id: str, stored_case: Case | None) -> None:
@@ -122,6 +134,12 @@ def set_evaluated(connection: Connection, id: str, stored_case: Case | None) -> 
     if stored_case is not None:
         values["case"] = case_text(stored_case)
     connection.execute(update(submissions).where(submissions.c.id == id).values(**values))
+
+
+def erase_late_judgments(connection: Connection, id: str, keys: Sequence[str]) -> None:
+    """Remove the judgments of an answer that was erased while they were made."""
+    insert_missing(connection, evaluation_judgments, link_rows(id, keys))
+    erase_judgments(connection, [id])
 
 
 def link_rows(id: str, keys: Sequence[str]) -> list[dict[str, str]]:

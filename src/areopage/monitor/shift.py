@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -18,7 +18,9 @@ from areopage.ledger.quality_records import Worker as Sign
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.ledger.workers import Workers
+from areopage.monitor.attempts import Attempts
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.due import Due
 from areopage.monitor.duties import Duty
 from areopage.monitor.evaluate import Evaluator
 from areopage.monitor.progress import Progressing
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from areopage.monitor.takeover import TakeOver
 
 LOG = logging.getLogger(__name__)
-DISPATCHED_AT_ONCE = 256
 CLAIMED_AHEAD = 16
 """Evaluations that a worker takes from the queue before it can begin them, so that it need not wait for the next look."""
 
@@ -65,6 +66,7 @@ class Shift:
         self._ledger, self._config, self._judge, self._duties = ledger, config, judge, duties
         self._pace, self._progress, self._section = pace, progress, config.section.worker
         self._submissions, self._workers = Submissions(ledger), Workers(ledger)
+        self._due = Due(Attempts(self._submissions, self._section), self._section.concurrency)
         self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
         self._loop = asyncio.get_running_loop()
         # SQLite takes one writer at a time: they queue here rather than at its lock
@@ -77,8 +79,6 @@ class Shift:
         self._queue: DurableQueue | None = None
         self._takeover: TakeOver | None = None
         self._leads = False
-        self._suspect: tuple[str, int] | None = None
-        self._held = 0
         self._live = 1
         self._cleaned_at = time.monotonic()
         self._closing = False
@@ -106,7 +106,10 @@ class Shift:
             await asyncio.gather(stopping, *loops, return_exceptions=True)
             await self._close(grace)
             for task in done:
-                task.result()  # a loop ends by itself only by a fault
+                fault = task.exception()  # a loop ends by itself only by a fault
+                if fault is not None:
+                    LOG.error("the worker ends: %s", fault)
+                    raise fault
         finally:
             await self._leave(sign)
             slot.release()
@@ -201,32 +204,12 @@ class Shift:
         queue = self._queue
         if queue is None:
             return False
-        due = await self._in_thread(self._due)
+        due = await self._in_thread(lambda: self._due.take(leads=self._leads, live=self._live))
         if due:
             # queued first, noted then: a crash in between queues them again, which the queue notices
             await asyncio.to_thread(queue.enqueue, due)
             await self._in_thread(lambda: self._submissions.queued([id for id, _ in due]))
         return bool(due) or drained.taken > 0
-
-    def _due(self) -> list[tuple[str, int]]:
-        """What is to be queued now: as much as keeps all workers busy for a while; the leader sees to it, unless none is left."""
-        now = datetime.now(UTC)
-        deep = max(DISPATCHED_AT_ONCE, 4 * self._section.concurrency * self._live)
-        waiting = len(self._submissions.still_queued(now + timedelta(days=1), deep))
-        if waiting >= deep or (waiting and not self._leads):
-            return []
-        due = self._submissions.due(now, min(deep - waiting, DISPATCHED_AT_ONCE) + self._held)
-        return self._without_suspects(due)
-
-    def _without_suspects(self, due: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Of the answers that workers may have died of, one at a time."""
-        attempts = self._evaluator.attempts if self._evaluator else None
-        suspects = attempts.suspects(due) if attempts else []
-        if attempts and suspects and (self._suspect is None or not attempts.is_open(*self._suspect)):
-            self._suspect = suspects.pop(0)
-        held = set(suspects)
-        self._held = len(held)
-        return [one for one in due if one not in held]
 
     async def _beating(self, sign: Sign) -> None:
         """Give a sign of life, and look after what the dead left."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from areopage.ledger.quality_records import Worker
-from areopage.monitor.evaluate import Attempts
+from areopage.monitor.attempts import Attempts
 from areopage.monitor.queue import DurableQueue
 
 LOG = logging.getLogger(__name__)

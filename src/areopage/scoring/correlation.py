@@ -42,7 +42,7 @@ class Range(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """A figure with its 95 % interval; where either is missing, `reason` says why. The value may be known without its interval."""
+    """A figure with its 95 % interval; where either is missing, `reason` says why. A value may be known without its interval."""
 
     value: float | None = None
     low: float | None = None

@@ -76,15 +76,14 @@ def trend(report: QualityReport, language: Language) -> Markup | None:
         for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
     ]
     threshold = report.threshold
+    alert = "threshold" if report.scale.higher_is_better else "threshold_over"
     return trend_chart(
         [wording.short_day(language, day.day) for day in days],
         series,
         low=report.scale.min,
         high=report.scale.max,
         title=language.say("trend_title"),
-        levels=()
-        if threshold is None
-        else [Level(value=threshold, label=language.say("threshold", n=language.short(threshold)))],
+        levels=() if threshold is None else [Level(value=threshold, label=language.say(alert, n=language.short(threshold)))],
         number=lambda value: language.short(round(value, 2)),
     )
 

@@ -153,7 +153,7 @@ def hints(language: Language, report: QualityReport) -> list[tuple[str, str]]:
     if figures.waiting:
         found.append((language.count("nothing_waiting", figures.waiting), "areopage monitor worker"))
     if figures.failed:
-        found.append((language.count("nothing_failed", figures.failed), ""))
+        found.append((language.count("nothing_failed", figures.failed), "areopage monitor retry"))
     if figures.unscored:
         found.append((language.count("nothing_unscored", figures.unscored), ""))
     wider = command(report, days=max(30, figures.period.days * 4))

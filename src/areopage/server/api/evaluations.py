@@ -11,6 +11,7 @@ from starlette.responses import Response
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger.access import Audit
+from areopage.ledger.erasure import ERASED
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Band, Filters, Period, QualityScore, Submission
@@ -92,7 +93,7 @@ def show(request: Request, id: str, actor: Reader) -> Response:
     """The answer's state, and its scores once it is evaluated."""
     ledger = context_of(request).ledger
     submission = Submissions(ledger).get(id)
-    if submission is None:
+    if submission is None or submission.reason == ERASED:  # of an answer that was with a judge an empty row stays
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
     return json_response(view_of(submission, QualityScores(ledger).get(id)))

@@ -13,7 +13,7 @@ from areopage.ledger.alerts import Alerts
 from areopage.ledger.quality_records import Period, Scope
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.measure import measure
+from areopage.monitor.measure import criterion_labels, measure
 from areopage.review.label import label_answer
 from areopage.review.rubric import rubric_of
 from areopage.server.access import RANK, Actor, require
@@ -43,7 +43,7 @@ def figures(
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)
     suite = context.suite
-    labels = rubric_of(suite).labels(context.config.section.language or suite.own_language)
+    labels = criterion_labels(suite, context.config.section.language or suite.own_language)
     return json_response(measure(context.ledger, period, Scope(source=source, variant=variant), suite.scale, labels))
 
 

@@ -1,0 +1,122 @@
+"""`areopage monitor worker`, `submit`, `status`, `retry`, as a user runs them."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from servers.command import Command
+    from servers.fake_llm import FakeServer
+
+
+@pytest.fixture
+def configured(command: "Command") -> Path:
+    """A `monitor.yml` in the folder where the command runs, and a table of answers."""
+    (command.folder / "monitor.yml").write_text(
+        "judges: ['openai:fake-a']\nworker: {concurrency: 4, pause: 0.2, attempts: 2}\nledger: kept/ledger.db\n", encoding="utf-8"
+    )
+    rows = [f"id{number},Question {number} ?,Réponse {number}.,Texte {number}" for number in range(8)]
+    table = command.folder / "answers.csv"
+    table.write_text(
+        "\n".join(["id,prompt,response,documents", *rows, "id9,Question 9 ?,,", "id0,Autre ?,Oui.,"]), encoding="utf-8"
+    )
+    return table
+
+
+def ledger_of(command: "Command") -> "str":
+    return str(command.folder / "kept" / "ledger.db")
+
+
+def wait_for(command: "Command", count: int) -> None:
+    from servers.monitored import evaluated, opened, wait_until
+
+    with opened(ledger_of(command)) as ledger:
+        wait_until(lambda: evaluated(ledger) >= count)
+
+
+def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", configured: Path) -> None:
+    ended = command("monitor", "submit", configured, "--source", "bot", "--language", "fr")
+    assert ended.code == 0 and ended.out.startswith("8 answers handed over to ")
+    assert "row 10: response: is empty" in ended.err and "id0" in ended.err
+    again = command("monitor", "submit", configured)
+    assert "0 answers handed over" in again.out and "8 were there already" in again.out
+    waiting = command("monitor", "status")
+    assert "waiting 8, with the judges 0, given up 0; the oldest came" in waiting.out and "no worker" in waiting.out
+    process = command.begin("monitor", "worker")
+    wait_for(command, 8)
+    assert "worker " in command("monitor", "status").out
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 0, said
+    assert said.splitlines()[-1] == "stopped: 0 answers left" and "Traceback" not in said
+    after = command("monitor", "status")
+    assert "waiting 0, with the judges 0, given up 0\n" in after.out and ": stopped," in after.out
+
+
+def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: "FakeServer") -> None:
+    server.faults.hold = True
+    command("monitor", "submit", configured)
+    process = command.begin("monitor", "worker", "--grace", "0")
+    server.wait_for_calls(4)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 0 and said.splitlines()[-1] == "stopped: 8 answers left; the next start goes on with them"
+    server.faults.hold = False
+
+
+def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Path, server: "FakeServer") -> None:
+    from areopage.ledger.submissions import Submissions
+    from servers.monitored import opened, wait_until
+
+    server.faults.status = 500
+    command("monitor", "submit", configured, "--limit", "2")
+    process = command.begin("monitor", "worker")
+    with opened(ledger_of(command)) as ledger:
+        wait_until(lambda: Submissions(ledger).backlog().failed == 2)
+        server.faults.status = 0
+        assert command("monitor", "retry", "id0").out == "1 answer will be tried again\n"
+        assert command("monitor", "retry").out == "1 answer will be tried again\n"
+    wait_for(command, 2)
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:
+    rejected = command.folder / "kept" / "spool" / "rejected"
+    command("monitor", "submit", configured)
+    rejected.mkdir(parents=True)
+    (rejected / "1.jsonl").write_text('{"reason": "x", "line": "y"}\n')
+    assert "0 bytes wait; 1 lines could not be read" in command("monitor", "status").out
+
+
+def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
+    assert "there is no ledger" in command("monitor", "status").refused()
+    assert "nowhere.csv" in command("monitor", "submit", "nowhere.csv").refused()
+    (command.folder / "monitor.yml").write_text("judges: ['openai:nowhere']\n")
+    assert "nowhere" in command.process("monitor", "worker").refused()
+    (command.folder / "monitor.yml").write_text("report: {schedule: 'each day'}\njudges: ['openai:fake-a']\n")
+    assert "is no cron expression" in command.process("monitor", "worker").refused()
+
+
+def test_progress_is_one_line_with_all_that_matters() -> None:
+    from areopage.cli.monitor_worker import duration, progress_line
+    from areopage.ledger.quality_records import Backlog
+    from areopage.monitor.progress import Progress
+
+    progress = Progress(
+        evaluated=1234,
+        unscored=2,
+        again=3,
+        given_up=0,
+        rate=10.0,
+        backlog=Backlog(waiting=600, queued=50, failed=0, oldest_at=None),
+        cost={"EUR": 0.12345},
+        seconds=100.0,
+    )
+    assert (
+        progress_line(progress)
+        == "1,234 evaluated, 10.0/s | 650 left, about 1 min 05 s | 2 without a score, 3 to be tried again | 0.1235 EUR"
+    )
+    assert [duration(5), duration(65), duration(3700)] == ["5 s", "1 min 05 s", "1 h 01 min"]

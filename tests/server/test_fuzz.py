@@ -1,0 +1,107 @@
+"""Requests made from the OpenAPI schema, right ones and wrong ones: no fault of the server's, and every answer as described."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # of its own parts, while they are imported
+    import schemathesis.openapi
+    from schemathesis import Case
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.generation import GenerationMode
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+    from schemathesis.specs.openapi.schemas import OpenApiSchema
+
+from areopage.ledger.access import ApiKeys
+from areopage.server.app import create_app
+
+from .seeded import WEAK_ID, context_for, seed
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:schemathesis", "ignore::DeprecationWarning:jsonschema")
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+EXAMPLES = 30
+OPERATIONS = [
+    ("POST", "/v1/evaluations"),
+    ("GET", "/v1/evaluations"),
+    ("GET", "/v1/evaluations/{id}"),
+    ("DELETE", "/v1/evaluations/{id}"),
+    ("GET", "/v1/figures"),
+    ("GET", "/v1/alerts"),
+    ("POST", "/v1/labels"),
+    ("GET", "/v1/agreement"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+]
+# without a body or a query there is nothing that could be wrong
+WRONG = [
+    one for one in OPERATIONS if one[0] == "POST" or one[1] in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement")
+]
+
+
+class Target(NamedTuple):
+    """A schema with the server behind it, and a key."""
+
+    schema: OpenApiSchema
+    headers: dict[str, str]
+
+    def check(self, case: "Case[Any]") -> int:
+        """Send a request; whatever is not as the schema says is raised. Returns the status."""
+        return case.call_and_validate(checks=CHECKS, headers=self.headers).status_code
+
+    def fuzz(self, method: str, path: str, mode: GenerationMode) -> set[int]:
+        """Send many requests; returns the statuses of their answers."""
+        statuses: set[int] = set()
+
+        @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+        @given(case=self.schema[path][method].as_strategy(generation_mode=mode))
+        def send(case: "Case[Any]") -> None:
+            statuses.add(self.check(case))
+
+        send()
+        return statuses
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """A server with some answers."""
+    context = context_for(tmp_path_factory.mktemp("fuzz"))
+    seed(context.ledger)
+    _, key = ApiKeys(context.ledger).create("fuzz", "admin")
+    headers = {"Authorization": f"Bearer {key}"}
+    yield Target(schemathesis.openapi.from_asgi("/openapi.json", create_app(context), headers=headers), headers)
+    context.ledger.close()
+
+
+def test_every_operation_of_the_schema_is_tried(target: Target) -> None:
+    paths = target.schema.raw_schema["paths"]
+    assert {(method.upper(), path) for path, methods in paths.items() for method in methods} == set(OPERATIONS)
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
+    statuses = target.fuzz(method, path, GenerationMode.POSITIVE)
+    assert statuses <= {200, 201, 202, 204, 400, 404, 422}
+    if path in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement"):
+        assert statuses & {200, 202}, "no request got through: the schema asks for something else than the server"
+
+
+@pytest.mark.parametrize(("method", "path"), WRONG)
+def test_a_wrong_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
+    assert target.fuzz(method, path, GenerationMode.NEGATIVE) & {400, 415, 422}
+
+
+def test_what_the_seeded_answers_look_like_is_what_the_schema_says(target: Target) -> None:
+    shown = target.schema["/v1/evaluations/{id}"]["GET"]
+    assert target.check(shown.Case(path_parameters={"id": WEAK_ID})) == 200
+    for path in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement"):
+        assert target.check(target.schema[path]["GET"].Case()) == 200

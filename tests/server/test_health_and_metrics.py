@@ -1,0 +1,120 @@
+"""Health, readiness and metrics."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+from starlette.testclient import TestClient
+
+from areopage.ledger.store import Ledger
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+
+from .live import Live, live
+from .seeded import context_for, seed
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[ServerContext]:
+    made = context_for(tmp_path)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture
+def site(context: ServerContext) -> Iterator[Live]:
+    with live(context) as running:
+        yield running
+
+
+def samples(site: Live) -> dict[tuple[str, ...], float]:
+    """The metrics as a collector reads them: name and labels -> value."""
+    reply = site.get("/metrics")
+    assert reply.status == 200
+    assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(reply.body.decode())
+        for sample in family.samples
+    }
+
+
+def test_the_process_lives_and_is_ready(site: Live) -> None:
+    site.key("read")
+    assert site.get("/healthz").json == {"status": "ok", "reason": ""}
+    assert site.get("/readyz").json == {"status": "ok", "reason": ""}
+
+
+def test_it_is_not_ready_without_its_worker(context: ServerContext) -> None:
+    def fault() -> str:
+        return "the worker has stopped: the log says why"
+
+    client = TestClient(create_app(context, checks=[lambda: "", fault]), base_url="http://localhost", client=("127.0.0.1", 5))
+    reply = client.get("/readyz")
+    assert reply.status_code == 503
+    assert reply.json() == {"status": "unavailable", "reason": fault()}
+    assert client.get("/healthz").status_code == 200
+
+
+def test_it_is_not_ready_on_a_ledger_of_another_version(site: Live) -> None:
+    with site.context.ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    reply = site.get("/readyz")
+    assert reply.status == 503
+    assert "another version" in reply.json["reason"]
+
+
+def test_it_is_not_ready_without_its_ledger_and_says_so_without_a_place(tmp_path: Path) -> None:
+    context = context_for(tmp_path)
+    with live(context) as site:
+        context.ledger.close()
+        (tmp_path / "ledger.db").unlink()
+        (tmp_path / "ledger.db").mkdir()
+        reply = site.get("/readyz")
+        assert reply.status == 503
+        assert reply.json["reason"] == "the ledger cannot be reached"
+        assert site.get("/healthz").status == 200
+
+
+def test_metrics_count_what_was_handed_over_and_what_the_ledger_holds(site: Live) -> None:
+    seed(site.context.ledger)
+    site.post("/v1/evaluations", {"items": [{"id": "a", "prompt": "?", "response": "!"}] * 2})
+    site.get("/v1/evaluations/a")
+    site.get("/v1/evaluations/b")
+    site.get("/no/such/page/1")
+    site.get("/no/such/page/2")
+    found = samples(site)
+    assert found["areopage_submissions_total", "no"] == 1
+    assert found["areopage_submissions_total", "yes"] == 1
+    assert found["areopage_backlog", "waiting"] == 2
+    assert found["areopage_backlog", "failed"] == 1
+    assert found["areopage_oldest_waiting_seconds",] > 0
+    assert found["areopage_answers_total", "scored"] == 54
+    assert found["areopage_answers_total", "failed"] == 1
+    assert found["areopage_judge_calls_total", "mistral", "ollama:mistral-small"] > 0
+    assert found["areopage_judge_verdicts_total", "mistral", "ollama:mistral-small", "unparsed"] > 0
+    assert sum(value for key, value in found.items() if key[0] == "areopage_open_alerts") == 2
+    assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "200"] == 1
+    assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "404"] == 1
+    assert found["areopage_request_seconds_count", "GET", "other", "404"] == 2
+    assert found["areopage_request_seconds_count", "POST", "/v1/evaluations", "202"] == 1
+
+
+def test_metrics_are_for_readers_and_for_this_computer(site: Live) -> None:
+    key = site.key("read")
+    assert site.get("/metrics").status == 200
+    through_a_proxy = {"X-Forwarded-For": "203.0.113.9"}
+    assert site.get("/metrics", through_a_proxy).status == 401
+    assert site.get("/metrics", through_a_proxy | key).status == 200
+
+
+def test_two_servers_of_one_process_do_not_mix_their_metrics(context: ServerContext, tmp_path: Path) -> None:
+    other = Ledger.open(tmp_path / "other.db")
+    second = ServerContext(ledger=other, config=context.config, suite=context.suite, submit=lambda _: [True], now=context.now)
+    with live(context) as one, live(second) as two:
+        two.post("/v1/evaluations", {"prompt": "?", "response": "!"})
+        assert samples(one)["areopage_submissions_total", "no"] == 0
+        assert samples(two)["areopage_submissions_total", "no"] == 1
+    other.close()
