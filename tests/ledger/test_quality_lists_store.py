@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
+from areopage.ledger.counts import Counts
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Band, CriterionResult, Filters, Period, QualityScore, Scope
 from areopage.ledger.search import GOLDEN, LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
+from areopage.ledger.submissions import Submissions
 
 START = datetime(2026, 1, 30, 12, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -227,7 +229,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory, open_ledger: Opener) -> Iter
 
     @event.listens_for(ledger.engine, "before_cursor_execute")
     def note(connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
-        if statement.startswith("SELECT") and "quality_" in statement:
+        if statement.startswith("SELECT") and ("quality_" in statement or "submissions" in statement):
             driver: sqlite3.Connection = connection.connection.driver_connection
             noted.extend(row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
 
@@ -265,3 +267,22 @@ def test_a_tally_reads_the_hours_that_it_is_about(plans: tuple[Ledger, list[str]
     QualityLists(ledger).tally(START, START + timedelta(hours=1), Scope())
     read = [plan for plan in noted if "quality_scores" in plan]
     assert read and all("ix_quality_scores_timestamp (timestamp>? AND timestamp<?)" in plan for plan in read)
+
+
+def test_the_days_counts_are_summed_on_the_way_without_sorting(plans: tuple[Ledger, list[str]]) -> None:
+    ledger, noted = plans
+    Counts(ledger).days(YEAR, Scope())
+    Counts(ledger).totals(YEAR, Scope(source="site"))
+    assert noted == [f"SEARCH {table} USING PRIMARY KEY (day>? AND day<?)" for table in ("quality_counts", "quality_days")]
+
+
+def test_the_queue_is_read_through_its_indexes(plans: tuple[Ledger, list[str]]) -> None:
+    ledger, noted = plans
+    intake = Submissions(ledger)
+    intake.due(START, 5)
+    intake.still_queued(START, 5)
+    intake.backlog()
+    intake.get("a")
+    QualityScores(ledger).older_than(START, 5)
+    assert noted and all(plan.startswith("SEARCH submissions USING") for plan in noted)
+    assert [plan for plan in noted if "TEMP B-TREE" in plan] == []

@@ -275,6 +275,7 @@ def test_lists_are_filtered(site: Live, seeded: list[str]) -> None:
     assert site.get("/v1/evaluations?source=nowhere").json == {"items": [], "next": None}
     found = site.get("/v1/evaluations?text=r%C3%A9tractation&limit=200").json["items"]
     assert found and all("rétractation" in item["prompt"] for item in found)
+    assert len(site.get("/v1/evaluations?criterion=quality.answer.sources&limit=200").json["items"]) == len(seeded)
     poor = site.get("/v1/evaluations?criterion=quality.answer.sources&band=weak&limit=200").json["items"]
     assert all(item["quality_score"]["sources"] < 6 for item in poor)
 

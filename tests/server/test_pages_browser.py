@@ -19,7 +19,8 @@ from areopage.ledger.submissions import Submissions
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
-from .seeded import NOW, SAMPLES, WEAK_ID, Sample, context_for, judged, run_of, seed
+from .samples import SAMPLES, Sample
+from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -19,7 +19,8 @@ from areopage.ledger.submissions import Submissions
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
-from .seeded import NOW, SAMPLES, WEAK_ID, context_for, judged, run_of, seed
+from .samples import SAMPLES
+from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
 
 PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
 
@@ -128,9 +129,13 @@ def test_every_field_has_a_label_and_every_column_a_heading(context: ServerConte
 def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(context: ServerContext) -> None:
     page = page_at(context, "/monitor")
     assert "Nothing was handed over" in page.text
-    shown = re.search(r"curl http://127\.0\.0\.1:8600/v1/evaluations", page.text)
-    assert shown
     assert "Mean score" not in page.text
+    shown = re.search(r"curl http://127\.0\.0\.1:8600(\S+) .* -d '(.*?)'", page.text)
+    assert shown
+    path, body = shown.groups()
+    answer = client_of(context).post(path, content=body, headers={"content-type": "application/json"})
+    assert answer.is_success, answer.text
+    assert Submissions(context.ledger).get("first")
 
 
 def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+from areopage.cli.monitor_store import actor
 
 app = typer.Typer(help="API keys of the server: who may read, hand over answers, or erase.", no_args_is_help=True)
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from areopage.ledger.quality_records import Role
 
 ROLES: "tuple[Role, ...]" = ("read", "write", "admin")
-ACTOR = "cli"
 LONGEST_NAME = 64
 
 
@@ -33,7 +33,7 @@ def create(
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
     with monitor_ledger(monitor_config(config), create=True) as ledger:
         record, key = ApiKeys(ledger).create(name.strip(), chosen)
-        Audit(ledger).note(ACTOR, "key_create", record.id, f"{record.name}, {record.role}")
+        Audit(ledger).note(actor(), "key_create", record.id, f"{record.name}, {record.role}")
     typer.echo(key)
     typer.echo(f"key {record.id} of {record.name} ({record.role}): store it now, it is not shown again", err=True)
 
@@ -61,5 +61,5 @@ def revoke(
     with monitor_ledger(monitor_config(config)) as ledger:
         if not ApiKeys(ledger).revoke(id):
             raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
-        Audit(ledger).note(ACTOR, "key_revoke", id)
+        Audit(ledger).note(actor(), "key_revoke", id)
     typer.echo(f"revoked: {id}")

@@ -9,6 +9,7 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.counting import CALLS, DAY_COLUMNS, NO_SUITE
 from areopage.ledger.monitor_tables import judge_days, quality_counts, quality_days
 from areopage.ledger.quality_records import DayCounts, DayTotals, JudgeDays, Period, Scope
+from areopage.ledger.rows import storable
 from areopage.ledger.scoping import in_source
 from areopage.ledger.store import Ledger
 
@@ -77,7 +78,7 @@ def in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[b
     """The conditions of a period, and of a scope but for its suite."""
     columns = table.c
     conditions = [columns.day >= period.start, columns.day < period.end, in_source(columns.source, scope.source)]
-    return conditions if scope.variant is None else [*conditions, columns.variant == scope.variant]
+    return conditions if scope.variant is None else [*conditions, columns.variant == storable(scope.variant)]
 
 
 def judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:

@@ -108,12 +108,13 @@ evaluation_judgments = Table(
 quality_counts = Table(
     "quality_counts",
     metadata,
+    # the key begins with what days are grouped by: the sums are formed on the way, nothing is sorted
     Column("day", Date, primary_key=True),
-    Column("suite", String(128), primary_key=True),
-    Column("source", String(128), primary_key=True),
     Column("variant", String(64), primary_key=True),
     Column("criterion", String(256), primary_key=True),
     Column("score", Float, primary_key=True),
+    Column("suite", String(128), primary_key=True),
+    Column("source", String(128), primary_key=True),
     Column("answers", Integer, nullable=False),
     sqlite_with_rowid=False,
 )

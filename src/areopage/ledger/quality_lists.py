@@ -123,7 +123,7 @@ def extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Sel
 def portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[QualityScore]:
     """The answers that pass filters, beyond the last one of the portion before."""
     single = filters.band is None or filters.source is None
-    if filters.text.strip() or filters.criterion or filters.variant is not None or not single:
+    if filters.text.strip() or (filters.criterion and filters.band) or filters.variant is not None or not single:
         asked = wanted(filters)
         numbers = numbers_found(connection, asked, direction, last, limit) if asked else []
         return scores_by_number(connection, numbers)

@@ -10,7 +10,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from areopage.ledger.monitor_tables import quality_scores
 from areopage.ledger.quality_records import Period, Scope
-from areopage.ledger.rows import naive
+from areopage.ledger.rows import naive, storable
 from areopage.ledger.search import GOLDEN
 
 Conditions = list[ColumnElement[bool]]
@@ -18,7 +18,7 @@ Conditions = list[ColumnElement[bool]]
 
 def in_source(column: ColumnElement[str], source: str | None) -> ColumnElement[bool]:
     """Whether a row is of a source; of any but golden questions' where none is named."""
-    return column == source if source is not None else not_golden(column)
+    return column == storable(source) if source is not None else not_golden(column)
 
 
 def not_golden(column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -33,7 +33,7 @@ def in_scope(scope: Scope) -> Conditions:
     if scope.suite is not None:
         conditions.append(columns.suite == scope.suite)
     if scope.variant is not None:
-        conditions.append(columns.variant == scope.variant)
+        conditions.append(columns.variant == storable(scope.variant))
     return conditions
 
 

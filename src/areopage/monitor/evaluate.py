@@ -105,11 +105,10 @@ class Evaluator:
             raise_answer_alert(self._desk, score, now)
         storage = self._config.section.storage
         kept = stored_case(submission.case, storage.text, storage.max_chars)
-        if not self._scores.finish(score, found.uses, keys_of(found), kept):
-            self._tidy(submission.id, found)
+        self._scores.finish(score, found.uses, keys_of(found), kept)
 
     def _tidy(self, id: str, found: Evaluation) -> None:
-        """Where the answer was erased while it was judged, what the judges wrote of it goes as well."""
+        """Where the answer was erased during an attempt that failed, what the judges wrote of it goes as well."""
         submission = self.attempts.submissions.get(id)
         if submission is None or submission.state == "left_out":
             self._scores.link(id, keys_of(found))

@@ -69,6 +69,15 @@ def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
     return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
 
 
+def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> tuple[DayFigures, ...]:
+    """The days of a period alone, also those on which nothing was scored: a quarter of the work of `measure`.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    return tuple(_days(period, Counts(ledger).days(period, scope), scale))
+
+
 def previous_of(period: Period) -> Period:
     """The period of the same length that ends where this one starts."""
     return Period(start=period.start - timedelta(days=period.days), end=period.start)

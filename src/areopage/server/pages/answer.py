@@ -13,9 +13,10 @@ from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, Re
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
+from areopage.monitor.measure import criterion_labels
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
-from areopage.server.pages.filters import criterion_labels, in_order, label_of
+from areopage.server.pages.filters import in_order, label_of
 from areopage.suites.loader import Suite
 
 

@@ -8,10 +8,11 @@ from starlette.responses import Response
 
 from areopage.ledger.access import Audit
 from areopage.ledger.quality_lists import QualityLists
+from areopage.monitor.measure import criterion_labels
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
 from areopage.server.pages.answer import answer_view
-from areopage.server.pages.filters import ALL, BANDS, chosen, criterion_labels, in_order, label_of
+from areopage.server.pages.filters import ALL, BANDS, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50

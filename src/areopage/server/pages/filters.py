@@ -10,7 +10,6 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.ledger.quality_records import Band, Filters, Period, Scope
-from areopage.suites.loader import Suite
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
@@ -131,11 +130,6 @@ def day_of(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
-    """What people call the suite's criteria: path -> label, in the registry's order."""
-    return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
 
 
 def label_of(labels: Mapping[str, str], criterion: str) -> str:

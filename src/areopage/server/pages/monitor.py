@@ -6,12 +6,13 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from areopage.monitor.measure import criterion_labels
 from areopage.report.charts import STYLES
 from areopage.report.languages import Language
 from areopage.server.access import Actor, require
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages import alerts_page, answers, golden_page, queue_page
-from areopage.server.pages.filters import TODAY, Chosen, chosen, criterion_labels
+from areopage.server.pages.filters import TODAY, Chosen, chosen
 from areopage.server.pages.overview import Overview, overview_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 from areopage.server.pages.trends import distribution_of, trends_of
@@ -64,7 +65,7 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Languag
         "scale": scale,
         "threshold": threshold,
         "edges": [scale.min + share * (scale.max - scale.min) for share in (0.6, 0.8)],
-        "trends": trends_of(view.trend, scale, threshold, spoken),
+        "trends": trends_of(view.trend, view.figures, scale, threshold, spoken),
         "distribution": distribution_of(view.figures, scale, spoken),
     }
 

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Alert, Backlog, Period, Worker
+from areopage.ledger.quality_records import Alert, Backlog, Filters, Period, Worker
 from areopage.ledger.submissions import Submissions
 from areopage.ledger.workers import Workers
-from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.measure import measure
+from areopage.monitor.figures import DayFigures, PeriodFigures
+from areopage.monitor.measure import daily_figures, measure
 from areopage.server.context import ServerContext
 from areopage.server.pages.filters import Chosen, last_days
 
@@ -24,7 +24,8 @@ OPEN_ALERTS_SHOWN = 200
 class Overview(Struct, frozen=True, kw_only=True):
     """Args:
     figures: of the chosen period.
-    trend: of the same, or of the days up to its end where it has too few for a line.
+    trend: the days of the same, or more days up to its end where it has too few for a line.
+    standing: what is known of those who judged the newest answer of the trend.
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
     open_alerts, undelivered: how many are open; of how many of these nobody was told because delivery fails.
     alive, silent: workers that give signs of life, and those that should and do not.
@@ -32,7 +33,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     """
 
     figures: PeriodFigures
-    trend: PeriodFigures
+    trend: tuple[DayFigures, ...]
+    standing: str
     backlog: Backlog
     waits: int | None
     open_alerts: int
@@ -59,7 +61,9 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
     figures = measure(ledger, period, scope, suite.scale, labels)
-    longer = Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
+    long = period.days >= SHORTEST_TREND
+    longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
+    newest = Filters(period=longer, source=asked.source, variant=asked.variant)
     backlog = Submissions(ledger).backlog()
     alerts = Alerts(ledger).list(state="open", limit=OPEN_ALERTS_SHOWN)
     workers = Workers(ledger).list()
@@ -67,7 +71,8 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     lists = QualityLists(ledger)
     return Overview(
         figures=figures,
-        trend=figures if period.days >= SHORTEST_TREND else measure(ledger, longer, scope, suite.scale, labels),
+        trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),
+        standing=next((one.standing for one in lists.page(newest, limit=1)), ""),
         backlog=backlog,
         waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
         open_alerts=len(alerts),

@@ -21,22 +21,26 @@ class Trend(Struct, frozen=True, kw_only=True):
     chart: Markup
 
 
-def trends_of(figures: PeriodFigures, scale: Scale, threshold: float | None, language: Language) -> list[Trend]:
+def trends_of(
+    shown: Sequence[DayFigures], figures: PeriodFigures, scale: Scale, threshold: float | None, language: Language
+) -> list[Trend]:
     """A chart for the global score and one for each criterion, on the same axis; none where no day has a score.
 
     Args:
+        shown: the days.
+        figures: the criteria in order, with their labels.
         threshold: that of alerts about single answers; a line in the global score's chart.
     """
-    if not any("" in day.means or day.means for day in figures.days):
+    if not any(day.means for day in shown):
         return []
-    days = [day_text(language, day.day) for day in figures.days]
+    days = [day_text(language, day.day) for day in shown]
     named = [("", language.say("global_score"), "c0"), *((one.criterion, one.label, "c1") for one in figures.criteria)]
     found = []
     for criterion, label, css in named:
         levels = [Level(value=threshold, label="")] if threshold is not None and not criterion else []
         chart = trend_chart(
             days,
-            [Series(label=label, values=daily(figures.days, criterion), css=css)],
+            [Series(label=label, values=daily(shown, criterion), css=css)],
             low=scale.min,
             high=scale.max,
             title=language.say("trend_title", name=label),

@@ -151,9 +151,9 @@ def create_counts() -> None:
     op.create_table(
         "quality_counts",
         sa.Column("day", sa.Date, primary_key=True),
-        *(key(name, size) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
-        key("criterion", 256),
+        *(key(name, size) for name, size in (("variant", 64), ("criterion", 256))),
         sa.Column("score", sa.Float, primary_key=True),
+        *(key(name, size) for name, size in (("suite", 128), ("source", 128))),
         whole("answers"),
         sqlite_with_rowid=False,
     )
