@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, Table, func, select
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.counting import CALLS, DAY_COLUMNS, NO_SUITE
 from areopage.ledger.monitor_tables import judge_days, quality_counts, quality_days
-from areopage.ledger.quality_records import DayCounts, DayTotals, JudgeDays, Period, Scope
+from areopage.ledger.quality_records import DayCounts, DaySums, DayTotals, JudgeDays, Period, Scope
 from areopage.ledger.rows import storable
 from areopage.ledger.scoping import in_source
 from areopage.ledger.store import Ledger
@@ -20,17 +20,42 @@ class Counts:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def days(self, period: Period, scope: Scope) -> Sequence[DayCounts]:
-        """Scores given, by day and variant, in order of days."""
+    def days(self, period: Period, scope: Scope, criterion: str | None = None) -> Sequence[DayCounts]:
+        """Scores given, by day and variant, in order of days.
+
+        Args:
+            criterion: only this one's; "" is the global score, None takes all.
+        """
         columns = quality_counts.c
         group = (columns.day, columns.variant, columns.criterion, columns.score)
-        query = select(*group, func.sum(columns.answers).label("answers")).where(*in_scope(quality_counts, period, scope))
-        if scope.suite is not None:
-            query = query.where(columns.suite == scope.suite)
+        query = scores_by(group, period, scope).order_by(*group)
+        if criterion is not None:
+            query = query.where(columns.criterion == criterion)
         found: dict[tuple[Any, str], dict[str, dict[float, int]]] = {}
-        for day, variant, criterion, score, answers in self._rows(query.group_by(*group).order_by(*group)):
-            found.setdefault((day, variant), {}).setdefault(criterion, {})[score] = int(answers)
+        for day, variant, name, score, answers in self._rows(query):
+            found.setdefault((day, variant), {}).setdefault(name, {})[score] = int(answers)
         return [DayCounts(day=day, variant=variant, counts=counts) for (day, variant), counts in found.items()]
+
+    def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
+        """Scores given over the whole period: variant -> criterion -> score -> answers; "" is the global score."""
+        columns = quality_counts.c
+        group = (columns.variant, columns.criterion, columns.score)
+        found: dict[str, dict[str, dict[float, int]]] = {}
+        for variant, criterion, score, answers in self._rows(scores_by(group, period, scope)):
+            found.setdefault(variant, {}).setdefault(criterion, {})[score] = int(answers)
+        return found
+
+    def sums(self, period: Period, scope: Scope) -> Sequence[DaySums]:
+        """What a day's mean and variance are made of, by day and criterion, in order of days."""
+        columns = quality_counts.c
+        group = (columns.day, columns.criterion)
+        total = func.sum(columns.answers * columns.score)
+        squares = func.sum(columns.answers * columns.score * columns.score)
+        query = scores_by(group, period, scope).add_columns(total, squares).order_by(*group)
+        return [
+            DaySums(day=day, criterion=criterion, answers=int(answers), total=total, squares=squares)
+            for day, criterion, answers, total, squares in self._rows(query)
+        ]
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
         """What was done, by day, in order; days without answers are left out.
@@ -72,6 +97,12 @@ class Counts:
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return connection.execute(query).all()
+
+
+def scores_by(group: Sequence[ColumnElement[Any]], period: Period, scope: Scope) -> Select[Any]:
+    """How many scores were given, by some of the columns of `quality_counts`."""
+    query = select(*group, func.sum(quality_counts.c.answers)).where(*in_scope(quality_counts, period, scope)).group_by(*group)
+    return query if scope.suite is None else query.where(quality_counts.c.suite == scope.suite)
 
 
 def in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:

@@ -140,6 +140,16 @@ class DayCounts(Struct, frozen=True, kw_only=True):
     counts: dict[str, dict[float, int]]
 
 
+class DaySums(Struct, frozen=True, kw_only=True):
+    """How many scores one criterion got on one day, their sum and the sum of their squares; "" is the global score."""
+
+    day: date
+    criterion: str
+    answers: int
+    total: float
+    squares: float
+
+
 class DayTotals(Struct, frozen=True, kw_only=True):
     """What was done on one day."""
 

@@ -6,11 +6,11 @@ from datetime import date, timedelta
 from areopage.criteria.records import Scale
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import DayCounts, Filters, JudgeDays, Period, Scope
+from areopage.ledger.quality_records import Filters, JudgeDays, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures, VariantFigures
-from areopage.scoring.counts import Tally, compare
+from areopage.scoring.counts import Moments, Tally, compare
 from areopage.suites.loader import Suite
 
 GLOBAL = ""
@@ -32,9 +32,8 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         StorageError: the ledger cannot be read.
     """
     counts, lists = Counts(ledger), QualityLists(ledger)
-    days = counts.days(period, scope)
-    now = _total(days)
-    before = _total(counts.days(previous_of(period), scope))
+    sides = _sides(counts, period, scope)
+    now, before = _total(sides), _total(_sides(counts, previous_of(period), scope))
     totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Submissions(ledger).backlog()
     scored, unscored, failed = (sum(getattr(day, name) for day in totals) for name in ("scored", "unscored", "failed"))
     waiting = backlog.waiting + backlog.queued
@@ -52,8 +51,8 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         criteria=tuple(
             _criterion(path, label, now, before, scale) for path, label in shown_criteria(now, before, labels).items()
         ),
-        days=tuple(_days(period, days, scale)),
-        variants=tuple(_variants(days, scale)),
+        days=daily_figures(ledger, period, scope, scale),
+        variants=tuple(_variants(sides, scale)),
         judges=tuple(_health(use) for use in judges),
         worst=tuple(lists.worst(period, scope, WORST)),
         seconds=sum(day.seconds for day in totals),
@@ -70,12 +69,20 @@ def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
 
 
 def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> tuple[DayFigures, ...]:
-    """The days of a period alone, also those on which nothing was scored: a quarter of the work of `measure`.
+    """The days of a period alone, also those on which nothing was scored.
 
     Raises:
         StorageError: the ledger cannot be read.
     """
-    return tuple(_days(period, Counts(ledger).days(period, scope), scale))
+    counts = Counts(ledger)
+    means: dict[date, dict[str, Mean]] = {}
+    for sums in counts.sums(period, scope):
+        means.setdefault(sums.day, {})[sums.criterion] = _mean(Moments(sums.answers, sums.total, sums.squares))
+    weak: dict[date, int] = {}
+    for one in counts.days(period, scope, GLOBAL):
+        weak[one.day] = weak.get(one.day, 0) + Tally(one.counts[GLOBAL]).bands(scale)[2]
+    days = [period.start + timedelta(days=number) for number in range(period.days)]
+    return tuple(DayFigures(day=day, means=means.get(day, {}), weak=weak.get(day, 0)) for day in days)
 
 
 def previous_of(period: Period) -> Period:
@@ -89,19 +96,23 @@ def shown_criteria(now: Tallies, before: Tallies, labels: Mapping[str, str]) -> 
     return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
 
 
-def _total(days: Iterable[DayCounts]) -> dict[str, Tally]:
-    """The tally of each criterion over all days and variants."""
-    total: dict[str, dict[float, int]] = {}
-    for day in days:
-        for criterion, counts in day.counts.items():
-            merged = total.setdefault(criterion, {})
-            for score, answers in counts.items():
-                merged[score] = merged.get(score, 0) + answers
-    return {criterion: Tally(counts) for criterion, counts in total.items()}
+def _sides(counts: Counts, period: Period, scope: Scope) -> dict[str, Tallies]:
+    """The tallies of each variant."""
+    found = counts.variants(period, scope)
+    return {variant: {criterion: Tally(scores) for criterion, scores in by.items()} for variant, by in found.items()}
 
 
-def _mean(tally: Tally) -> Mean:
-    """A tally's mean with its interval."""
+def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
+    """The tallies of all variants together."""
+    total: dict[str, Tally] = {}
+    for tallies in sides.values():
+        for criterion, tally in tallies.items():
+            total[criterion] = total[criterion].merge(tally) if criterion in total else tally
+    return total
+
+
+def _mean(tally: Tally | Moments) -> Mean:
+    """The mean with its interval."""
     low, high = tally.interval or (None, None)
     return Mean(answers=tally.answers, mean=tally.mean, low=low, high=high)
 
@@ -128,31 +139,15 @@ def _criterion(criterion: str, label: str, now: Tallies, before: Tallies, scale:
     )
 
 
-def _days(period: Period, counted: Sequence[DayCounts], scale: Scale) -> Iterable[DayFigures]:
-    """Every day of the period, also those on which nothing was scored."""
-    by_day: dict[date, list[DayCounts]] = {}
-    for counts in counted:
-        by_day.setdefault(counts.day, []).append(counts)
-    for number in range(period.days):
-        day = period.start + timedelta(days=number)
-        tallies = _total(by_day.get(day, ()))
-        yield DayFigures(
-            day=day,
-            means={criterion: _mean(tally) for criterion, tally in tallies.items()},
-            weak=tallies.get(GLOBAL, Tally()).bands(scale)[2],
-        )
-
-
-def _variants(counted: Sequence[DayCounts], scale: Scale) -> Iterable[VariantFigures]:
+def _variants(sides: Mapping[str, Tallies], scale: Scale) -> Iterable[VariantFigures]:
     """Every variant in order of names, each but the first compared with the first."""
-    names = sorted({counts.variant for counts in counted})
-    sides = {name: _total(counts for counts in counted if counts.variant == name) for name in names}
-    for name, tallies in sides.items():
-        overall = tallies.get(GLOBAL, Tally())
+    names = sorted(sides)
+    for name in names:
+        overall = sides[name].get(GLOBAL, Tally())
         yield VariantFigures(
             variant=name,
             overall=_mean(overall),
-            criteria={criterion: _mean(tally) for criterion, tally in tallies.items() if criterion != GLOBAL},
+            criteria={criterion: _mean(tally) for criterion, tally in sides[name].items() if criterion != GLOBAL},
             weak=overall.bands(scale)[2],
             change=Change() if name == names[0] else _change(overall, sides[names[0]].get(GLOBAL, Tally())),
         )

@@ -6,6 +6,7 @@ several different population variances are involved", Biometrika 34, 1947). Both
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -66,11 +67,7 @@ class Tally(Struct, frozen=True):
         It is not cut at the ends of the scale, which it may reach past where answers are few: whoever shows it may cut it, and
         should say so. Answers that all have one score give an interval without width: Student's formula knows no more than them.
         """
-        mean, variance = self.mean, self.variance
-        if mean is None or variance is None:
-            return None
-        half = critical_t(self.answers - 1) * math.sqrt(variance / self.answers)
-        return mean - half, mean + half
+        return mean_interval(self.answers, self.mean, self.variance)
 
     def bands(self, scale: Scale) -> tuple[int, int, int]:
         """How many answers are excellent, good and weak; see `band_of`."""
@@ -96,6 +93,35 @@ class Tally(Struct, frozen=True):
         for score, count in other.counts.items():
             counts[score] = counts.get(score, 0) + count
         return Tally(counts)
+
+
+class Moments(Struct, frozen=True):
+    """How many answers there were, the sum of their scores, and the sum of their scores' squares."""
+
+    answers: int
+    total: float
+    squares: float
+
+    @property
+    def mean(self) -> float | None:
+        """The mean score, None without answers."""
+        return self.total / self.answers if self.answers else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean, as `Tally.interval`."""
+        mean = self.mean
+        if mean is None or self.answers < 2:
+            return None
+        return mean_interval(self.answers, mean, max(0.0, self.squares - self.total * mean) / (self.answers - 1))
+
+
+def mean_interval(answers: int, mean: float | None, variance: float | None) -> tuple[float, float] | None:
+    """The 95 % interval of a mean from its answers' sample variance; None without one."""
+    if mean is None or variance is None:
+        return None
+    half = critical_t(answers - 1) * math.sqrt(variance / answers)
+    return mean - half, mean + half
 
 
 def band_of(score: float | None, scale: Scale) -> Band:
@@ -139,13 +165,18 @@ def two_sided_p(t: float, freedom: float) -> float:
     return _beta_share(freedom / 2, t * t / (freedom + t * t), freedom / (freedom + t * t))
 
 
+@lru_cache(maxsize=4096)
 def critical_t(freedom: float, level: float = LEVEL) -> float:
     """How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
 
     Newton's method on the two-sided tail, which is convex and falling: from a start on the low side it closes in without ever
-    passing the root. Agrees with SciPy to eight digits.
+    passing the root. Agrees with SciPy to eight digits. For the level of intervals and many degrees of freedom it starts, and all
+    but ends, at the first terms of the expansion about the normal quantile (Abramowitz and Stegun 26.7.5).
     """
     t, tail = _NORMAL_QUANTILE, 1.0 - level
+    if level == LEVEL and freedom >= 30:
+        z = _NORMAL_QUANTILE
+        t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
     for _ in range(100):
         step = (two_sided_p(t, freedom) - tail) / (2.0 * _density(t, freedom))
         t += step

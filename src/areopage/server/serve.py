@@ -101,8 +101,6 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
         worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
 
         def ready() -> None:
-            import os as _o, sys as _s
-            _s.setswitchinterval(float(_o.environ.get("SWI","0.005")))
             gc.collect()
             gc.freeze()  # what is loaded stays: looking through it again and again held requests up for 50 ms each time
             say(f"serving {address_of(listener)} (Ctrl-C stops)")
