@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
+from areopage.criteria.records import Scale
 from areopage.ledger.counting import Additions
 from areopage.ledger.counts import Counts
 from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
@@ -34,6 +35,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.search import add_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions, submission_row
+from areopage.monitor.measure import measure
 
 USE = JudgeUse(
     judge="one",
@@ -168,7 +170,9 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
     took["worst_5_of_a_day_source"] = median_ms(lambda: lists.worst(ONE_DAY, Scope(source="site")), times)
     took["spread_most_of_a_day"] = median_ms(lambda: lists.spread_most(ONE_DAY, Scope(), 5), times)
     took["sample_of_a_day"] = median_ms(lambda: lists.sample(ONE_DAY, Scope(), 5, 1), times)
-    took["counts_days_30d"] = median_ms(lambda: counts.days(PERIOD, Scope()), times)
+    took["counts_variants_30d"] = median_ms(lambda: counts.variants(PERIOD, Scope()), times)
+    took["counts_sums_30d"] = median_ms(lambda: counts.sums(PERIOD, Scope(), Scale(0, 10)), times)
+    took["measure_30d"] = median_ms(lambda: measure(ledger, PERIOD, Scope(), Scale(0, 10), {}), times)
     took["counts_totals_30d"] = median_ms(lambda: counts.totals(PERIOD, Scope()), times)
     took["tally_24h"] = median_ms(lambda: lists.tally(END - timedelta(hours=24), END, Scope()), min(times, 5))
     took["get"] = median_ms(lambda: scores.get(f"answer-{rows // 3}"), times)

@@ -55,6 +55,19 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     assert "waiting 0, with the judges 0, given up 0\n" in after.out and ": stopped," in after.out
 
 
+def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Command", configured: Path) -> None:
+    from areopage.ledger.submissions import Submissions
+    from servers.monitored import opened
+
+    table = command.folder / "sources.csv"
+    table.write_text("id,prompt,response,source\nown,Q ?,A.,desk\nbare,Q ?,A.,\n", encoding="utf-8")
+    assert command("monitor", "submit", table, "--source", "bot").code == 0
+    assert command("monitor", "submit", configured, "--limit", "1").code == 0
+    with opened(ledger_of(command)) as ledger:
+        found = {id: Submissions(ledger).get(id) for id in ("own", "bare", "id0")}
+    assert {id: one.case.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
+
+
 def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: "FakeServer") -> None:
     server.faults.hold = True
     command("monitor", "submit", configured)

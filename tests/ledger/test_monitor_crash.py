@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, text
@@ -93,9 +93,10 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
         row = by_number[part.quality_number]
         expected[row.timestamp.date(), row.variant, part.criterion, part.score] += 1
     found = {
-        (day.day, day.variant, criterion, score): answers
-        for day in Counts(ledger).days(YEAR, Scope())
-        for criterion, tally in day.counts.items()
+        (day, variant, criterion, score): answers
+        for day in {row.timestamp.date() for row in rows}
+        for variant, tallies in Counts(ledger).variants(Period(start=day, end=day + timedelta(days=1)), Scope()).items()
+        for criterion, tally in tallies.items()
         for score, answers in tally.items()
     }
     assert found == expected

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
+from areopage.criteria.records import Scale
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
@@ -271,7 +272,7 @@ def test_a_tally_reads_the_hours_that_it_is_about(plans: tuple[Ledger, list[str]
 
 def test_the_days_counts_are_summed_on_the_way_without_sorting(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    Counts(ledger).days(YEAR, Scope())
+    Counts(ledger).sums(YEAR, Scope(), Scale(0, 10))
     Counts(ledger).totals(YEAR, Scope(source="site"))
     assert noted == [f"SEARCH {table} USING PRIMARY KEY (day>? AND day<?)" for table in ("quality_counts", "quality_days")]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from areopage.cases.records import Case
+from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality import QualityScores
@@ -21,6 +22,7 @@ from areopage.ledger.quality_records import CriterionResult, DayTotals, Filters,
 from areopage.ledger.records import Judgment, Verdict
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
+from areopage.scoring.counts import Tally
 from areopage.scoring.outcome import TimedOut
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -181,8 +183,8 @@ def test_an_answers_judgments_are_shown_with_it_failed_ones_first_when_they_came
 def test_the_day_of_an_answer_is_its_day_in_utc(scores: QualityScores, monitored: Ledger, scored: MakeScore) -> None:
     evening = datetime(2026, 1, 2, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     scores.finish(scored(timestamp=evening), [use()], [], None)
-    for found in (Counts(monitored).days(YEAR, Scope()), Counts(monitored).totals(YEAR, Scope())):
-        assert [one.day for one in found] == [date(2026, 1, 3)]
+    for found in (Counts(monitored).sums(YEAR, Scope(), SCALE), Counts(monitored).totals(YEAR, Scope())):
+        assert {one.day for one in found} == {date(2026, 1, 3)}
     assert Counts(monitored).judges(Period(start=date(2026, 1, 3), end=date(2026, 1, 4))) != []
     assert Counts(monitored).judges(Period(start=date(2026, 1, 2), end=date(2026, 1, 3))) == []
 
@@ -195,7 +197,7 @@ def test_golden_answers_are_counted_only_where_their_source_is_named(
     counts, lists = Counts(monitored), QualityLists(monitored)
     for source, ids, total in ((None, ["a"], {7.0: 1}), ("golden:notary", ["g"], {1.0: 1}), ("site", ["a"], {7.0: 1})):
         scope = Scope(source=source)
-        assert [day.counts[""] for day in counts.days(YEAR, scope)] == [total]
+        assert [tallies[""] for tallies in counts.variants(YEAR, scope).values()] == [total]
         assert [day.scored for day in counts.totals(YEAR, scope)] == [1]
         assert lists.tally(MOMENT, MOMENT + timedelta(1), scope)[""] == total
         found = [lists.page(Filters(source=source)), lists.page(Filters(source=source, text="why")), lists.worst(YEAR, scope)]
@@ -224,6 +226,14 @@ def test_totals_say_what_was_done_each_day(scores: QualityScores, monitored: Led
     assert Counts(monitored).totals(YEAR, Scope(suite="s")) == [expected]
     assert Counts(monitored).totals(YEAR, Scope(suite="t")) == []
     assert [day.unscored for day in Counts(monitored).totals(YEAR, Scope(variant="B"))] == [1]
+
+
+SCALE = Scale(0, 10)
+
+
+def one_day(day: date) -> Period:
+    """A period of one day."""
+    return Period(start=day, end=day + timedelta(days=1))
 
 
 SCORE = st.none() | st.floats(0, 10) | st.sampled_from([0.0, -0.0, 7.125, 2.675, 10.0])
@@ -261,12 +271,19 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
             if value is not None
         )
         found = {
-            (day.day, day.variant, criterion, score): answers
-            for day in Counts(monitored).days(YEAR, Scope(suite=suite, source=named))
-            for criterion, tally in day.counts.items()
+            (day, variant, criterion, score): answers
+            for day in (MOMENT.date() + timedelta(days=number) for number in range(4))
+            for variant, tallies in Counts(monitored).variants(one_day(day), Scope(suite=suite, source=named)).items()
+            for criterion, tally in tallies.items()
             for score, answers in tally.items()
         }
         assert found == expected
+        for sums in Counts(monitored).sums(YEAR, Scope(suite=suite, source=named), SCALE):
+            values = {key[3]: count for key, count in expected.items() if key[:3] == (sums.day, sums.variant, sums.criterion)}
+            tally_of_day = Tally(values)
+            assert sums.answers == tally_of_day.answers
+            assert sums.weak == tally_of_day.bands(SCALE)[2]
+            assert sums.total / sums.answers == pytest.approx(tally_of_day.mean)
         tally = QualityLists(monitored).tally(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
         by_score: dict[str, Counter[float]] = {}
         for (_, _, criterion, value), answers in expected.items():

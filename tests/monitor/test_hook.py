@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,40 @@ def test_a_faulty_extraction_never_breaks_the_answer(tmp_path: Path) -> None:
         return "a"
 
     assert reply("q") == "a" and vars(reply)["counts"] == {"lost": 1}
+
+
+@pytest.mark.parametrize("fault", [ZeroDivisionError, RuntimeError, OSError, AssertionError])
+def test_whatever_an_extraction_raises_never_breaks_the_answer(tmp_path: Path, fault: type[Exception]) -> None:
+    def extract(arguments: Mapping[str, Any], result: Any) -> Exchange:
+        raise fault("x")
+
+    @monitored(tmp_path, extract=extract)
+    def reply(prompt: str) -> str:
+        return "a"
+
+    assert reply("q") == "a" and vars(reply)["counts"] == {"lost": 1}
+
+
+@pytest.mark.parametrize("context", [object(), 5, True, 1.5, None])
+def test_a_context_that_holds_no_documents_never_breaks_the_answer(tmp_path: Path, context: Any) -> None:
+    @monitored(tmp_path)
+    def reply(prompt: str, context: Any) -> str:
+        return "a"
+
+    assert reply("q", context) == "a" and vars(reply)["counts"] == {"recorded": 1}
+    assert [one.case.documents for one in drained(tmp_path)] == [()]
+
+
+def test_documents_that_fail_while_they_are_read_never_break_the_answer(tmp_path: Path) -> None:
+    def lazy() -> Iterator[str]:
+        yield "a document"
+        raise RuntimeError("the connection is closed")
+
+    @monitored(tmp_path)
+    def reply(prompt: str, documents: Iterator[str]) -> str:
+        return "a"
+
+    assert reply("q", lazy()) == "a" and vars(reply)["counts"] == {"lost": 1}
 
 
 def test_a_function_that_fails_fails_as_before_and_records_nothing(tmp_path: Path) -> None:

@@ -118,16 +118,19 @@ def submissions_of(dataset: "Dataset", source: str, variant: str, language: str)
 
     submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
     for case in dataset.cases:
-        place = "{} row {}".format(*dataset.places[case.id]) if case.id in dataset.places else case.id
+        path, row = dataset.places[case.id]
         try:
-            submissions.append(submission_of_case(case, source, variant, language))
+            submissions.append(submission_of_case(case, Path(path).name, source, variant, language))
         except SubmissionError as fault:
-            refused.append(f"{place}: {fault}")
+            refused.append(f"{path} row {row}: {fault}")
     return submissions, refused
 
 
-def submission_of_case(case: "Case", source: str, variant: str, language: str) -> "Submission":
+def submission_of_case(case: "Case", file: str, source: str, variant: str, language: str) -> "Submission":
     """The submission of a row.
+
+    Args:
+        file: the dataset's name, which a row without a source of its own has as its source.
 
     Raises:
         SubmissionError: the row has no answer, or something is too large.
@@ -139,7 +142,7 @@ def submission_of_case(case: "Case", source: str, variant: str, language: str) -
         case.response or "",
         case.documents,
         id=case.id,
-        source=case.source or source,
+        source=source if source and case.source == file else case.source,
         variant=variant,
         language=language,
         metadata=case.metadata,

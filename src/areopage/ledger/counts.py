@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, func, select
+from sqlalchemy import ColumnElement, Select, Table, case, func, select
 
+from areopage.criteria.records import Scale
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.counting import CALLS, DAY_COLUMNS, NO_SUITE
 from areopage.ledger.monitor_tables import judge_days, quality_counts, quality_days
-from areopage.ledger.quality_records import DayCounts, DaySums, DayTotals, JudgeDays, Period, Scope
+from areopage.ledger.quality_records import DaySums, DayTotals, JudgeDays, Period, Scope
 from areopage.ledger.rows import storable
 from areopage.ledger.scoping import in_source
 from areopage.ledger.store import Ledger
+from areopage.scoring.counts import WEAK_UNDER
+
+TOLERANCE = 1e-6  # of a band's end, whatever binary fractions make of it
 
 
 class Counts:
@@ -19,22 +23,6 @@ class Counts:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-
-    def days(self, period: Period, scope: Scope, criterion: str | None = None) -> Sequence[DayCounts]:
-        """Scores given, by day and variant, in order of days.
-
-        Args:
-            criterion: only this one's; "" is the global score, None takes all.
-        """
-        columns = quality_counts.c
-        group = (columns.day, columns.variant, columns.criterion, columns.score)
-        query = scores_by(group, period, scope).order_by(*group)
-        if criterion is not None:
-            query = query.where(columns.criterion == criterion)
-        found: dict[tuple[Any, str], dict[str, dict[float, int]]] = {}
-        for day, variant, name, score, answers in self._rows(query):
-            found.setdefault((day, variant), {}).setdefault(name, {})[score] = int(answers)
-        return [DayCounts(day=day, variant=variant, counts=counts) for (day, variant), counts in found.items()]
 
     def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
         """Scores given over the whole period: variant -> criterion -> score -> answers; "" is the global score."""
@@ -45,16 +33,25 @@ class Counts:
             found.setdefault(variant, {}).setdefault(criterion, {})[score] = int(answers)
         return found
 
-    def sums(self, period: Period, scope: Scope) -> Sequence[DaySums]:
-        """What a day's mean and variance are made of, by day and criterion, in order of days."""
+    def sums(self, period: Period, scope: Scope, scale: Scale) -> Sequence[DaySums]:
+        """What means and variances are made of, by day, variant and criterion, in order of days.
+
+        Args:
+            scale: the suite's; a score in its weak band counts as weak.
+        """
         columns = quality_counts.c
-        group = (columns.day, columns.criterion)
-        total = func.sum(columns.answers * columns.score)
-        squares = func.sum(columns.answers * columns.score * columns.score)
-        query = scores_by(group, period, scope).add_columns(total, squares).order_by(*group)
+        group = (columns.day, columns.variant, columns.criterion)  # the beginning of the key: nothing is sorted
+        totals = (
+            func.sum(columns.answers * columns.score),
+            func.sum(columns.answers * columns.score * columns.score),
+            func.sum(case((is_weak(columns.score, scale), columns.answers), else_=0)),
+        )
+        query = scores_by(group, period, scope).add_columns(*totals).order_by(*group)
         return [
-            DaySums(day=day, criterion=criterion, answers=int(answers), total=total, squares=squares)
-            for day, criterion, answers, total, squares in self._rows(query)
+            DaySums(
+                day=day, variant=variant, criterion=criterion, answers=int(answers), total=total, squares=squares, weak=int(weak)
+            )
+            for day, variant, criterion, answers, total, squares, weak in self._rows(query)
         ]
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
@@ -103,6 +100,12 @@ def scores_by(group: Sequence[ColumnElement[Any]], period: Period, scope: Scope)
     """How many scores were given, by some of the columns of `quality_counts`."""
     query = select(*group, func.sum(quality_counts.c.answers)).where(*in_scope(quality_counts, period, scope)).group_by(*group)
     return query if scope.suite is None else query.where(quality_counts.c.suite == scope.suite)
+
+
+def is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
+    """Whether a score, of two decimals, is in the weak band; `scoring.counts.band_of` says which that is."""
+    reach = WEAK_UNDER * (scale.max - scale.min)
+    return score < scale.min + reach - TOLERANCE if scale.higher_is_better else score > scale.max - reach + TOLERANCE
 
 
 def in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:

@@ -132,22 +132,19 @@ class Period(Struct, frozen=True, kw_only=True):
         return (self.end - self.start).days
 
 
-class DayCounts(Struct, frozen=True, kw_only=True):
-    """How often each score was given on one day for one variant: criterion -> score -> answers; "" is the global score."""
+class DaySums(Struct, frozen=True, kw_only=True):
+    """How many scores one criterion got on one day for one variant, their sum, the sum of their squares, and how many are weak.
+
+    The criterion "" is the global score.
+    """
 
     day: date
     variant: str
-    counts: dict[str, dict[float, int]]
-
-
-class DaySums(Struct, frozen=True, kw_only=True):
-    """How many scores one criterion got on one day, their sum and the sum of their squares; "" is the global score."""
-
-    day: date
     criterion: str
     answers: int
     total: float
     squares: float
+    weak: int
 
 
 class DayTotals(Struct, frozen=True, kw_only=True):

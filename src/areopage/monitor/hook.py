@@ -21,6 +21,9 @@ PROMPT_NAMES = ("prompt", "question", "query", "message", "messages")
 RESPONSE_NAMES = ("response", "answer", "text", "output")
 DOCUMENT_NAMES = ("documents", "context_chunks", "context", "chunks", "sources")
 
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What a user's own code may raise while an exchange is looked for."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -70,11 +73,10 @@ def monitored(
 
         def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
             try:
-                found = find(signature.bind(*given, **named).arguments, result)
-            except (LookupError, TypeError, ValueError, AttributeError) as fault:
+                # documents may be read only here, from wherever they come: that can fail as well as finding them
+                recorder.record(find(signature.bind(*given, **named).arguments, result))
+            except FAULTS as fault:
                 recorder.refuse(f"{function.__qualname__}: {type(fault).__name__}: {fault}")
-                return
-            recorder.record(found)
 
         if inspect.iscoroutinefunction(function):
             answer = cast(Callable[..., Awaitable[Any]], function)
@@ -146,7 +148,8 @@ def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
     documents = named(fields, DOCUMENT_NAMES)
     if documents is None:
         documents = named(arguments, DOCUMENT_NAMES)
-    return Exchange(prompt=prompt, response=response, documents=documents or ())
+    # a `context` of a web framework is no list of documents
+    return Exchange(prompt=prompt, response=response, documents=documents if isinstance(documents, Iterable) else ())
 
 
 def named(fields: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from areopage.criteria.records import Scale
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters, JudgeDays, Period, Scope
+from areopage.ledger.quality_records import DaySums, Filters, JudgeDays, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures, VariantFigures
@@ -33,7 +33,7 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
     """
     counts, lists = Counts(ledger), QualityLists(ledger)
     sides = _sides(counts, period, scope)
-    now, before = _total(sides), _total(_sides(counts, previous_of(period), scope))
+    now, before = _total(sides), _moments(counts.sums(previous_of(period), scope, scale))
     totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Submissions(ledger).backlog()
     scored, unscored, failed = (sum(getattr(day, name) for day in totals) for name in ("scored", "unscored", "failed"))
     waiting = backlog.waiting + backlog.queued
@@ -74,15 +74,19 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    counts = Counts(ledger)
-    means: dict[date, dict[str, Mean]] = {}
-    for sums in counts.sums(period, scope):
-        means.setdefault(sums.day, {})[sums.criterion] = _mean(Moments(sums.answers, sums.total, sums.squares))
-    weak: dict[date, int] = {}
-    for one in counts.days(period, scope, GLOBAL):
-        weak[one.day] = weak.get(one.day, 0) + Tally(one.counts[GLOBAL]).bands(scale)[2]
+    sums = Counts(ledger).sums(period, scope, scale)
+    by_day: dict[date, list[DaySums]] = {}
+    for one in sums:
+        by_day.setdefault(one.day, []).append(one)
     days = [period.start + timedelta(days=number) for number in range(period.days)]
-    return tuple(DayFigures(day=day, means=means.get(day, {}), weak=weak.get(day, 0)) for day in days)
+    return tuple(
+        DayFigures(
+            day=day,
+            means={criterion: _mean(moments) for criterion, moments in _moments(by_day.get(day, ())).items()},
+            weak=sum(one.weak for one in by_day.get(day, ()) if one.criterion == GLOBAL),
+        )
+        for day in days
+    )
 
 
 def previous_of(period: Period) -> Period:
@@ -90,7 +94,7 @@ def previous_of(period: Period) -> Period:
     return Period(start=period.start - timedelta(days=period.days), end=period.start)
 
 
-def shown_criteria(now: Tallies, before: Tallies, labels: Mapping[str, str]) -> dict[str, str]:
+def shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:
     """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
     others = sorted({*now, *before} - {GLOBAL, *labels})
     return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
@@ -111,13 +115,21 @@ def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
     return total
 
 
+def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
+    """The moments of each criterion over days and variants."""
+    found: dict[str, Moments] = {}
+    for one in sums:
+        found[one.criterion] = found.get(one.criterion, Moments()).plus(one.answers, one.total, one.squares)
+    return found
+
+
 def _mean(tally: Tally | Moments) -> Mean:
     """The mean with its interval."""
     low, high = tally.interval or (None, None)
     return Mean(answers=tally.answers, mean=tally.mean, low=low, high=high)
 
 
-def _change(later: Tally, earlier: Tally) -> Change:
+def _change(later: Tally, earlier: Tally | Moments) -> Change:
     """The difference of two means."""
     found = compare(later, earlier)
     if found is None:
@@ -125,9 +137,9 @@ def _change(later: Tally, earlier: Tally) -> Change:
     return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value)
 
 
-def _criterion(criterion: str, label: str, now: Tallies, before: Tallies, scale: Scale) -> CriterionFigures:
+def _criterion(criterion: str, label: str, now: Tallies, before: Mapping[str, Moments], scale: Scale) -> CriterionFigures:
     """One criterion over the period."""
-    tally, earlier = now.get(criterion, Tally()), before.get(criterion, Tally())
+    tally, earlier = now.get(criterion, Tally()), before.get(criterion, Moments())
     return CriterionFigures(
         criterion=criterion,
         label=label,

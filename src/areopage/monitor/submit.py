@@ -154,9 +154,11 @@ def submission_of(
     Raises:
         SubmissionError: something is missing, of the wrong kind, or too large.
     """
+    if not isinstance(metadata, Mapping | None):
+        raise SubmissionError(f"metadata: give an object, not {type(metadata).__name__}")
     now = datetime.now(UTC)
     case = Case(
-        id=id or new_id(),
+        id=_text(id, "id") or new_id(),
         prompt=_prompt(prompt),
         response=_text(response, "response"),
         documents=_documents(documents),
@@ -219,7 +221,10 @@ def _prompt(prompt: str | Sequence[Turn | Mapping[str, Any]]) -> str | tuple[Tur
 
 
 def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple[Document, ...]:
-    given = [documents] if isinstance(documents, str | Mapping) else list(documents)
+    try:
+        given = [documents] if isinstance(documents, str | Mapping | Document) else list(documents)
+    except TypeError:
+        raise SubmissionError(f"documents: give a list of texts or objects, not {type(documents).__name__}") from None
     try:
         read = iter(read_documents([dict(one) if isinstance(one, Mapping) else one for one in given if not _is_record(one)]))
     except ValueError as fault:

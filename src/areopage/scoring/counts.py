@@ -22,7 +22,9 @@ DECIMALS = 2
 STEPS = 10
 LEVEL = 0.95
 
-_EXCELLENT_ABOVE, _WEAK_UNDER = 0.8, 0.6
+EXCELLENT_ABOVE, WEAK_UNDER = 0.8, 0.6
+"""Shares of the scale at which the bands part."""
+
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, whatever binary fractions make of it
 
@@ -98,9 +100,9 @@ class Tally(Struct, frozen=True):
 class Moments(Struct, frozen=True):
     """How many answers there were, the sum of their scores, and the sum of their scores' squares."""
 
-    answers: int
-    total: float
-    squares: float
+    answers: int = 0
+    total: float = 0.0
+    squares: float = 0.0
 
     @property
     def mean(self) -> float | None:
@@ -108,12 +110,21 @@ class Moments(Struct, frozen=True):
         return self.total / self.answers if self.answers else None
 
     @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean, as `Tally.interval`."""
+    def variance(self) -> float | None:
+        """The sample variance, None under two answers."""
         mean = self.mean
         if mean is None or self.answers < 2:
             return None
-        return mean_interval(self.answers, mean, max(0.0, self.squares - self.total * mean) / (self.answers - 1))
+        return max(0.0, self.squares - self.total * mean) / (self.answers - 1)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean, as `Tally.interval`."""
+        return mean_interval(self.answers, self.mean, self.variance)
+
+    def plus(self, answers: int, total: float, squares: float) -> "Moments":
+        """With further answers."""
+        return Moments(self.answers + answers, self.total + total, self.squares + squares)
 
 
 def mean_interval(answers: int, mean: float | None, variance: float | None) -> tuple[float, float] | None:
@@ -130,12 +141,12 @@ def band_of(score: float | None, scale: Scale) -> Band:
         return "unscored"
     share = (round(score, DECIMALS) - scale.min) / (scale.max - scale.min)
     better = round(share if scale.higher_is_better else 1.0 - share, _SHARE_DECIMALS)
-    if better > _EXCELLENT_ABOVE:
+    if better > EXCELLENT_ABOVE:
         return "excellent"
-    return "weak" if better < _WEAK_UNDER else "good"
+    return "weak" if better < WEAK_UNDER else "good"
 
 
-def compare(later: Tally, earlier: Tally) -> Comparison | None:
+def compare(later: Tally | Moments, earlier: Tally | Moments) -> Comparison | None:
     """How much the mean changed (later minus earlier), by Welch's test; None where either side has under two answers.
 
     Where no answer differs from its own side's mean there is no spread to weigh the difference against: the interval has no
