@@ -2,7 +2,8 @@
 
     python benchmarks/monitor_api.py                            SQLite, no worker
     python benchmarks/monitor_api.py --url postgresql://...     PostgreSQL (an empty database)
-    python benchmarks/monitor_api.py --worker                   with the worker in the server's process, judging all the while
+    python benchmarks/monitor_api.py --worker inside            with the worker in the server's process, judging all the while
+    python benchmarks/monitor_api.py --worker beside            with a worker in a process of its own
     python benchmarks/monitor_api.py --rate 300                 at a fixed rate, as in production, not as fast as it goes
 
 The worker's judge is the mock server of ../shared/bench, which answers after --latency-ms; skipped where it is not there.
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import aiohttp
@@ -91,7 +92,8 @@ def process(pattern: str, *command: str, folder: Path, environment: dict[str, st
 
 def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str]) -> dict[str, object]:
     ledger = wishes.url or str(folder / "ledger.db")
-    judges = ["openai:judge-a"] if wishes.worker else ["rules:answer_quality"]
+    working = wishes.worker != "none"
+    judges = ["openai:judge-a"] if working else ["rules:answer_quality"]
     settings = {"ledger": ledger, "judges": judges, "worker": {"concurrency": wishes.judging}, "report": {"enabled": False}}
     (folder / "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
     areopage = (sys.executable, "-m", "areopage")
@@ -99,8 +101,15 @@ def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str
         [*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True
     )
     key = created.stdout.decode().strip()
-    options = () if wishes.worker else ("--no-worker",)
-    with process(r"http://[\d.:]+", *areopage, "serve", "--port", "0", *options, folder=folder, environment=environment) as url:
+    options = () if wishes.worker == "inside" else ("--no-worker",)
+    with ExitStack() as stack:
+
+        def start(pattern: str, *arguments: str) -> str:
+            return stack.enter_context(process(pattern, *areopage, *arguments, folder=folder, environment=environment))
+
+        url = start(r"http://[\d.:]+", "serve", "--port", "0", *options)
+        if wishes.worker == "beside":
+            start("judging", "monitor", "worker")
         asyncio.run(send(url, key, WARM_UP, wishes))
         durations, wall = asyncio.run(send(url, key, wishes.requests, wishes))
         opened = Ledger.open(ledger)
@@ -120,7 +129,7 @@ def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str
         "p50_ms": round(durations[len(durations) // 2] * 1e3, 1),
         "p99_ms": round(durations[int(len(durations) * 0.99)] * 1e3, 1),
         "longest_ms": round(durations[-1] * 1e3, 1),
-        "evaluated_meanwhile": answers + WARM_UP * wishes.batch - backlog.waiting - backlog.queued if wishes.worker else None,
+        "evaluated_meanwhile": answers + WARM_UP * wishes.batch - backlog.waiting - backlog.queued if working else None,
     }
 
 
@@ -131,13 +140,13 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=32, help="requests in flight")
     parser.add_argument("--batch", type=int, default=1, help="answers in each request")
     parser.add_argument("--rate", type=float, default=0.0, help="requests a second; 0: as fast as it goes")
-    parser.add_argument("--worker", action="store_true", help="judge in the server's process")
+    parser.add_argument("--worker", choices=("none", "inside", "beside"), default="none", help="who judges meanwhile")
     parser.add_argument("--judging", type=int, default=16, help="answers in judgment at once")
     parser.add_argument("--latency-ms", type=int, default=200, help="of the mock judge")
     wishes = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        if not wishes.worker:
+        if wishes.worker == "none":
             print(json.dumps(measure(folder, wishes, {})))
         elif not MOCK.is_file():
             print(json.dumps({"benchmark": "monitor_api", "skipped": f"the mock server {MOCK.name} is not there"}))

@@ -300,3 +300,13 @@ def test_a_dead_real_receiver_leaves_its_error_in_sight(ledger: Ledger) -> None:
     (alert,) = by_rule(ledger, "answer")
     assert alert.delivery == "pending"
     assert alert.delivery_error.startswith("url 1 (json://…): ")
+
+
+def test_thresholds_off_the_suites_scale_are_named_when_the_duties_begin(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    alert_duties(ledger, config_of(Path(), threshold=99))
+    assert "alerts.threshold is 99, which is not on the suite's scale of 0 to 10" in caplog.text
+    caplog.clear()
+    alert_duties(ledger, config_of(Path()))
+    assert caplog.text == ""

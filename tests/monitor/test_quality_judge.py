@@ -238,8 +238,8 @@ def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluatio
 
 def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
     from areopage.jury.judges import Judge
+    from areopage.jury.standing import standing_of
     from areopage.models.reference import ModelReference
-    from areopage.monitor.evaluation import standing_of
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))
     unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), standing="a coin flip")

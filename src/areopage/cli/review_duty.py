@@ -7,6 +7,7 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.review.fill import FillSettings, fill_queue
+from areopage.suites.loader import load_suite
 
 HOURLY = "20 * * * *"
 
@@ -16,6 +17,7 @@ def fill_settings(config: MonitorConfig) -> FillSettings:
     review, alerts = config.section.review, config.section.alerts
     return FillSettings(
         threshold=alerts.threshold if review.low_scores else None,
+        higher_is_better=load_suite(config.suite).scale.higher_is_better,
         spread=review.spread,
         sample=review.sample,
         raters=review.raters,

@@ -50,11 +50,11 @@ class QualityLists:
                 return
             last = found[-1].number
 
-    def worst(self, period: Period, scope: Scope, limit: int = 5) -> list[QualityScore]:
-        """The scored answers of a period with the lowest global score."""
+    def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[QualityScore]:
+        """The scored answers of a period with the worst global score: the lowest, unless lower is better on the suite's scale."""
         columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
-        query = extremes(COLUMNS.score_global, period, scope)
-        return self._scores(query.order_by(*columns).limit(limit))
+        order = columns if higher_is_better else [column.desc() for column in columns]
+        return self._scores(extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[QualityScore]:
         """The answers of a period on which judges differ most."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
+from areopage.jury.standing import standing_of
 from areopage.ledger.quality_records import Band, CriterionResult, JudgeUse
 from areopage.ledger.records import Judgment
 from areopage.monitor.context import fit_documents
@@ -203,12 +204,6 @@ def failure_of(one: PlannedPass) -> str:
 def why_retryable(passes: Sequence[PlannedPass]) -> str:
     """Why another attempt may bring a verdict that this one did not; "" where none can."""
     return next((failure_of(one) for one in passes if isinstance(one.outcome, TimedOut | Unreachable | None)), "")
-
-
-def standing_of(judges: Sequence[Judge]) -> str:
-    """What is known of the judges' fitness: those known to be unfit, with the reason; else that none was examined."""
-    unfit = [f"{judge.name} ({judge.standing})" for judge in judges if judge.standing]
-    return f"not fit: {'; '.join(unfit)}" if unfit else "never examined"
 
 
 def widest(scores: Any) -> float | None:

@@ -54,7 +54,7 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         days=daily_figures(ledger, period, scope, scale),
         variants=tuple(_variants(sides, scale)),
         judges=tuple(_health(use) for use in judges),
-        worst=tuple(lists.worst(period, scope, WORST)),
+        worst=tuple(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)),
         seconds=sum(day.seconds for day in totals),
         prompt_tokens=sum(day.prompt_tokens for day in totals),
         completion_tokens=sum(day.completion_tokens for day in totals),

@@ -17,8 +17,9 @@ import msgspec
 
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document, Turn
-from areopage.errors import AreopageError, StorageError, SubmissionError
+from areopage.errors import AreopageError, DatasetError, StorageError, SubmissionError
 from areopage.ledger.quality_records import Submission
+from areopage.monitor.answer_case import prompt_of, writable
 
 if TYPE_CHECKING:
     from areopage.ledger.store import Ledger
@@ -211,13 +212,10 @@ def checked(submission: Submission) -> Submission:
 
 
 def _prompt(prompt: str | Sequence[Turn | Mapping[str, Any]]) -> str | tuple[Turn, ...]:
-    if isinstance(prompt, str):
-        return _text(prompt, "prompt")
     try:
-        turns = msgspec.convert([turn if isinstance(turn, Turn) else dict(turn) for turn in prompt], tuple[Turn, ...])
-    except (msgspec.ValidationError, TypeError, ValueError) as fault:
-        raise SubmissionError(f"prompt: give a text, or turns with role (user, assistant) and content: {fault}") from None
-    return tuple(Turn(role=turn.role, content=_text(turn.content, "prompt")) for turn in turns)
+        return prompt_of(prompt)
+    except DatasetError as fault:
+        raise SubmissionError(str(fault)) from None
 
 
 def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple[Document, ...]:
@@ -247,11 +245,11 @@ def _is_record(one: object) -> bool:
 
 
 def _text(value: object, name: str) -> str:
-    """A text that can be written as UTF-8; lone surrogates become U+FFFD."""
+    """A text that can be written as UTF-8.
+
+    Raises:
+        SubmissionError: it is no text.
+    """
     if not isinstance(value, str):
         raise SubmissionError(f"{name}: give a text, not {type(value).__name__}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value
+    return writable(value)

@@ -25,7 +25,8 @@ class FillSettings(Struct, frozen=True, kw_only=True):
     """What goes to the queue.
 
     Args:
-        threshold: answers with a global score under it are weak, on the suite's scale; None takes none.
+        threshold: answers with a global score on its bad side are weak, on the suite's scale; None takes none.
+        higher_is_better: whether the bad side is under it.
         spread: judges differ on a criterion by at least so many points.
         sample: how many answers of each day are drawn at random.
         raters: how many should label each answer.
@@ -33,6 +34,7 @@ class FillSettings(Struct, frozen=True, kw_only=True):
     """
 
     threshold: float | None = 6.0
+    higher_is_better: bool = True
     spread: float = 3.0
     sample: int = 5
     raters: int = 1
@@ -107,8 +109,10 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     threshold = settings.threshold
     if threshold is None:
         return []
-    found = QualityLists(ledger).worst(day_of(day), Scope(), settings.most)
-    return own([score for score in found if score.score_global is not None and score.score_global < threshold])
+    good = settings.higher_is_better
+    found = QualityLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
+    side = 1.0 if good else -1.0
+    return own([score for score in found if score.score_global is not None and side * (score.score_global - threshold) < 0.0])
 
 
 def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
+from areopage.criteria.records import Scale
 from areopage.ledger.alert_pacing import AlertPacing
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.counts import Counts
@@ -70,6 +71,8 @@ def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
         ConfigError: the suite cannot be loaded.
     """
     desk = open_desk(ledger, config)
+    for fault in off_scale(desk.section, desk.voice.scale):
+        LOG.warning("%s", fault)
 
     async def watch(due: datetime) -> None:
         await asyncio.to_thread(check_windows, desk, due)
@@ -81,6 +84,16 @@ def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     if config.section.alerts.urls:
         duties.append(Duty(name="alert-delivery", schedule=EVERY_TEN_SECONDS, run=deliver))
     return duties
+
+
+def off_scale(section: AlertsSection, scale: Scale) -> list[str]:
+    """What is said of thresholds that no score of the suite can pass: such a rule always alerts, or never."""
+    mean = section.mean.threshold if section.mean.enabled else None
+    return [
+        f"{key} is {threshold:g}, which is not on the suite's scale of {scale.min:g} to {scale.max:g}: set it in monitor.yml"
+        for key, threshold in (("alerts.threshold", section.threshold), ("alerts.mean.threshold", mean))
+        if threshold is not None and not scale.min <= threshold <= scale.max
+    ]
 
 
 def raise_answer_alert(desk: AlertDesk, score: QualityScore, now: datetime) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from areopage.criteria.records import Scale
+from areopage.jury.standing import NEVER_EXAMINED, NOT_FIT, is_unfit
 from areopage.ledger.quality_records import Alert, QualityScore
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, Voice, lines, listed, plain, voice_for
@@ -14,7 +15,6 @@ from areopage.monitor.config import AlertsSection
 GOLDEN_SOURCE = "golden:"
 GATHERED_SHOWN = 10
 # as `areopage.monitor.evaluation.standing_of` puts it
-NEVER_EXAMINED, NOT_FIT = "never examined", "not fit: "
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 
@@ -73,7 +73,7 @@ def standing_text(standing: str, voice: Voice) -> str:
     """What is known of the judges' fitness, in the voice's language; the names and reasons in it stay as they are."""
     if standing == NEVER_EXAMINED:
         return voice.words["standing_unknown"]
-    if standing.startswith(NOT_FIT):
+    if is_unfit(standing):
         return voice.say("standing_unfit", who=plain(standing.removeprefix(NOT_FIT), REMARK_LENGTH))
     return plain(standing, REMARK_LENGTH)
 

@@ -6,13 +6,13 @@ As in the benchmark's report, everything that comes from outside is escaped, and
 from markupsafe import Markup
 
 from areopage import __version__
+from areopage.jury.standing import is_unfit
 from areopage.report.charts import Level, Series, bar_chart, trend_chart
 from areopage.report.html import environment
 from areopage.report.languages import MISSING, Language
 from areopage.report.page import place_on
 from areopage.report.quality import wording
 from areopage.report.quality.page import TREND_LINES, QualityReport, certain, cut_interval
-from areopage.report.standing import is_unfit
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import OUTCOME_NAMES
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from areopage import __version__
+from areopage.jury.standing import is_unfit
 from areopage.ledger.quality_records import QualityScore
 from areopage.report.languages import MISSING, Language
 from areopage.report.quality import wording
 from areopage.report.quality.html import FAILURES
 from areopage.report.quality.page import QualityReport
-from areopage.report.standing import is_unfit
 
 LONGEST_TEXT, HEADING = 1_000, 120
 

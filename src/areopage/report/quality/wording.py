@@ -7,11 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from areopage.criteria.records import Scale
+from areopage.jury.standing import NEVER_EXAMINED, is_unfit
 from areopage.ledger.quality_records import Period
 from areopage.monitor.figures import Change, CriterionFigures, Mean
 from areopage.report.languages import MISSING, WIDE, Language, language_for
 from areopage.report.quality.page import QualityReport, band_limits, certain, cut_interval
-from areopage.report.standing import NEVER_EXAMINED, is_unfit, unfit_judges
+from areopage.report.standing import unfit_judges
 
 WORDS = Path(__file__).with_name("words.yml")
 
@@ -112,14 +113,14 @@ def standing_text(language: Language, standing: str) -> str:
     """What is known of all judges: never examined; not fit to judge: tiny (why)."""
     if is_unfit(standing):
         return language.say("standing_known_unfit", judges=unfit_judges(language, standing))
-    return language.say("standing_unexamined") if standing in NEVER_EXAMINED else standing
+    return language.say("standing_unexamined") if standing in ("", NEVER_EXAMINED) else standing
 
 
 def standing_mark(language: Language, standing: str) -> str:
     """The same in the fewest words, to stand beside means."""
     if is_unfit(standing):
         return language.say("judges_unfit")
-    return language.say("judges_unknown") if standing in NEVER_EXAMINED else standing
+    return language.say("judges_unknown") if standing in ("", NEVER_EXAMINED) else standing
 
 
 def band_rows(language: Language, figures: CriterionFigures, scale: Scale) -> list[tuple[str, str, int, float]]:

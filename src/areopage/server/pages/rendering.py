@@ -20,12 +20,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from areopage import __version__
+from areopage.jury.standing import is_unfit
 from areopage.report.agreement import AGREEMENT_WORDS
 from areopage.report.charts import STYLES
 from areopage.report.languages import LANGUAGES, WORDS_FILE, Language, typeset
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.pages.formats import answer_url, filters_of, review_url
-from areopage.server.pages.standings import standing_of_judge, standing_text, unfit
+from areopage.server.pages.standings import standing_of_judge, standing_text
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -85,7 +86,7 @@ def environment(language: Language, assets: Mapping[str, str]) -> Environment:
         say=language.say,
         count=language.count,
         standing=partial(standing_text, language),
-        unfit=unfit,
+        unfit=is_unfit,
         standing_of_judge=standing_of_judge,
         asset=assets.__getitem__,
         answer_url=answer_url,
