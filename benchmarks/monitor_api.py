@@ -84,7 +84,7 @@ def process(pattern: str, *command: str, folder: Path, environment: dict[str, st
             assert running.stdout is not None
             line = running.stdout.readline()
             found = re.search(pattern, line)
-            assert found, line + (running.stdout.read() if running.poll() is not None else "")
+            assert found, line
             yield found.group()
         finally:
             running.send_signal(signal.SIGTERM)

@@ -72,7 +72,7 @@ def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     """
     desk = open_desk(ledger, config)
     for fault in off_scale(desk.section, desk.voice.scale):
-        LOG.warning("%s", fault)
+        logger.warning("%s", fault)
 
     async def watch(due: datetime) -> None:
         await asyncio.to_thread(check_windows, desk, due)
