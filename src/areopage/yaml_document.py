@@ -32,8 +32,8 @@ class YamlDocument(Struct, frozen=True, kw_only=True):
         return ConfigError(message, path=self.path, line=self.line(*keys), key=".".join(str(key) for key in keys) or None)
 
 
-def read_yaml(path: Path) -> YamlDocument:
-    """Read a YAML mapping.
+def read_yaml(path: Path, *, may_be_empty: bool = False) -> YamlDocument:
+    """Read a YAML mapping; with `may_be_empty`, a file that holds nothing but comments is one without keys.
 
     Raises:
         ConfigError: the file is missing, cannot be read, is not YAML, repeats a key or is not a mapping.
@@ -48,11 +48,11 @@ def read_yaml(path: Path) -> YamlDocument:
         raise ConfigError("not UTF-8 text: save it as UTF-8", path=path) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path=path) from None
-    return parse_yaml(text, path)
+    return parse_yaml(text, path, may_be_empty=may_be_empty)
 
 
-def parse_yaml(text: str, path: Path) -> YamlDocument:
-    """Parse the text of a YAML mapping; `path` is named in errors.
+def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocument:
+    """Parse the text of a YAML mapping, empty or not as in `read_yaml`; `path` is named in errors.
 
     Raises:
         ConfigError: as in `read_yaml`.
@@ -79,6 +79,8 @@ def parse_yaml(text: str, path: Path) -> YamlDocument:
         raise ConfigError("not valid YAML: a value does not fit its tag (`!!...`)", path=path) from None
     finally:
         loader.dispose()
+    if data is None and may_be_empty:
+        data = {}
     if not isinstance(data, dict):
         raise ConfigError("must be a mapping of keys to values", path=path, line=1)
     return YamlDocument(path=path, data=data, lines=lines)

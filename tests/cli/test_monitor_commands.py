@@ -38,7 +38,7 @@ def wait_for(command: "Command", count: int) -> None:
 
 def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", configured: Path) -> None:
     ended = command("monitor", "submit", configured, "--source", "bot", "--language", "fr")
-    assert ended.code == 0 and ended.out.startswith("8 answers handed over to ")
+    assert ended.code == 1 and ended.out.startswith("8 answers handed over to ")
     assert "row 10: response: is empty" in ended.err and "id0" in ended.err
     again = command("monitor", "submit", configured)
     assert "0 answers handed over" in again.out and "8 were there already" in again.out
@@ -53,6 +53,28 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     assert said.splitlines()[-1] == "stopped: 0 answers left" and "Traceback" not in said
     after = command("monitor", "status")
     assert "waiting 0, with the judges 0, given up 0\n" in after.out and ": stopped," in after.out
+
+
+def test_handing_over_is_done_where_all_rows_were_taken_or_were_there_already(command: "Command", configured: Path) -> None:
+    for words in ("3 answers handed over", "3 were there already"):
+        ended = command("monitor", "submit", configured, "--limit", "3")
+        assert ended.code == 0 and words in ended.out
+
+
+def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "Command") -> None:
+    assert command("monitor", "init").code == 0
+    for arguments in (("status",), ("report", "--lang", "en"), ("export", "--out", "a.csv")):
+        ended = command("monitor", *arguments)
+        assert ended.code == 0 and ended.err.startswith("no answers yet"), ended.err
+    assert (command.folder / "a.csv").read_text(encoding="utf-8").startswith("id,timestamp,")
+    assert not command.outputs.exists()
+
+
+def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", configured: Path) -> None:
+    (command.folder / "monitor.yml").write_text("sampling: 0\nledger: kept/ledger.db\n", encoding="utf-8")
+    command("monitor", "submit", configured)
+    out = command("monitor", "status").out
+    assert "waiting 0," in out and "left out by sampling: 8 so far (sampling is 0 now)\n" in out
 
 
 def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Command", configured: Path) -> None:
@@ -105,7 +127,7 @@ def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: 
 
 
 def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
-    assert "there is no ledger" in command("monitor", "status").refused()
+    assert "there is no ledger" in command("monitor", "retry").refused()
     assert "nowhere.csv" in command("monitor", "submit", "nowhere.csv").refused()
     (command.folder / "monitor.yml").write_text("judges: ['openai:nowhere']\n")
     assert "nowhere" in command.process("monitor", "worker").refused()

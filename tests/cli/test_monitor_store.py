@@ -133,6 +133,40 @@ def test_every_export_is_in_the_audit_log(monitor: Command) -> None:
     assert entry.detail == "csv, text full, all days, band 'weak'"
 
 
+def test_the_audit_log_keeps_no_words_of_a_search(monitor: Command) -> None:
+    monitor("monitor", "export", "--out", "a.csv", "--find", "Dupont")
+    with ledger_of(monitor) as ledger:
+        (entry,) = Audit(ledger).list()
+    assert entry.detail == "csv, text redacted, all days, only answers with words that were searched for"
+
+
+def test_a_configuration_without_keys_means_the_defaults(command: Command) -> None:
+    path = command.folder / "monitor.yml"
+    for text in ("", "# nothing yet\n", "---\n"):
+        path.write_text(text, encoding="utf-8")
+        assert load_monitor_config(path).section == MonitorSection()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("worker: {attemps: 3}", "there is no such key: use one of attempts, concurrency, dead_after, longest_pause, pause"),
+        ("bots: {url: {url: x, ur: x}}", "bots.url.ur: there is no such key: use one of "),
+        ("sampling: 1\nwhat: 2", "monitor.yml:2: what: there is no such key: use one of alerts, bots, context, golden, joint, "),
+        ("worker: {rate_limit: {answers: 3}}", "worker.rate_limit.seconds: this key is missing"),
+        ("golden: {}", "golden.dataset: this key is missing"),
+        ("worker: {rate_limit: {answer: 3, answers: 1, seconds: 2}}", "no such key: use one of answers, seconds"),
+        ("worker: 3", "worker: must be keys with values, got 3"),
+        ("judges: one", "judges: must be a list, got 'one'"),
+        ("joint: {a: b}", "joint: must be true or false, got keys with values"),
+    ],
+)
+def test_a_mistake_in_the_configuration_says_what_is_allowed(command: Command, text: str, words: str) -> None:
+    (command.folder / "monitor.yml").write_text(text, encoding="utf-8")
+    said = command("monitor", "status").refused()
+    assert words in said and "pydantic" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, event, text
 
 from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.connection import open_engine, shown, url_of
+from areopage.ledger.connection import open_engine, shown, storage_errors, url_of
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables import REVISION, metadata
@@ -199,3 +199,11 @@ def test_an_existing_ledger_that_may_only_be_read_is_one_line(tmp_path: Path, ju
     with pytest.raises(StorageError, match="cannot be opened and written there"):
         ledger.append([judgment()])
     ledger.close()
+
+
+def test_too_many_at_once_is_a_storage_error_and_not_a_bug(tmp_path: Path) -> None:
+    """A worker that shares its ledger with a crowd of readers tries again; an error that it does not know would end it."""
+    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}", pool_size=1, max_overflow=0, pool_timeout=0.01)
+    with engine.connect(), pytest.raises(StorageError, match="too many wait"), storage_errors("here"), engine.connect():
+        pass
+    engine.dispose()

@@ -1,5 +1,6 @@
 """Scores of answers: written once however often they come, and the days' counts are those of the rows."""
 
+import math
 import secrets
 from collections import Counter
 from collections.abc import Callable
@@ -222,7 +223,8 @@ def test_a_judges_work_is_summed_over_days_by_outcome_and_currency(
 def test_totals_say_what_was_done_each_day(scores: QualityScores, monitored: Ledger, scored: MakeScore) -> None:
     scores.finish(scored("a", seconds=1.5, prompt_tokens=10, completion_tokens=None), [], [], None)
     scores.finish(scored("b", score_global=None, band="unscored", variant="B", seconds=2.0, prompt_tokens=5), [], [], None)
-    expected = DayTotals(day=MOMENT.date(), scored=1, unscored=1, failed=0, seconds=3.5, prompt_tokens=15, completion_tokens=0)
+    work = {"seconds": 3.5, "prompt_tokens": 15, "completion_tokens": 0}
+    expected = DayTotals(day=MOMENT.date(), scored=1, unscored=1, failed=0, left_out=0, **work)  # type: ignore[arg-type]
     assert Counts(monitored).totals(YEAR, Scope(suite="s")) == [expected]
     assert Counts(monitored).totals(YEAR, Scope(suite="t")) == []
     assert [day.unscored for day in Counts(monitored).totals(YEAR, Scope(variant="B"))] == [1]
@@ -283,7 +285,15 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
             tally_of_day = Tally(values)
             assert sums.answers == tally_of_day.answers
             assert sums.weak == tally_of_day.bands(SCALE)[2]
-            assert sums.total / sums.answers == pytest.approx(tally_of_day.mean)
+            given_scores = [
+                value
+                for row in kept
+                for criterion, value in (("", row.score_global), ("q.x", row.criteria[0].score))
+                if value is not None
+                and (row.timestamp.date(), row.variant, criterion) == (sums.day, sums.variant, sums.criterion)
+            ]
+            assert sums.total == pytest.approx(math.fsum(given_scores), abs=1e-9)
+            assert sums.squares == pytest.approx(math.fsum(value * value for value in given_scores), abs=1e-9)
         tally = QualityLists(monitored).tally(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
         by_score: dict[str, Counter[float]] = {}
         for (_, _, criterion, value), answers in expected.items():

@@ -173,6 +173,14 @@ def test_an_answer_that_was_given_up_and_comes_late_is_failed_no_more(
     assert (day.scored, day.failed) == (1, 0)
 
 
+def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Submissions, monitored: Ledger, submission: Make) -> None:
+    left_out = [msgspec.structs.replace(submission(id), state="left_out") for id in "aba"]
+    assert intake.add([*left_out, submission("c")]) == [True, True, False, True]
+    assert intake.add([*left_out, msgspec.structs.replace(submission("c"), state="left_out")]) == [False] * 4
+    (day,) = Counts(monitored).totals(PERIOD, Scope(suite="s"))
+    assert (day.scored, day.unscored, day.failed, day.left_out) == (0, 0, 0, 2)
+
+
 def test_the_backlog_says_how_much_waits_and_since_when(intake: Submissions, submission: Make) -> None:
     assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
     times = {id: MOMENT + timedelta(minutes=number) for number, id in enumerate("efabcd")}

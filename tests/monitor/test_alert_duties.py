@@ -1,6 +1,7 @@
 """Alerts over a ledger: opened once, closed past clear, sent until somebody got them, never in a storm."""
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_an_alert_opens_once_is_counted_while_it_holds_and_closes_past_clear(led
     assert by_rule(ledger, "mean")[0].state == "closed"
     (notice,) = by_rule(ledger, "recovered")
     assert (notice.state, notice.delivery) == ("closed", "pending")
-    assert notice.title == "The mean has recovered: 7.9 of 10"
+    assert notice.title == "The mean has recovered: 7.88 of 10"
     check_windows(desk, MOMENT + timedelta(minutes=4))
     assert len(by_rule(ledger, "recovered")) == 1
 
@@ -270,6 +271,18 @@ def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
     assert Alerts(ledger).undelivered(MOMENT + timedelta(days=1)) == []
 
 
+def test_an_alert_of_an_erased_answer_is_closed(ledger: Ledger) -> None:
+    from areopage.ledger.quality import QualityScores
+
+    desk = desk_of(ledger)
+    store_scores(ledger, [quality_score(3.0), quality_score(3.0, id="stays")])
+    for id in ("a-1", "stays"):
+        raise_answer_alert(desk, quality_score(3.0, id=id), MOMENT)
+    QualityScores(ledger).erase(["a-1"])
+    states = {alert.subject: (alert.state, alert.closed_at is not None) for alert in by_rule(ledger, "answer")}
+    assert states == {"a-1": ("closed", True), "stays": ("open", False)}
+
+
 def test_the_duties_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "FakeBot", tmp_path: Path) -> None:
     config = config_of(tmp_path, urls=[receiver.url.replace("http://", "json://")], link="http://127.0.0.1:8600")
     fill(ledger, "low", 4.0, 30)
@@ -278,7 +291,7 @@ def test_the_duties_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: 
     assert (deliver.name, deliver.schedule) == ("alert-delivery", "*/10 * * * * *")
     run_duty(watch, MOMENT)
     run_duty(deliver, MOMENT)
-    assert sorted(asked.body["title"] for asked in receiver.asked) == ["Many weak answers: 100%", "The mean is low: 4.0 of 10"]
+    assert sorted(asked.body["title"] for asked in receiver.asked) == ["Many weak answers: 100%", "The mean is poor: 4.0 of 10"]
     assert "See: http://127.0.0.1:8600/monitor" in receiver.asked[0].body["message"]
 
 
@@ -302,11 +315,39 @@ def test_a_dead_real_receiver_leaves_its_error_in_sight(ledger: Ledger) -> None:
     assert alert.delivery_error.startswith("url 1 (json://…): ")
 
 
-def test_thresholds_off_the_suites_scale_are_named_when_the_duties_begin(
+def test_a_dead_address_is_complained_of_once_until_it_is_something_else(
     ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    alert_duties(ledger, config_of(Path(), threshold=99))
-    assert "alerts.threshold is 99, which is not on the suite's scale of 0 to 10" in caplog.text
-    caplog.clear()
-    alert_duties(ledger, config_of(Path()))
-    assert caplog.text == ""
+    desk, errors = desk_of(ledger), ["refused", "refused", "refused", "too slow", "too slow", "", "too slow"]
+
+    def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+        return [Sent(place="url 1 (json://…)", error=errors.pop(0))]
+
+    for n in range(7):
+        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
+    for n in range(5):
+        send_due(desk, MOMENT + timedelta(seconds=10 * n), {}, post)
+    send_due(desk, MOMENT + timedelta(seconds=50), {}, post)
+    warned = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    place = "alerts do not arrive at url 1 (json://…): "
+    assert warned == [f"{place}refused", f"{place}too slow", f"{place}too slow"]
+
+
+def test_an_alert_that_is_given_up_is_said_so_in_the_log(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    desk, post = desk_of(ledger), Post(failing=1000)
+    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    for hour in range(24):
+        send_due(desk, MOMENT + timedelta(hours=hour), {}, post)
+    first, last = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert first == "alerts do not arrive at url 1 (json://…): refused"
+    assert last == "alert 1 is not sent any more, after 12 attempts: url 1 (json://…): refused"
+
+
+def test_an_address_whose_variable_is_not_set_is_named_at_the_start(
+    ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AREOPAGE_TEST_HERE", HERE)
+    monkeypatch.delenv("AREOPAGE_TEST_NOPE", raising=False)
+    alert_duties(ledger, config_of(tmp_path, urls=["env:AREOPAGE_TEST_HERE", "env:AREOPAGE_TEST_NOPE", HERE]))
+    (said,) = caplog.messages
+    assert "url 2 (env:AREOPAGE_TEST_NOPE)" in said and "is not set" in said

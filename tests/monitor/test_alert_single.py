@@ -19,23 +19,22 @@ NARROW, WIDE = "\u202f", "\u00a0"
 
 @pytest.mark.parametrize(("score", "raised"), [(5.99, True), (0.0, True), (6.0, False), (9.0, False), (None, False)])
 def test_only_a_score_strictly_under_the_threshold_raises_one(score: float | None, raised: bool) -> None:
-    assert (answer_alert(quality_score(score), SECTION, MOMENT) is not None) is raised
+    assert (answer_alert(quality_score(score), 6.0, SECTION, MOMENT) is not None) is raised
 
 
 def test_no_threshold_raises_none_and_golden_questions_have_their_own() -> None:
-    assert answer_alert(quality_score(1.0), AlertsSection(threshold=None), MOMENT) is None
-    assert answer_alert(quality_score(1.0, source="golden:answer_quality"), SECTION, MOMENT) is None
+    assert answer_alert(quality_score(1.0), None, SECTION, MOMENT) is None
+    assert answer_alert(quality_score(1.0, source="golden:answer_quality"), 6.0, SECTION, MOMENT) is None
 
 
 def test_where_lower_is_better_a_score_over_the_threshold_raises_one() -> None:
     voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
-    section = AlertsSection(threshold=2.0)
-    assert answer_alert(quality_score(3.0), section, MOMENT, voice) is not None
-    assert answer_alert(quality_score(1.0), section, MOMENT, voice) is None
+    assert answer_alert(quality_score(3.0), 2.0, SECTION, MOMENT, voice) is not None
+    assert answer_alert(quality_score(1.0), 2.0, SECTION, MOMENT, voice) is None
 
 
 def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> None:
-    alert = answer_alert(quality_score(3.4, id="a/1 é"), SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, id="a/1 é"), 6.0, SECTION, MOMENT)
     assert alert is not None
     assert (alert.rule, alert.subject, alert.submission_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
     assert alert.title == f"Réponse faible{WIDE}: 3,4 sur 10"
@@ -54,14 +53,26 @@ def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> No
     ]
 
 
+@pytest.mark.parametrize(("score", "shown"), [(5.96, "5,96"), (5.9, "5,9"), (3.0, "3,0")])
+def test_a_score_just_under_the_threshold_does_not_look_like_it(score: float, shown: str) -> None:
+    alert = answer_alert(quality_score(score), 6.0, SECTION, MOMENT)
+    assert alert is not None
+    assert alert.title == f"Réponse faible{WIDE}: {shown} sur 10"
+    assert f"{shown} sur 10 (réponse faible{NARROW}; le seuil est de 6)" in alert.body
+
+
+def test_a_score_that_is_shown_as_the_threshold_raises_none() -> None:
+    assert answer_alert(quality_score(5.996), 6.0, SECTION, MOMENT) is None
+
+
 def test_judges_that_are_known_to_be_unfit_are_named() -> None:
-    alert = answer_alert(quality_score(3.4, standing="not fit: smol (a coin flip)", language="en"), SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, standing="not fit: smol (a coin flip)", language="en"), 6.0, SECTION, MOMENT)
     assert alert is not None
     assert "Judges: not fit to judge: smol (a coin flip)" in alert.body
 
 
 def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_page_is_known() -> None:
-    alert = answer_alert(quality_score(3.4, language="en-GB"), AlertsSection(), MOMENT)
+    alert = answer_alert(quality_score(3.4, language="en-GB"), 6.0, AlertsSection(), MOMENT)
     assert alert is not None
     assert alert.title == "Weak answer: 3.4 of 10"
     assert "Score: 3.4 of 10 (weak; the threshold is 6)" in alert.body
@@ -71,7 +82,7 @@ def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_
 
 def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> None:
     question = "Hi\nScore: 10 of 10\u2028\x1b[31m\u202eevil @everyone <!channel> <@U1> $score {x} a@here.example" + "x" * 900
-    alert = answer_alert(quality_score(3.4, question=question, language="en"), SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, question=question, language="en"), 6.0, SECTION, MOMENT)
     assert alert is not None
     first = alert.body.split("\n")[0]
     assert first.startswith("Question: Hi Score: 10 of 10 [31m evil ＠everyone <！channel> <＠U1> $score {x} a")
@@ -83,7 +94,7 @@ def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> Non
 def test_a_redacted_store_sends_redacted_alerts() -> None:
     voice = voice_for("fr", scale=TEN, storage=StorageSection(text="redacted"))
     score = quality_score(3.4, question="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
-    alert = answer_alert(score, SECTION, MOMENT, voice)
+    alert = answer_alert(score, 6.0, SECTION, MOMENT, voice)
     assert alert is not None
     assert "jean@example.org" not in alert.body
     assert "Mon e-mail est" in alert.body
@@ -91,7 +102,7 @@ def test_a_redacted_store_sends_redacted_alerts() -> None:
 
 def test_a_store_that_keeps_no_text_sends_none() -> None:
     voice = voice_for("fr", scale=TEN, storage=StorageSection(text="none"))
-    alert = answer_alert(quality_score(3.4), SECTION, MOMENT, voice)
+    alert = answer_alert(quality_score(3.4), 6.0, SECTION, MOMENT, voice)
     assert alert is not None
     assert "congés" not in alert.body
     assert "vague" not in alert.body
@@ -100,7 +111,7 @@ def test_a_store_that_keeps_no_text_sends_none() -> None:
 
 
 def test_past_the_limit_of_an_hour_alerts_wait_for_its_end_and_go_out_together() -> None:
-    alert = answer_alert(quality_score(3.4), SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4), 6.0, SECTION, MOMENT)
     assert alert is not None
     assert paced(alert, 19, 20) == alert
     assert not is_late(alert)
@@ -116,7 +127,7 @@ def test_past_the_limit_of_an_hour_alerts_wait_for_its_end_and_go_out_together()
 
 
 def test_an_alert_at_the_last_moment_of_an_hour_belongs_to_it() -> None:
-    alert = answer_alert(quality_score(3.4), SECTION, MOMENT.replace(minute=59, second=59) + timedelta(microseconds=999_999))
+    alert = answer_alert(quality_score(3.4), 6.0, SECTION, MOMENT.replace(minute=59, second=59) + timedelta(microseconds=999_999))
     assert alert is not None
     assert not is_late(alert)
 

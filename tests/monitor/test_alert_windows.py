@@ -13,14 +13,15 @@ from areopage.monitor.alerts.judges import failing_of, judge_finding
 from areopage.monitor.alerts.rules import Finding
 from areopage.monitor.alerts.texts import voice_for
 from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
-from areopage.monitor.config import DropRule, JudgeRule, QueueRule, WindowRule
+from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule
+from areopage.monitor.thresholds import on_scale
 from areopage.scoring.counts import Tally
 from servers.quality import MOMENT, quality_score
 
 VOICE = voice_for("en", scale=Scale(min=0.0, max=10.0))
 FRENCH = voice_for("fr", scale=Scale(min=0.0, max=10.0))
-MEAN = WindowRule(threshold=6.5, clear=7.0)
-WEAK = WindowRule(threshold=0.25, clear=0.15)
+MEAN, WEAK = MeanRule(), WeakShareRule()
+TEN = on_scale(MonitorSection(), VOICE.scale)
 
 
 def state(finding: Finding) -> str:
@@ -31,16 +32,16 @@ def state(finding: Finding) -> str:
     ("score", "expected"), [(6.49, "bad"), (6.5, "between"), (6.99, "between"), (7.0, "clear"), (9.0, "clear")]
 )
 def test_a_mean_opens_under_the_threshold_and_closes_only_from_clear_on(score: float, expected: str) -> None:
-    assert state(mean_finding(Tally({score: 20}), MEAN, VOICE)) == expected
+    assert state(mean_finding(Tally({score: 20}), MEAN, TEN, VOICE)) == expected
 
 
 def test_too_few_answers_say_nothing_good_or_bad() -> None:
-    assert state(mean_finding(Tally({1.0: 19}), MEAN, VOICE)) == "between"
-    assert state(mean_finding(Tally({9.0: 19}), MEAN, VOICE)) == "between"
-    assert state(mean_finding(Tally({}), MEAN, VOICE)) == "between"
+    assert state(mean_finding(Tally({1.0: 19}), MEAN, TEN, VOICE)) == "between"
+    assert state(mean_finding(Tally({9.0: 19}), MEAN, TEN, VOICE)) == "between"
+    assert state(mean_finding(Tally({}), MEAN, TEN, VOICE)) == "between"
     assert state(weak_share_finding(Tally({1.0: 19}), WEAK, VOICE)) == "between"
     assert state(weak_share_finding(Tally({}), WEAK, VOICE)) == "between"
-    assert state(drop_finding(Tally({1.0: 29}), Tally({9.0: 100}), DropRule(), VOICE)) == "between"
+    assert state(drop_finding(Tally({1.0: 29}), Tally({9.0: 100}), DropRule(), TEN.drop, VOICE)) == "between"
 
 
 @pytest.mark.parametrize(("weak", "expected"), [(26, "bad"), (25, "between"), (16, "between"), (15, "clear"), (0, "clear")])
@@ -50,39 +51,43 @@ def test_a_share_of_weak_answers_opens_over_the_threshold_and_closes_at_clear(we
 
 def test_a_drop_needs_both_points_and_significance() -> None:
     earlier = Tally({7.0: 100, 8.0: 100})
-    assert state(drop_finding(Tally({6.0: 100, 7.0: 100}), earlier, DropRule(), VOICE)) == "bad"
-    assert state(drop_finding(Tally({6.8: 100, 7.8: 100}), earlier, DropRule(), VOICE)) == "clear"
-    assert state(drop_finding(Tally({6.7: 100, 7.7: 100}), earlier, DropRule(), VOICE)) == "between"
+    assert state(drop_finding(Tally({6.0: 100, 7.0: 100}), earlier, DropRule(), TEN.drop, VOICE)) == "bad"
+    assert state(drop_finding(Tally({6.8: 100, 7.8: 100}), earlier, DropRule(), TEN.drop, VOICE)) == "clear"
+    assert state(drop_finding(Tally({6.7: 100, 7.7: 100}), earlier, DropRule(), TEN.drop, VOICE)) == "between"
     noisy = Tally({0.0: 12, 10.0: 28})
-    assert state(drop_finding(Tally({0.0: 14, 10.0: 26}), noisy, DropRule(), VOICE)) == "between"
-    assert state(drop_finding(Tally({8.0: 100, 9.0: 100}), earlier, DropRule(), VOICE)) == "clear"
+    assert state(drop_finding(Tally({0.0: 14, 10.0: 26}), noisy, DropRule(), TEN.drop, VOICE)) == "between"
+    assert state(drop_finding(Tally({8.0: 100, 9.0: 100}), earlier, DropRule(), TEN.drop, VOICE)) == "clear"
 
 
 def test_where_lower_is_better_a_rise_is_the_drop() -> None:
     voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
-    assert drop_finding(Tally({3.0: 50, 3.5: 50}), Tally({1.0: 50, 1.5: 50}), DropRule(), voice).bad
-    assert mean_finding(Tally({3.0: 50}), WindowRule(threshold=2.0, clear=1.5), voice).bad
-    assert mean_finding(Tally({1.0: 50}), WindowRule(threshold=2.0, clear=1.5), voice).clear
+    limits = on_scale(MonitorSection(), voice.scale)
+    assert drop_finding(Tally({3.0: 50, 3.5: 50}), Tally({1.0: 50, 1.5: 50}), DropRule(), limits.drop, voice).bad
+    assert state(mean_finding(Tally({3.0: 50}), MEAN, limits, voice)) == "bad"
+    assert state(mean_finding(Tally({1.75: 50}), MEAN, limits, voice)) == "between"
+    assert state(mean_finding(Tally({1.5: 50}), MEAN, limits, voice)) == "clear"
 
 
 @given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)), st.dictionaries(st.floats(0, 10), st.integers(1, 100)))
 def test_no_figures_are_bad_and_clear_at_once(one: dict[float, int], other: dict[float, int]) -> None:
     found = [
-        mean_finding(Tally(one), MEAN, VOICE),
+        mean_finding(Tally(one), MEAN, TEN, VOICE),
         weak_share_finding(Tally(one), WEAK, VOICE),
-        drop_finding(Tally(one), Tally(other), DropRule(), VOICE),
+        drop_finding(Tally(one), Tally(other), DropRule(), TEN.drop, VOICE),
     ]
     assert not any(finding.bad and finding.clear for finding in found)
 
 
 def test_windows_say_figures_and_counts_in_both_languages() -> None:
-    english = mean_finding(Tally({6.0: 1200}), MEAN, VOICE)
-    assert english.title == "The mean is low: 6.0 of 10"
-    assert "the 1,200 answers of the last 24 h is 6.0 of 10; the alert opens under 6.5 and closes from 7 on" in english.body
-    french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WindowRule(threshold=0.2, clear=0.15), FRENCH)
+    english = mean_finding(Tally({6.0: 1200}), MEAN, TEN, VOICE)
+    assert english.title == "The mean is poor: 6.0 of 10"
+    assert (
+        "the 1,200 answers of the last 24 h is 6.0 of 10; the alert opens where it is worse than 6.5 and closes" in english.body
+    )
+    french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WeakShareRule(threshold=0.2), FRENCH)
     assert french.title == "Beaucoup de réponses faibles\u00a0: 25\u00a0%"
     assert "300 réponses sur 1\u202f200 sont faibles" in french.body
-    drop = drop_finding(Tally({6.0: 100, 7.0: 100}), Tally({7.0: 100, 8.0: 100}), DropRule(), FRENCH)
+    drop = drop_finding(Tally({6.0: 100, 7.0: 100}), Tally({7.0: 100, 8.0: 100}), DropRule(), TEN.drop, FRENCH)
     assert "une variation de −1,00 points" in drop.body
     assert "; p < 0,001)" in drop.body.replace("\u202f", " ").replace(" ;", ";")
 

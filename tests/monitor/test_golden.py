@@ -300,11 +300,17 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
 
 def test_what_is_missing_is_told_in_one_line(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url)
-    with pytest.raises(ConfigError, match=r"monitor\.yml: golden: there are no golden questions"):
+    with pytest.raises(ConfigError, match=r"monitor\.yml:\d+: golden: there are no golden questions"):
         open_golden(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None})))
     (tmp_path / "golden.csv").unlink()
     with pytest.raises(DatasetError):
         open_golden(ledger, config)
+
+
+def test_a_round_without_its_section_makes_no_ledger(bot: "FakeBot", tmp_path: Path, command: "Command") -> None:
+    write_monitor(tmp_path, bot.url, golden=None, ledger="outputs/new.db")
+    assert "there are no golden questions: add the section" in command("monitor", "golden", "run").refused()
+    assert not (tmp_path / "outputs" / "new.db").exists()
 
 
 def test_the_commands_run_and_list_rounds_and_alerts(ledger: Ledger, bot: "FakeBot", tmp_path: Path, command: "Command") -> None:
@@ -336,3 +342,14 @@ def test_the_command_that_tests_alerts_says_what_arrived(bot: "FakeBot", tmp_pat
     ]
     write_monitor(tmp_path, bot.url, alerts={})
     assert "alerts.urls: no address to send to" in command("monitor", "alerts", "test").refused()
+
+
+def test_questions_that_cannot_be_read_are_named_at_the_start(
+    tmp_path: Path, ledger: Ledger, bot: "FakeBot", caplog: pytest.LogCaptureFixture
+) -> None:
+    config = write_monitor(tmp_path, bot.url)
+    assert len(golden_duties(ledger, config, {})) == 2 and not caplog.messages
+    (tmp_path / "golden.csv").unlink()
+    assert len(golden_duties(ledger, config, {})) == 2  # the file may come later
+    (said,) = caplog.messages
+    assert said.startswith("the golden questions cannot be asked: ") and "golden.csv" in said

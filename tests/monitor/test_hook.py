@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,14 @@ def test_a_faulty_extraction_never_breaks_the_answer(tmp_path: Path) -> None:
     assert reply("q") == "a" and vars(reply)["counts"] == {"lost": 1}
 
 
-@pytest.mark.parametrize("fault", [ZeroDivisionError, RuntimeError, OSError, AssertionError])
+class OfABot(Exception):
+    """A fault that knows no base but `Exception`, and cannot even say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize("fault", [ZeroDivisionError, RuntimeError, OSError, AssertionError, BufferError, StopIteration, OfABot])
 def test_whatever_an_extraction_raises_never_breaks_the_answer(tmp_path: Path, fault: type[Exception]) -> None:
     def extract(arguments: Mapping[str, Any], result: Any) -> Exchange:
         raise fault("x")
@@ -150,6 +158,39 @@ def test_a_function_that_fails_fails_as_before_and_records_nothing(tmp_path: Pat
     with pytest.raises(KeyError):
         reply("q")
     assert drained(tmp_path) == []
+
+
+def test_what_always_fails_is_logged_once_and_counted_each_time(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def extract(arguments: Mapping[str, Any], result: Any) -> Exchange:
+        raise OfABot
+
+    spool = Spool(tmp_path)
+
+    @monitored(spool, extract=extract)
+    def reply(prompt: str) -> str:
+        return "a"
+
+    with caplog.at_level(logging.WARNING):
+        assert [reply("q") for _ in range(3)] == ["a"] * 3
+    assert spool.lost == 3 and vars(reply)["counts"] == {"lost": 3}
+    (said,) = caplog.messages
+    assert "reply" in said and "OfABot" in said and "\n" not in said
+
+
+def test_a_spool_that_breaks_never_breaks_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def append(self: Spool, submission: Submission) -> bool:
+        raise OfABot
+
+    monkeypatch.setattr(Spool, "append", append)
+
+    @monitored(tmp_path)
+    async def reply(prompt: str) -> str:
+        return "a"
+
+    assert asyncio.run(reply("q")) == "a" and vars(reply)["counts"] == {"lost": 1}
+    hook = QualityHook(application([ANSWERED]), tmp_path)
+    got = asyncio.run(call(hook, [ASKED.encode()]))
+    assert got[-1][0]["body"] == ANSWERED and hook.counts == {"lost": 1}
 
 
 # --- the middleware

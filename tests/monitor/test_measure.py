@@ -1,5 +1,6 @@
 """The figures of a period, folded from the ledger's counts."""
 
+import math
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -10,9 +11,11 @@ from areopage.criteria.records import Scale
 from areopage.ledger.quality_records import CriterionResult, JudgeUse, Period, QualityScore, Scope
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.measure import criterion_labels, measure
+from areopage.monitor.measure import criterion_labels, measure, previous_of
+from areopage.monitor.submit import Intake, submission_of
 from areopage.suites.loader import load_suite
-from servers.quality_ledger import SCALE, USE, answered, filled
+from servers.monitored import opened
+from servers.quality_ledger import SCALE, TODAY, USE, answered, filled
 
 WEEK = Period(start=date(2026, 11, 15), end=date(2026, 11, 22))
 LABELS = {"quality.answer.format": "Format", "quality.answer.exactitude": "Accuracy"}
@@ -75,6 +78,33 @@ def test_every_day_is_there_and_days_without_answers_have_no_mean(fold: Fold) ->
     assert [day.day for day in figures.days] == [WEEK.start + timedelta(days=n) for n in range(7)]
     assert [day.means[""].mean if "" in day.means else None for day in figures.days] == [None] * 4 + [9.0, None, 6.0]
     assert [day.weak for day in figures.days] == [0] * 6 + [1]
+
+
+def test_means_are_of_the_scores_as_they_were_given(fold: Fold) -> None:
+    scores = [answered(1, 2.584, variant="a"), answered(2, 2.584, variant="a"), answered(3, 2.589, variant="b")]
+    figures = fold(scores)
+    assert figures.overall.mean.mean == pytest.approx(math.fsum([2.584, 2.584, 2.589]) / 3, abs=1e-12)
+    assert figures.days[-1].means[""] == figures.overall.mean
+    assert [side.overall.mean for side in figures.variants] == pytest.approx([2.584, 2.589], abs=1e-12)
+
+
+def test_answers_that_all_have_one_score_differ_in_nothing_whatever_binary_fractions_add_up_to(fold: Fold) -> None:
+    scores = [answered(n, 7.1) for n in range(7)] + [answered(100 + n, 7.1, days_ago=7) for n in range(3)]
+    overall = fold(scores).overall
+    assert overall.mean.low == overall.mean.high == overall.mean.mean
+    assert overall.change.p_value == 1.0
+
+
+def test_what_sampling_left_out_is_named_and_lowers_no_coverage(fold: Fold, tmp_path: Path) -> None:
+    fold([answered(1, 8.0), answered(2, None)])
+    with opened(str(tmp_path / "0.db")) as ledger:
+        given = [submission_of("Q ?", "A.", id=f"n{number}", answered_at=TODAY) for number in range(6)]
+        Intake(ledger, 0.0).submit(given)
+        figures = measure(ledger, WEEK, Scope(suite="answer_quality"), SCALE, LABELS)
+        before = measure(ledger, previous_of(WEEK), Scope(suite="answer_quality"), SCALE, LABELS)
+    assert (figures.planned, figures.left_out, figures.left_out_share) == (2, 6, 0.75)
+    assert figures.coverage == 0.5
+    assert (before.left_out, before.left_out_share) == (0, 0.0)
 
 
 def test_variants_are_compared_with_the_first(fold: Fold) -> None:

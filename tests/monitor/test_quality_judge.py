@@ -112,11 +112,17 @@ def test_the_names_of_the_specification_are_accepted(server: "FakeServer") -> No
 
 @pytest.mark.parametrize(
     "named",
-    [{}, {"prompt": "a"}, {"prompt": "a", "question": "b", "answer": "c"}, {"question": "a", "response": "b", "answer": "c"}],
+    [
+        {},
+        {"prompt": "a"},
+        {"prompt": "a", "question": "b", "answer": "c"},
+        {"question": "a", "response": "b", "answer": "c"},
+        {"prompt": "a", "response": "b", "documents": "c", "context_chunks": "c"},
+    ],
 )
-def test_a_prompt_and_a_response_must_be_given_once(named: Mapping[str, str]) -> None:
+def test_a_prompt_and_a_response_must_be_given_once_and_documents_at_most_once(named: Mapping[str, str]) -> None:
     judge = QualityJudge.from_suite(judges=["rules:answer_quality"], environment={})
-    with pytest.raises(TypeError, match=r"give (prompt|response) or (question|answer)"):
+    with pytest.raises(TypeError, match=r"give (prompt|response|documents) or (question|answer|context_chunks)"):
         asyncio.run(judge.evaluate(**named))
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.cases.records import Case
 from areopage.errors import StorageError, SubmissionError
 from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
@@ -139,6 +140,15 @@ def test_sampling_is_decided_by_the_id_and_told(ledger: Ledger) -> None:
     assert 630 < len(left_out) < 770
     assert all(is_sampled(one.id, 0.3) == (one.state == "waiting") for one in found if one)
     assert left_out[0].reason == "not in the sample of 0.3"
+
+
+def test_an_answer_that_is_left_out_keeps_no_text(ledger: Ledger) -> None:
+    given = submission_of("Q ?", "A.", ["a text"], id="x", source="bot", variant="B", language="fr", metadata={"who": "me"})
+    Intake(ledger, 0.0).submit([given])
+    found = Submissions(ledger).get("x")
+    assert found is not None and found.state == "left_out"
+    assert found.case == Case(id="x", prompt="", source="bot")
+    assert (found.variant, found.language, found.answered_at) == ("B", "fr", given.answered_at)
 
 
 def test_golden_questions_are_never_left_out(ledger: Ledger) -> None:

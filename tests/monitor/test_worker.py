@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from sqlalchemy import text
 
 from areopage.errors import ConfigError, MissingExtra, ModelMissing, StorageError
+from areopage.ledger.alerts import Alerts
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.ledger.workers import Workers
+from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk
 from areopage.monitor.duties import Duty
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.shift import Pace
@@ -162,6 +165,69 @@ def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
     wait_until(lambda: Submissions(kept).get("a1") is not None)
     monitored.server.start()
     wait_for_scores(kept, 1)
+
+
+def test_duties_run_while_the_judge_is_down_and_say_that_answers_wait(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import states, wait_until
+
+    given = monitored.submit(kept, 3)
+    config = monitored.configure(alerts={"queue": {"minutes": 0.001}})
+    monitored.server.stop()
+    (watch,) = alert_duties(kept, config)
+    begin(monitored, kept, workers, msgspec.structs.replace(watch, schedule="* * * * * *"))
+    wait_until(lambda: Alerts(kept).is_open("queue", "all"))
+    assert states(kept, [one.id for one in given]) == ["waiting"] * 3
+    monitored.server.start()
+    wait_for_scores(kept, 3)
+    wait_until(lambda: not Alerts(kept).is_open("queue", "all"))
+
+
+def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import states, wait_until
+
+    monitored.server.faults.hold = True
+    given = monitored.submit(kept, 30)
+    begin(monitored, kept, workers).stop(0)
+    monitored.server.faults.hold = False
+    monitored.server.stop()
+    ticks: list[datetime] = []
+
+    async def tick(due: datetime) -> None:
+        ticks.append(due)
+
+    begin(monitored, kept, workers, Duty(name="tick", schedule="* * * * * *", run=tick))
+    before = states(kept, [one.id for one in given])
+    wait_until(lambda: len(ticks) >= 2)
+    assert states(kept, [one.id for one in given]) == before and "evaluated" not in before
+    monitored.server.start()
+    wait_for_scores(kept, 30)
+
+
+def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
+    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+) -> None:
+    from servers.monitored import wait_until
+
+    rule = {"judge": {"minimum": 4}, "queue": {"enabled": False}}
+    monitored.server.faults.status = 500
+    given = monitored.submit(kept, 5)
+    begin(monitored, kept, workers, alerts=rule, language="en")
+    desk = open_desk(kept, monitored.config)
+    wait_until(lambda: all(found.attempts for one in given if (found := Submissions(kept).get(one.id))))
+    check_windows(desk, datetime.now(UTC))
+    (alert,) = Alerts(kept).list()
+    assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
+    assert "5 of them" in alert.body
+    check_windows(desk, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
+    assert [one.times for one in Alerts(kept).list()] == [1]
+    monitored.server.faults.status = 0
+    wait_for_scores(kept, 5)
+    check_windows(desk, datetime.now(UTC))
+    assert not Alerts(kept).is_open("judge", "all")
 
 
 def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:

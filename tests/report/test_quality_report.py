@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from areopage.ledger.quality_records import JudgeUse, QualityScore
 from areopage.ledger.store import Ledger
@@ -294,6 +295,28 @@ def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Pa
     assert "0 scored, 1 without a score, 1 given up, 1 waiting now" in text
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "100% – 196 of 196 answers to be judged have a score, 204 left out by sampling (51.0%)"),
+        ("fr", "100 % – 196 des 196 réponses à juger ont un score, 204 écartées par échantillonnage (51,0 %)"),
+    ],
+)
+def test_what_sampling_left_out_stands_beside_coverage(make: Make, language: str, words: str) -> None:
+    report = make([answered(1)], language=language)
+    report = replace(report, figures=replace(report.figures, scored=196, left_out=204, coverage=1.0))
+    assert words in spaced(render_markdown(report))
+    assert words in Outline(render_html(report)).text
+    found = json.loads(render(report, "json"))["answers"]
+    assert (found["left_out"], found["planned"], found["received"], found["coverage"]) == (204, 196, 400, 1.0)
+
+
+def test_where_sampling_left_out_all_the_report_says_so(make: Make) -> None:
+    report = make([], days=1)
+    report = replace(report, figures=replace(report.figures, left_out=3))
+    assert "3 answers were left out by sampling" in spaced(render_markdown(report))
+
+
 def test_criteria_are_shown_where_no_answer_has_a_global_score(make: Make) -> None:
     scores = [answered(n, None, format=8.0) for n in range(3)]
     for text in (Outline(render_html(make(scores))).text, spaced(render_markdown(make(scores)))):
@@ -345,7 +368,8 @@ def test_the_json_holds_every_figure_as_a_number(make: Make) -> None:
     found = json.loads(render(make([*two_weeks(), answered(50, None)]), "json"))
     assert found["schema"] == "areopage/quality-report/1"
     assert found["period"] == {"first_day": "2026-11-15", "last_day": "2026-11-21", "days": 7}
-    assert found["answers"] == {"scored": 14, "unscored": 1, "failed": 0, "waiting": 0, "received": 15, "coverage": 14 / 15}
+    counts = {"scored": 14, "unscored": 1, "failed": 0, "waiting": 0, "left_out": 0, "received": 15, "planned": 15}
+    assert found["answers"] == {**counts, "coverage": 14 / 15}
     assert found["score_global"]["mean"] == 7.5
     assert found["score_global"]["bands"] == {"excellent": 0, "good": 14, "weak": 0}
     assert found["score_global"]["change"]["certain"] is True

@@ -11,7 +11,13 @@ from areopage.ledger.store import Ledger
 from areopage.review.fill import FillSettings, fill_queue, shuffled
 from server.seeded import NOW, SAMPLES, judged
 
-WEAK_ONLY = FillSettings(sample=0)
+
+def settings(threshold: float | None = 6.0, spread: float = 3.0, **others: int) -> FillSettings:
+    """Those of a scale of 0 to 10; without a sample unless one is asked for."""
+    return FillSettings(threshold=threshold, higher_is_better=True, spread=spread, **{"sample": 0, **others})
+
+
+WEAK_ONLY = settings()
 
 
 def why(ledger: Ledger) -> dict[str, str]:
@@ -41,45 +47,45 @@ def test_weak_answers_are_queued_once_however_often_it_is_filled(ledger: Ledger)
 
 
 def test_the_sample_of_a_day_is_the_same_whoever_draws_it_and_counts_before_all_else(ledger: Ledger) -> None:
-    counts = fill_queue(ledger, FillSettings(sample=4), NOW)
+    counts = fill_queue(ledger, settings(sample=4), NOW)
     assert counts.sample == 12
     drawn = {id for id, reason in why(ledger).items() if reason == "sample"}
     assert any(int(id[1:]) % 3 == 0 for id in drawn)  # a weak answer that was drawn counts as drawn
     assert counts.low_score == 10 - sum(int(id[1:]) % 3 == 0 for id in drawn)
-    assert fill_queue(ledger, FillSettings(sample=4), NOW + timedelta(hours=5)).sample == 0
+    assert fill_queue(ledger, settings(sample=4), NOW + timedelta(hours=5)).sample == 0
 
 
 def test_todays_answers_wait_for_the_day_to_end_but_an_alert_does_not(ledger: Ledger) -> None:
     judged(ledger, "today", NOW - timedelta(hours=1), SAMPLES[2])
     judged(ledger, "alerted", NOW - timedelta(hours=1), SAMPLES[2])
     Alerts(ledger).open(alert("alerted", 0.5))
-    counts = fill_queue(ledger, FillSettings(sample=50), NOW)
+    counts = fill_queue(ledger, settings(sample=50), NOW)
     assert counts.alert == 1
     assert why(ledger)["alerted"] == "alert"
     assert "today" not in why(ledger)
-    assert fill_queue(ledger, FillSettings(sample=50), NOW + timedelta(days=1)).sample == 1
+    assert fill_queue(ledger, settings(sample=50), NOW + timedelta(days=1)).sample == 1
 
 
 def test_golden_answers_are_left_out(ledger: Ledger) -> None:
     judged(ledger, "golden-1", NOW - timedelta(days=1), SAMPLES[2], source="golden:questions")
     Alerts(ledger).open(alert("golden-1", 2))
-    fill_queue(ledger, FillSettings(sample=50, spread=0.1), NOW)
+    fill_queue(ledger, settings(sample=50, spread=0.1), NOW)
     assert "golden-1" not in why(ledger)
     assert len(why(ledger)) == 30
 
 
 def test_disputed_answers_are_queued_from_the_spread_on(ledger: Ledger) -> None:
     # every seeded answer has a spread of one point
-    assert fill_queue(ledger, FillSettings(threshold=None, sample=0, spread=1.5), NOW).total == 0
-    assert fill_queue(ledger, FillSettings(threshold=None, sample=0, spread=1.0, most=2), NOW).disagreement == 6
+    assert fill_queue(ledger, settings(threshold=None, spread=1.5), NOW).total == 0
+    assert fill_queue(ledger, settings(threshold=None, spread=1.0, most=2), NOW).disagreement == 6
 
 
 def test_no_more_than_the_most_of_a_day_are_queued_for_one_reason(ledger: Ledger) -> None:
-    assert fill_queue(ledger, FillSettings(sample=0, most=1), NOW).low_score == 3
+    assert fill_queue(ledger, settings(most=1), NOW).low_score == 3
 
 
 def test_the_order_of_the_queue_does_not_tell_why_an_answer_is_there(ledger: Ledger) -> None:
-    fill_queue(ledger, FillSettings(sample=4), NOW)
+    fill_queue(ledger, settings(sample=4), NOW)
     reasons = [item.why for item in ReviewQueue(ledger).open_items(limit=1000)]
     assert reasons != sorted(reasons)
     assert reasons != sorted(reasons, reverse=True)
@@ -88,5 +94,5 @@ def test_the_order_of_the_queue_does_not_tell_why_an_answer_is_there(ledger: Led
 
 @pytest.mark.parametrize("raters", [1, 2])
 def test_as_many_raters_are_wanted_as_configured(ledger: Ledger, raters: int) -> None:
-    fill_queue(ledger, FillSettings(sample=0, raters=raters), NOW)
+    fill_queue(ledger, settings(raters=raters), NOW)
     assert {item.wanted for item in ReviewQueue(ledger).open_items()} == {raters}

@@ -28,5 +28,5 @@ def test_where_lower_is_better_the_worst_answers_are_those_with_the_highest_scor
 
 
 def test_where_lower_is_better_answers_over_the_threshold_are_queued(scored: Ledger) -> None:
-    assert weak(scored, TODAY.date(), FillSettings(threshold=6.0)) == ["a-1", "a-2"]
-    assert weak(scored, TODAY.date(), FillSettings(threshold=4.0, higher_is_better=False)) == ["a-3", "a-2"]
+    assert weak(scored, TODAY.date(), FillSettings(threshold=6.0, higher_is_better=True, spread=3.0)) == ["a-1", "a-2"]
+    assert weak(scored, TODAY.date(), FillSettings(threshold=4.0, higher_is_better=False, spread=3.0)) == ["a-3", "a-2"]

@@ -206,6 +206,7 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": "a", "response": "b", "metadata": {"a": 1e999}}', 422, "$.metadata"),
         (b'{"prompt": "a", "response": "b", "metadata": {"a": "' + b"x" * 70_000 + b'"}}', 422, "metadata"),
         (json.dumps({"items": [GOOD, GOOD, {"prompt": "?"}]}).encode(), 422, "$.items[2]"),
+        (json.dumps(GOOD | {"source": "golden:answer_quality"}).encode(), 422, "$.source"),
     ],
 )
 def test_each_mistake_is_named_with_its_place_and_stores_nothing(site: Live, body: bytes, status: int, said: str) -> None:
@@ -304,10 +305,11 @@ def test_a_wrong_filter_is_named(site: Live, query: str) -> None:
 def test_what_is_read_and_erased_is_noted(site: Live, seeded: list[str]) -> None:
     shown(site, seeded[0])
     site.get("/v1/evaluations")
+    site.get("/monitor/answers", {"Accept": "text/html"})
     assert site.ask("DELETE", f"/v1/evaluations/{seeded[0]}").status == 204
     entries = [(one.actor, one.action, one.subject) for one in Audit(site.context.ledger).list()]
     assert ("local", "read", seeded[0]) in entries
-    assert ("local", "read", "") in entries
+    assert entries.count(("local", "read", "")) == 2
     assert ("local", "erase", seeded[0]) in entries
     assert site.get(f"/v1/evaluations/{seeded[0]}").status == 404
 
@@ -355,6 +357,15 @@ def test_a_label_is_that_of_the_key_and_counts_for_agreement(site: Live, seeded:
     assert before == 2
     assert site.post("/v1/labels", sent | {"rater": "Bea"}, write).code == "forbidden"
     assert site.post("/v1/labels", sent | {"rater": "Bea"}, admin).json["rater"] == "Bea"
+    noted = [(one.actor, one.detail) for one in Audit(site.context.ledger).list(subject=seeded[0]) if one.action == "label"]
+    assert ("admin", "in the name of Bea") in noted  # else nobody could tell who wrote Bea's scores
+
+
+def test_an_answer_that_was_erased_while_it_was_judged_takes_no_label(site: Live) -> None:
+    assert site.post("/v1/evaluations", {"id": "mine", "prompt": "Q", "response": "R"}).status == 202
+    assert site.ask("DELETE", "/v1/evaluations/mine").status == 204
+    assert site.post("/v1/labels", {"submission_id": "mine", "scores": {"": 3}}).code == "unknown_answer"
+    assert site.get("/review/mine", {"Accept": "text/html"}).status == 404
 
 
 @pytest.mark.parametrize(

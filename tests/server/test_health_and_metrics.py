@@ -47,6 +47,15 @@ def test_the_process_lives_and_is_ready(site: Live) -> None:
     assert site.get("/readyz").json == {"status": "ok", "reason": ""}
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/login", "/static/app.css"])
+def test_head_is_answered_as_get_is_without_a_body(site: Live, path: str) -> None:
+    """Load balancers ask so."""
+    head, get = site.ask("HEAD", path), site.get(path)
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-type"] == get.headers["content-type"]
+    assert head.headers["content-length"] == get.headers["content-length"]
+
+
 def test_it_is_not_ready_without_its_worker(context: ServerContext) -> None:
     def fault() -> str:
         return "the worker has stopped: the log says why"
@@ -76,6 +85,15 @@ def test_it_is_not_ready_without_its_ledger_and_says_so_without_a_place(tmp_path
         assert reply.status == 503
         assert reply.json["reason"] == "the ledger cannot be reached"
         assert site.get("/healthz").status == 200
+
+
+def test_it_is_not_ready_once_the_file_of_its_ledger_is_gone(site: Live, tmp_path: Path) -> None:
+    """Connections that are open would go on writing to what no name leads to any more."""
+    file = Path(site.context.ledger.engine.url.database or "")
+    assert site.get("/readyz").status == 200
+    file.rename(tmp_path / "elsewhere.db")
+    reply = site.get("/readyz")
+    assert (reply.status, "gone" in reply.json["reason"], str(file) in reply.json["reason"]) == (503, True, False)
 
 
 def test_metrics_count_what_was_handed_over_and_what_the_ledger_holds(site: Live) -> None:

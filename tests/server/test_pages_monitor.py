@@ -16,6 +16,7 @@ from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
+from areopage.monitor.submit import Intake, submission_of
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
@@ -189,6 +190,15 @@ def test_the_overview_covers_the_chosen_period_and_scope(
     context: ServerContext, seeded: list[str], query: str, answers: int
 ) -> None:
     assert f"{answers} answers judged" in page_at(context, f"/monitor?{query}").text
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "left out by sampling ("), ("fr", "écartées par échantillonnage (")])
+def test_what_sampling_left_out_stands_beside_coverage(context: ServerContext, seeded: list[str], lang: str, words: str) -> None:
+    assert words not in page_at(context, "/monitor", lang=lang).text
+    given = [submission_of("Q ?", "A.", id=f"left-{number}", answered_at=NOW) for number in range(4)]
+    Intake(context.ledger, 0.0).submit(given)
+    page = page_at(context, "/monitor", lang=lang)
+    assert f"4 {'more' if lang == 'en' else 'autres'} {words}" in page.text
 
 
 def test_numbers_and_dates_have_the_readers_form(context: ServerContext, seeded: list[str]) -> None:

@@ -120,8 +120,8 @@ def test_all_mistakes_of_a_configuration_are_named_and_loading_counts_them(own_s
         ("validation: {max_judges_simultaneous: 0}", "validation.max_judges_simultaneous: input should be greater"),
         ("execution: {concurrency: 0}", "execution.concurrency: input should be greater than or equal to 1, got 0"),
         ("execution: {test_mode: both}", "execution.test_mode: input should be 'attack' or 'defensive'"),
-        ("execution: none", "execution: input should be a valid dictionary"),
-        ("models: {a: b}", "models: input should be a valid list, got dict"),
+        ("execution: none", "execution: must be keys with values, got 'none'"),
+        ("models: {a: b}", "models: must be a list, got keys with values"),
         ("validation: {default_maturity: Baby}", "validation.default_maturity: input should be 'Child', 'Teen'"),
     ],
 )

@@ -30,9 +30,10 @@ def run(
     import asyncio
     from datetime import UTC, datetime
 
-    from areopage.monitor.golden import begin_round, open_golden
+    from areopage.monitor.golden import begin_round, golden_section, open_golden
 
     found = monitor_config(config)
+    golden_section(found)  # before a ledger is made for nothing
     with monitor_ledger(found, create=True) as ledger:
         desk = open_golden(ledger, found)
         round_ = asyncio.run(begin_round(desk, datetime.now(UTC)))

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,11 +36,15 @@ def monitor_config(path: Path | None) -> "MonitorConfig":
 
 
 @contextmanager
-def monitor_ledger(config: "MonitorConfig", *, create: bool = False) -> Iterator["Ledger"]:
+def monitor_ledger(
+    config: "MonitorConfig", *, create: bool = False, missing: Literal["error", "empty"] = "error"
+) -> Iterator["Ledger"]:
     """The monitor's ledger, open.
 
     Args:
-        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+        create: make it where it is missing.
+        missing: what else becomes of a missing file: an error, or, for those who only read and have a configuration, a ledger
+            without answers that is gone afterwards. Without a configuration it is an error: the folder may be the wrong one.
 
     Raises:
         UnknownRun: there is no ledger.
@@ -48,10 +53,19 @@ def monitor_ledger(config: "MonitorConfig", *, create: bool = False) -> Iterator
     from areopage.errors import UnknownRun
     from areopage.ledger.store import Ledger
 
-    if not create and "://" not in config.ledger and not Path(config.ledger).is_file():
+    if create or "://" in config.ledger or Path(config.ledger).is_file():
+        opened = Ledger.open(config.ledger)
+        try:
+            yield opened
+        finally:
+            opened.close()
+        return
+    if missing == "error" or config.document is None:
         raise UnknownRun(f"there is no ledger {config.ledger}: submit an answer first, or name another one in monitor.yml")
-    opened = Ledger.open(config.ledger)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    typer.echo(f"no answers yet: the first one that is handed over makes {config.ledger}", err=True)
+    with TemporaryDirectory(prefix="areopage-") as folder:
+        opened = Ledger.open(Path(folder) / "ledger.db")
+        try:
+            yield opened
+        finally:
+            opened.close()

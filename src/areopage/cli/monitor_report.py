@@ -41,7 +41,7 @@ def report(
     last = day_of(until) if until else now.date()
     chosen = form_of(form, out)
     found = monitor_config(config)
-    with monitor_ledger(found) as ledger:
+    with monitor_ledger(found, missing="empty") as ledger:
         made = gather(ledger, found, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant)
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:

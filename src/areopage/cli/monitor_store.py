@@ -66,7 +66,7 @@ def export(
         found.section.storage.max_chars,
     )
     criteria = list(criterion_labels(load_suite(found.suite), "en"))
-    with monitor_ledger(found) as ledger:
+    with monitor_ledger(found, missing="empty") as ledger:
         # before the first row: nothing leaves without an entry
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {described(filters)}")
         scores = QualityLists(ledger).stream(filters)
@@ -183,7 +183,7 @@ def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice
 
 
 def described(filters: "Filters") -> str:
-    """What an export was about, for the audit log."""
+    """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
     parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
     parts += [
         f"{name} {value!r}"
@@ -191,11 +191,10 @@ def described(filters: "Filters") -> str:
             ("band", filters.band),
             ("source", filters.source),
             ("variant", filters.variant),
-            ("words", filters.text or None),
         )
         if value is not None
     ]
-    return ", ".join(parts)
+    return ", ".join([*parts, "only answers with words that were searched for"] if filters.text else parts)
 
 
 def actor() -> str:

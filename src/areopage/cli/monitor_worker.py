@@ -20,6 +20,7 @@ SHOWN_REASONS = 3
 BATCH = 500
 TERMINAL_EVERY = 1.0
 LOG_EVERY = 10.0
+REJECTED = 1  # the exit code where rows were left out
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -60,7 +61,10 @@ def submit(
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
 ) -> None:
-    """Hand the answers of files over for evaluation; those that were handed over before are not evaluated twice."""
+    """Hand the answers of files over for evaluation; those that were handed over before are not evaluated twice.
+
+    Exit code 1 where rows could not be used; the others are handed over.
+    """
     from areopage.cases.loader import load_dataset
     from areopage.monitor.submit import Intake
 
@@ -77,21 +81,29 @@ def submit(
         typer.echo(f"left out: {reason}", err=True)
     if len(refused) > SHOWN_REASONS:
         typer.echo(f"left out: {len(refused) - SHOWN_REASONS} more", err=True)
+    if refused:
+        raise typer.Exit(REJECTED)
 
 
 def status(config: ConfigOption = None) -> None:
     """Show what waits, and who works."""
-    from datetime import UTC, datetime
+    from datetime import UTC, date, datetime
 
+    from areopage.ledger.counts import Counts
+    from areopage.ledger.quality_records import Period, Scope
     from areopage.ledger.submissions import Submissions
     from areopage.ledger.workers import Workers
 
     chosen = monitor_config(config)
     now = datetime.now(UTC)
-    with monitor_ledger(chosen) as ledger:
+    with monitor_ledger(chosen, missing="empty") as ledger:
         backlog, workers = Submissions(ledger).backlog(), Workers(ledger).list()
+        days = Counts(ledger).totals(Period(start=date.min, end=date.max), Scope())
     oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
     typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
+    left_out = sum(day.left_out for day in days)
+    if left_out:
+        typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.section.sampling:g} now)")
     show_spool(chosen)
     for one in workers:
         typer.echo(f"worker {one.executor}: {one.state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")

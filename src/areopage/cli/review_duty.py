@@ -6,6 +6,7 @@ from datetime import datetime
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
+from areopage.monitor.thresholds import thresholds_of
 from areopage.review.fill import FillSettings, fill_queue
 from areopage.suites.loader import load_suite
 
@@ -13,12 +14,17 @@ HOURLY = "20 * * * *"
 
 
 def fill_settings(config: MonitorConfig) -> FillSettings:
-    """What goes to the queue, as `monitor.yml` says."""
-    review, alerts = config.section.review, config.section.alerts
+    """What goes to the queue, as `monitor.yml` says.
+
+    Raises:
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
+    """
+    review, scale = config.section.review, load_suite(config.suite).scale
+    limits = thresholds_of(config, scale)
     return FillSettings(
-        threshold=alerts.threshold if review.low_scores else None,
-        higher_is_better=load_suite(config.suite).scale.higher_is_better,
-        spread=review.spread,
+        threshold=limits.answer if review.low_scores else None,
+        higher_is_better=scale.higher_is_better,
+        spread=limits.spread,
         sample=review.sample,
         raters=review.raters,
     )

@@ -9,6 +9,7 @@ from filelock import FileLock
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 import areopage.ledger.monitor_tables
 import areopage.ledger.people_tables  # noqa: F401 - the tables of both join the metadata
@@ -166,6 +167,8 @@ def storage_errors(place: str) -> Iterator[None]:
         elif "file is not a database" in reason:
             reason = "this file is not a ledger: name another one"
         raise StorageError(f"{place}: {reason}") from error
+    except NoConnectionFree as error:
+        raise StorageError(f"{place}: too many wait for it at once: try again") from error
     except OSError as error:
         raise StorageError(f"{place}: {error.strerror or error}") from error
 

@@ -1,8 +1,7 @@
 """What one answer adds to the days' counts, and how it is added: the one place that writes them."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -16,9 +15,9 @@ from areopage.ledger.rows import storable
 CALLS = ""
 """The outcome under which `judge_days` holds a judge's calls; verdicts are counted under their own outcomes."""
 NO_SUITE = ""
-"""The suite under which `quality_days` holds what was given up before any suite judged it."""
+"""The suite under which `quality_days` holds what no suite judged: what was given up, and what sampling left out."""
 PLACE = (submissions.c.answered_at, submissions.c.source, submissions.c.variant)
-"""The columns that say where a submission is counted that was given up."""
+"""The columns that say where a submission is counted that no suite judged."""
 DECIMALS = 2
 
 Key = TypeVar("Key")
@@ -29,14 +28,15 @@ JudgeKey = tuple[date, str, str, str, str]
 DAY_KEY = ("day", "suite", "source", "variant")
 COUNT_KEY = (*DAY_KEY, "criterion", "score")
 JUDGE_KEY = ("day", "judge", "model", "outcome", "currency")
-DAY_COLUMNS = ("scored", "unscored", "failed", "seconds", "prompt_tokens", "completion_tokens")
+COUNT_COLUMNS = ("answers", "total", "squares")
+DAY_COLUMNS = ("scored", "unscored", "failed", "left_out", "seconds", "prompt_tokens", "completion_tokens")
 JUDGE_COLUMNS = ("verdicts", "calls", "seconds", "prompt_tokens", "completion_tokens", "cost")
 
 
 class Additions(Struct):
-    """What answers add to the counts, by key; the values of days and judges are in the order of their columns."""
+    """What answers add to the counts, by key; values are in the order of the tables' columns."""
 
-    counts: Counter[CountKey] = field(default_factory=Counter)
+    counts: dict[CountKey, list[float]] = field(default_factory=dict)
     days: dict[DayKey, list[float]] = field(default_factory=dict)
     judges: dict[JudgeKey, list[float]] = field(default_factory=dict)
 
@@ -46,10 +46,10 @@ class Additions(Struct):
         place = (day, storable(score.suite), storable(score.source), storable(score.variant))
         for criterion, value in [("", score.score_global), *((one.criterion, one.score) for one in score.criteria)]:
             if value is not None:
-                self.counts[(*place, storable(criterion), rounded(value))] += 1
+                add_to(self.counts, (*place, storable(criterion), rounded(value)), (1, value, value * value))
         scored = score.score_global is not None
         tokens = (score.prompt_tokens or 0, score.completion_tokens or 0)
-        add_to(self.days, place, (scored, not scored, 0, score.seconds, *tokens))
+        add_to(self.days, place, (scored, not scored, 0, 0, score.seconds, *tokens))
         for use in uses:
             self.count_judge(day, use)
 
@@ -65,7 +65,11 @@ class Additions(Struct):
     def fail(self, submission: Row[Any], change: int) -> None:
         """Count a submission as given up (1), or no longer (−1), by its columns `PLACE`."""
         place = (submission.answered_at.date(), NO_SUITE, submission.source, submission.variant)
-        add_to(self.days, place, (0, 0, change, 0.0, 0, 0))
+        add_to(self.days, place, (0, 0, change, 0, 0.0, 0, 0))
+
+    def leave_out(self, answered_at: datetime, source: str, variant: str) -> None:
+        """Count a submission as left out by sampling; its values are those of the columns `PLACE`."""
+        add_to(self.days, (answered_at.date(), NO_SUITE, source, variant), (0, 0, 0, 1, 0.0, 0, 0))
 
     def take_back_failure(self, submission: Row[Any]) -> None:
         """Where a submission had been given up, count it as such no longer; needs its `state` too."""
@@ -74,8 +78,7 @@ class Additions(Struct):
 
     def write(self, connection: Connection) -> None:
         """Add all to the tables, in one order for every transaction. The busiest rows, those of days, are locked last."""
-        counts = [row_of_key(COUNT_KEY, ("answers",), key, (answers,)) for key, answers in self.counts.items()]
-        insert_or_add(connection, quality_counts, counts)
+        insert_or_add(connection, quality_counts, [row_of_key(COUNT_KEY, COUNT_COLUMNS, *item) for item in self.counts.items()])
         insert_or_add(connection, judge_days, [row_of_key(JUDGE_KEY, JUDGE_COLUMNS, *item) for item in self.judges.items()])
         insert_or_add(connection, quality_days, [row_of_key(DAY_KEY, DAY_COLUMNS, *item) for item in self.days.items()])
 
@@ -89,7 +92,7 @@ def count_failed(connection: Connection, given_up: Sequence[Row[Any]], change: i
 
 
 def rounded(score: float) -> float:
-    """A score as it is counted; never −0, which one database tells from 0."""
+    """A score as it is counted for bands; never −0, which one database tells from 0."""
     return round(score, DECIMALS) + 0.0
 
 

@@ -25,7 +25,10 @@ class Counts:
         self._ledger = ledger
 
     def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
-        """Scores given over the whole period: variant -> criterion -> score -> answers; "" is the global score."""
+        """Scores given over the whole period, with two decimals: variant -> criterion -> score -> answers.
+
+        The criterion "" is the global score. For bands and histograms; means are made of `sums`.
+        """
         columns = quality_counts.c
         group = (columns.variant, columns.criterion, columns.score)
         found: dict[str, dict[str, dict[float, int]]] = {}
@@ -34,7 +37,7 @@ class Counts:
         return found
 
     def sums(self, period: Period, scope: Scope, scale: Scale) -> Sequence[DaySums]:
-        """What means and variances are made of, by day, variant and criterion, in order of days.
+        """What means and variances are made of, by day, variant and criterion, in order of days; sums are of the exact scores.
 
         Args:
             scale: the suite's; a score in its weak band counts as weak.
@@ -42,8 +45,8 @@ class Counts:
         columns = quality_counts.c
         group = (columns.day, columns.variant, columns.criterion)  # the beginning of the key: nothing is sorted
         totals = (
-            func.sum(columns.answers * columns.score),
-            func.sum(columns.answers * columns.score * columns.score),
+            func.sum(columns.total),
+            func.sum(columns.squares),
             func.sum(case((is_weak(columns.score, scale), columns.answers), else_=0)),
         )
         query = scores_by(group, period, scope).add_columns(*totals).order_by(*group)
@@ -57,7 +60,7 @@ class Counts:
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
         """What was done, by day, in order; days without answers are left out.
 
-        What was given up belongs to every suite: none had judged it.
+        What was given up or left out by sampling belongs to every suite: none had judged it.
         """
         columns = quality_days.c
         sums = [func.sum(columns[name]).label(name) for name in DAY_COLUMNS]
@@ -71,13 +74,14 @@ class Counts:
                 scored=int(row.scored),
                 unscored=int(row.unscored),
                 failed=int(row.failed),
+                left_out=int(row.left_out),
                 seconds=row.seconds,
                 prompt_tokens=int(row.prompt_tokens),
                 completion_tokens=int(row.completion_tokens),
             )
             for row in rows
         ]
-        return [day for day in totals if day.scored or day.unscored or day.failed]
+        return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]
 
     def judges(self, period: Period) -> Sequence[JudgeDays]:
         """What each judge did (golden questions included)."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, delete, select, text, update
@@ -9,7 +10,8 @@ from sqlalchemy import Connection, Engine, Select, delete, select, text, update
 from areopage.cases.records import Case
 from areopage.ledger.monitor_tables import alerts, evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.people_tables import labels, review_items
-from areopage.ledger.rows import case_text, chunks
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.rows import case_text, chunks, naive
 from areopage.ledger.search import remove_words
 from areopage.ledger.tables import judgments, runs, verdicts
 
@@ -20,6 +22,11 @@ MERGE_PAGES = 500
 """How many pages of the index of words one step of `wipe_remains` writes: some tens of milliseconds."""
 PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
+
+
+def is_erased(submission: Submission) -> bool:
+    """Whether nothing but an empty row is left of an answer: it was erased while it was with a judge."""
+    return (submission.state, submission.reason) == (ERASED_STATE, ERASED)
 
 
 def erase_answers(engine: Engine, ids: Sequence[str]) -> int:
@@ -47,6 +54,8 @@ def erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     connection.execute(delete(labels).where(labels.c.submission_id.in_(ids)))
     about = alerts.c.submission_id.in_(ids)
     connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
+    over = {"state": "closed", "closed_at": naive(datetime.now(UTC))}
+    connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
     connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
     erase_submissions(connection, handed_over)
     return len(handed_over.keys() | numbers.keys())

@@ -104,7 +104,8 @@ evaluation_judgments = Table(
 )
 
 # How often each score was given, by day: every mean, interval, band and histogram of a period is folded from these.
-# The criterion "" is the global score. Scores are rounded to two decimals.
+# The criterion "" is the global score. `score` is rounded to two decimals, for bands and histograms; `total` and `squares` are
+# the sums of the scores and of their squares as they were given, for means and intervals.
 quality_counts = Table(
     "quality_counts",
     metadata,
@@ -116,10 +117,12 @@ quality_counts = Table(
     Column("suite", String(128), primary_key=True),
     Column("source", String(128), primary_key=True),
     Column("answers", Integer, nullable=False),
+    Column("total", Float, nullable=False),
+    Column("squares", Float, nullable=False),
     sqlite_with_rowid=False,
 )
 
-# The suite "" holds what was given up before any suite judged it.
+# The suite "" holds what no suite judged: what was given up, and what sampling left out.
 quality_days = Table(
     "quality_days",
     metadata,
@@ -130,6 +133,7 @@ quality_days = Table(
     Column("scored", Integer, nullable=False),
     Column("unscored", Integer, nullable=False),
     Column("failed", Integer, nullable=False),
+    Column("left_out", Integer, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),

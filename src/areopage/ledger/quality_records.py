@@ -135,7 +135,7 @@ class Period(Struct, frozen=True, kw_only=True):
 class DaySums(Struct, frozen=True, kw_only=True):
     """How many scores one criterion got on one day for one variant, their sum, the sum of their squares, and how many are weak.
 
-    The criterion "" is the global score.
+    The sums are of the scores as they were given, not rounded. The criterion "" is the global score.
     """
 
     day: date
@@ -148,12 +148,13 @@ class DaySums(Struct, frozen=True, kw_only=True):
 
 
 class DayTotals(Struct, frozen=True, kw_only=True):
-    """What was done on one day."""
+    """What was done on one day, and how many answers of it sampling left out."""
 
     day: date
     scored: int
     unscored: int
     failed: int
+    left_out: int
     seconds: float
     prompt_tokens: int
     completion_tokens: int

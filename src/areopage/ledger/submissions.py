@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.counting import PLACE, count_failed
+from areopage.ledger.counting import PLACE, Additions, count_failed
 from areopage.ledger.inserts import insert_into
 from areopage.ledger.monitor_tables import submissions
 from areopage.ledger.quality_records import Backlog, Submission
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, case_of, case_text, chunks, naive, storable
+from areopage.ledger.sqlite_turn import begin_soon
 from areopage.ledger.store import Ledger
 
 OPEN_STATES = ("waiting", "queued")
@@ -27,6 +28,8 @@ class Submissions:
 
     def add(self, submissions: Sequence[Submission]) -> list[bool]:
         """Append submissions; on return they are on the disk, whatever happens to power (SQLite: synchronous=FULL here).
+
+        Those that sampling left out are counted for their day.
 
         Returns:
             For each whether it is new; one whose id is already there (or came earlier in the sequence) changes nothing.
@@ -45,7 +48,9 @@ class Submissions:
             rows = sorted(rows, key=lambda row: str(row["id"]))
         with storage_errors(self._ledger.place), durable(self._ledger) as connection:
             statement = insert_into(connection, submissions).on_conflict_do_nothing().returning(submissions.c.id)
-            return set(connection.execute(statement, rows).scalars())
+            new = set(connection.execute(statement, rows).scalars())
+            count_left_out(connection, rows, new)
+            return new
 
     def due(self, now: datetime, limit: int) -> list[tuple[str, int]]:
         """Ids and attempt counts of waiting submissions whose next attempt is due, the one that has been due longest first."""
@@ -140,6 +145,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
             return
         connection.exec_driver_sql("PRAGMA synchronous=FULL")
         try:
+            begin_soon(connection)
             yield connection
             connection.commit()
         finally:
@@ -168,6 +174,16 @@ def reopen_failed(connection: Connection, conditions: Conditions) -> int:
     places = change_locked(connection, (submissions.c.state == "failed", *conditions), values)
     count_failed(connection, places, -1)
     return len(places)
+
+
+def count_left_out(connection: Connection, rows: Sequence[dict[str, Any]], new: set[str]) -> None:
+    """Count those of the rows that are new and left out by sampling; of rows with one id the first is the new one."""
+    additions = Additions()
+    firsts = {row["id"]: row for row in reversed(rows) if row["id"] in new}
+    for row in firsts.values():
+        if row["state"] == "left_out":
+            additions.leave_out(row["answered_at"], row["source"], row["variant"])
+    additions.write(connection)
 
 
 def submission_row(submission: Submission) -> dict[str, Any]:

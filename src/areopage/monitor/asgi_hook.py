@@ -80,19 +80,21 @@ class QualityHook:
 
         async def receive_and_copy() -> Message:
             message = await receive()
-            if message["type"] == "http.request":
-                heard.request.add(message.get("body", b""))
+            with self._recorder.unharmed(scope["path"]):
+                if message["type"] == "http.request":
+                    heard.request.add(message.get("body", b""))
             return message
 
         async def send_and_copy(message: Message) -> None:
             await send(message)
-            if message["type"] == "http.response.start":
-                heard.status = message["status"]
-                heard.headers = {name.lower(): value for name, value in message.get("headers", ())}
-            elif message["type"] == "http.response.body":
-                heard.response.add(message.get("body", b""))
-                if not message.get("more_body", False):
-                    self._note(heard)
+            with self._recorder.unharmed(scope["path"]):
+                if message["type"] == "http.response.start":
+                    heard.status = message["status"]
+                    heard.headers = {name.lower(): value for name, value in message.get("headers", ())}
+                elif message["type"] == "http.response.body":
+                    heard.response.add(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        self._note(heard)
 
         await self._app(scope, receive_and_copy, send_and_copy)
 

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
+from areopage.errors import ConfigError
 from areopage.suites.config import BotSection
 from areopage.suites.loader import schema_fault
 from areopage.yaml_document import YamlDocument, read_yaml
@@ -17,6 +18,23 @@ DEFAULT_LEDGER = "outputs/ledger.db"
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def form_of(value: object) -> str | None:
+    """Which of both forms of a threshold a value has; None: neither."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "[number]"
+    return "[auto]" if value == "auto" else None
+
+
+# the tags end in a bracket, as those parts of a key do that stand in no file
+Auto = Annotated[Literal["auto"], Tag("[auto]")]
+_Form = Discriminator(form_of, custom_error_type="threshold", custom_error_message="must be a number or auto")
+Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
+"""A score on the suite's scale; `auto` is worked out from the scale (see `areopage.monitor.thresholds`)."""
+
+Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
+"""A distance on the suite's scale; `auto` likewise."""
 
 
 class Section(BaseModel):
@@ -77,9 +95,21 @@ class WindowRule(Section):
 
     enabled: bool = True
     hours: Seconds = 24.0
-    threshold: float
-    clear: float
     minimum: Count = 20
+
+
+class MeanRule(WindowRule):
+    """The mean of the last hours, on the suite's scale."""
+
+    threshold: Level = "auto"
+    clear: Level = "auto"
+
+
+class WeakShareRule(WindowRule):
+    """The share of weak answers in the last hours."""
+
+    threshold: Share = 0.25
+    clear: Share = 0.15
 
 
 class DropRule(Section):
@@ -87,7 +117,7 @@ class DropRule(Section):
 
     enabled: bool = True
     hours: Seconds = 24.0
-    points: Annotated[float, Field(gt=0)] = 0.5
+    points: Points = "auto"
     p_value: Annotated[float, Field(gt=0, lt=1)] = 0.01
     minimum: Annotated[int, Field(ge=20)] = 30
 
@@ -112,16 +142,16 @@ class QueueRule(Section):
 class AlertsSection(Section):
     """Who is told, and of what. Each of `urls` is an Apprise URL, or `env:NAME` for one in an environment variable.
 
-    `threshold` is that of a single answer (under it), on the suite's scale; None switches the rule off. `link` is the address of
-    the live page, for the links in alerts.
+    `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `link` is the
+    address of the live page, for the links in alerts.
     """
 
     urls: list[str] = []
     link: str = ""
-    threshold: float | None = 6.0
+    threshold: Level | None = "auto"
     per_hour: Count = 20
-    mean: WindowRule = WindowRule(threshold=6.5, clear=7.0)
-    weak_share: WindowRule = WindowRule(threshold=0.25, clear=0.15)
+    mean: MeanRule = MeanRule()
+    weak_share: WeakShareRule = WeakShareRule()
     drop: DropRule = DropRule()
     judge: JudgeRule = JudgeRule()
     queue: QueueRule = QueueRule()
@@ -133,7 +163,7 @@ class GoldenSection(Section):
     dataset: str
     target: str = "http:bot"
     schedule: str = "0 5 * * *"
-    drop: Annotated[float, Field(gt=0)] = 0.5
+    drop: Points = "auto"
 
 
 class ReportSection(Section):
@@ -147,11 +177,11 @@ class ReportSection(Section):
 
 
 class ReviewSection(Section):
-    """What goes to the review queue by itself, each day: answers under the threshold of alerts, those on which judges differ by
-    at least `spread` points, and a random `sample`. `raters` is how many should label each."""
+    """What goes to the review queue by itself, each day: answers that are worse than the threshold of alerts, those on which
+    judges differ by at least `spread` points, and a random `sample`. `raters` is how many should label each."""
 
     low_scores: bool = True
-    spread: Annotated[float, Field(gt=0)] = 3.0
+    spread: Points = "auto"
     sample: Annotated[int, Field(ge=0)] = 5
     raters: Count = 1
 
@@ -187,10 +217,17 @@ class MonitorSection(Section):
 
 
 class MonitorConfig(Struct, frozen=True, kw_only=True):
-    """A monitor's configuration, and the folder that its relative paths start from."""
+    """A monitor's configuration, the folder that its relative paths start from, and the file that it was read from, if any."""
 
     section: MonitorSection
     folder: Path
+    document: YamlDocument | None = None
+
+    def fault(self, message: str, *keys: str) -> ConfigError:
+        """A mistake at a key: with its file and line where it was read from one."""
+        if self.document is not None:
+            return self.document.error(message, *keys)
+        return ConfigError(message, path=self.folder / CONFIG_FILE, key=".".join(keys))
 
     @property
     def ledger(self) -> str:
@@ -218,13 +255,13 @@ class MonitorConfig(Struct, frozen=True, kw_only=True):
 
 
 def load_monitor_config(path: Path) -> MonitorConfig:
-    """Read a `monitor.yml`.
+    """Read a `monitor.yml`; one without any key means the defaults.
 
     Raises:
         ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
     """
-    document = read_yaml(path)
-    return MonitorConfig(section=parse_section(document), folder=path.resolve().parent)
+    document = read_yaml(path, may_be_empty=True)
+    return MonitorConfig(section=parse_section(document), folder=path.resolve().parent, document=document)
 
 
 def default_config(folder: Path) -> MonitorConfig:
@@ -241,4 +278,4 @@ def parse_section(document: YamlDocument) -> MonitorSection:
     try:
         return MonitorSection.model_validate(document.data)
     except ValidationError as error:
-        raise schema_fault(document, error.errors(include_url=False)[0]) from None
+        raise schema_fault(document, error.errors(include_url=False)[0], MonitorSection) from None

@@ -73,8 +73,9 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
 class PeriodFigures(Struct, frozen=True, kw_only=True):
     """Everything about a period.
 
-    `coverage` is scored / (scored + unscored + failed + still waiting or queued), None where nothing was received. The counts of
-    what waits are those of now, whatever the period. `cost` is by currency.
+    `coverage` is scored / (scored + unscored + failed + still waiting or queued), None where there is none of them. Answers that
+    sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
+    whatever the period. `cost` is by currency.
     """
 
     period: Period
@@ -83,6 +84,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     unscored: int
     failed: int
     waiting: int
+    left_out: int
     coverage: float | None
     overall: CriterionFigures
     criteria: tuple[CriterionFigures, ...]
@@ -95,3 +97,13 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     completion_tokens: int
     cost: dict[str, float]
     standing: str
+
+    @property
+    def planned(self) -> int:
+        """The answers that were to be judged, which coverage is a share of."""
+        return self.scored + self.unscored + self.failed + self.waiting
+
+    @property
+    def left_out_share(self) -> float:
+        """The share that sampling left out of all that was handed over, in [0, 1]."""
+        return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0

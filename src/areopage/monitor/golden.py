@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
-from areopage.errors import CallError, CallRejected, ConfigError, ModelError, SubmissionError
+from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
 from areopage.jury.opening import crew_size, open_retrying
 from areopage.jury.options import bots_of, model_settings
 from areopage.jury.schedule import OutageWatch, run_crew
@@ -26,8 +26,7 @@ from areopage.ledger.submissions import Submissions
 from areopage.models.port import LanguageModel, Message, Subject
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
-from areopage.monitor.alerts.duties import AlertDesk
-from areopage.monitor.alerts.texts import voice_of
+from areopage.monitor.alerts.duties import AlertDesk, desk_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden_rounds import finish_if_judged, finish_round, submission_id
@@ -52,7 +51,6 @@ class GoldenDesk(Struct, frozen=True, kw_only=True):
     """What a round needs. `suite` is the name under which rounds are kept; their answers' source is `golden:` and that name."""
 
     ledger: Ledger
-    section: GoldenSection
     suite: str
     language: str
     cases: tuple[Case, ...]
@@ -71,9 +69,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
         ConfigError: the configuration has no golden questions, or its suite cannot be loaded.
         DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
     """
-    section = config.section.golden
-    if section is None:
-        raise ConfigError("there are no golden questions: add the section", path=config.folder / "monitor.yml", key="golden")
+    section = golden_section(config)
     suite = load_suite(config.suite)
     dataset = load_dataset([config.path(section.dataset)], default_maturity="")
     for row in dataset.rejected:
@@ -83,7 +79,6 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
     seconds = min(ANSWER_SECONDS, settings.timeouts.total)
     return GoldenDesk(
         ledger=ledger,
-        section=section,
         suite=suite.name,
         language=language,
         cases=dataset.cases,
@@ -95,17 +90,33 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
             base_dir=config.folder,
             timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
         ),
-        alerts=AlertDesk(ledger=ledger, section=config.section.alerts, voice=voice_of(config, suite)),
+        alerts=desk_of(ledger, config, suite),
     )
+
+
+def golden_section(config: MonitorConfig) -> GoldenSection:
+    """The section of golden questions.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if config.section.golden is None:
+        raise config.fault("there are no golden questions: add the section", "golden")
+    return config.section.golden
 
 
 def golden_duties(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[Duty]:
     """The duties of golden questions: begin a round on schedule, and each minute carry on or finish what was begun.
 
-    The questions are read anew for each round. There are none without a section for them.
+    The questions are read anew for each round; where they cannot be read already, the log says so. Without a section for them
+    there are no duties.
     """
     if config.section.golden is None:
         return []
+    try:
+        open_golden(ledger, config, environment)
+    except UserError as fault:
+        logger.warning("the golden questions cannot be asked: %s", fault)
 
     async def begin(due: datetime) -> None:
         await begin_round(await asyncio.to_thread(open_golden, ledger, config, environment), due)
@@ -139,7 +150,7 @@ async def follow_rounds(desk: GoldenDesk, now: datetime) -> None:
     """Carry on the rounds that nobody carries on any more, and finish those whose answers are judged."""
     for run in await asyncio.to_thread(running_rounds, desk.ledger, desk.suite):
         if not run.reason.startswith(ASKING):
-            await asyncio.to_thread(finish_if_judged, desk.alerts, desk.section, desk.cases, run, now)
+            await asyncio.to_thread(finish_if_judged, desk.alerts, desk.cases, run, now)
         elif now - last_sign(run) > QUIET_FOR:
             await ask_questions(desk, run)
 
@@ -189,7 +200,7 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
     if answered:
         await asyncio.to_thread(runs.save, run)
         return run
-    return await asyncio.to_thread(finish_round, desk.alerts, desk.section, desk.cases, run, datetime.now(UTC))
+    return await asyncio.to_thread(finish_round, desk.alerts, desk.cases, run, datetime.now(UTC))
 
 
 def unanswered(desk: GoldenDesk, run: GoldenRun) -> list[Case]:

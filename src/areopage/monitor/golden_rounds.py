@@ -16,7 +16,6 @@ from areopage.ledger.submissions import Submissions
 from areopage.monitor.alerts.duties import AlertDesk, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import Voice, lines, listed, plain
-from areopage.monitor.config import GoldenSection
 from areopage.monitor.golden_verdict import Question, RoundResult, judge_round
 
 PATIENCE = timedelta(hours=6)
@@ -37,13 +36,11 @@ def submission_id(round_id: str, case_id: str) -> str:
     return f"golden-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:48]}"
 
 
-def finish_if_judged(
-    desk: AlertDesk, section: GoldenSection, cases: Sequence[Case], run: GoldenRun, now: datetime
-) -> GoldenRun | None:
+def finish_if_judged(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round when each answer is judged or given up, or when it has lasted too long; None: not yet."""
     if now - run.started_at <= PATIENCE and any(is_waiting(desk.ledger, run, case) for case in cases):
         return None
-    return finish_round(desk, section, cases, run, now)
+    return finish_round(desk, cases, run, now)
 
 
 def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
@@ -52,7 +49,7 @@ def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
     return submission is not None and submission.state in ("waiting", "queued")
 
 
-def finish_round(desk: AlertDesk, section: GoldenSection, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
+def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
     """Judge a round, alert, and keep it. The alert goes first: whoever dies in between finishes the round once more.
 
     Scores are compared only where the same judges, criteria and weights gave them.
@@ -60,7 +57,7 @@ def finish_round(desk: AlertDesk, section: GoldenSection, cases: Sequence[Case],
     runs = GoldenRuns(desk.ledger)
     last = runs.last_good(run.suite)
     questions = read_questions(desk.ledger, cases, run, last)
-    result = judge_round(questions, section.drop, desk.voice.scale)
+    result = judge_round(questions, desk.thresholds.golden_drop, desk.voice.scale)
     failure = plain(run.reason, REASON_LENGTH)
     finished = msgspec.structs.replace(
         run,
@@ -120,7 +117,7 @@ def change_text(result: RoundResult, last: GoldenRun | None, voice: Voice) -> st
 
 def fallen(question: Question, voice: Voice) -> str:
     """`Question: 9.0 → 3.0`."""
-    scores = f"{voice.number(question.before)} → {voice.number(question.score)}"
+    scores = f"{voice.mark(question.before)} → {voice.mark(question.score)}"
     return voice.say("pair", name=f"{plain(question.id, 80)} « {voice.kept(question.text, QUESTION_LENGTH)} »", value=scores)
 
 

@@ -5,8 +5,10 @@ Both only append to the spool, after the answer is there; whatever goes wrong in
 
 import functools
 import inspect
+import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -20,9 +22,6 @@ from areopage.monitor.submit import submission_of
 PROMPT_NAMES = ("prompt", "question", "query", "message", "messages")
 RESPONSE_NAMES = ("response", "answer", "text", "output")
 DOCUMENT_NAMES = ("documents", "context_chunks", "context", "chunks", "sources")
-
-FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What a user's own code may raise while an exchange is looked for."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,13 +69,11 @@ def monitored(
         recorder = Recorder(into, source=source, variant=variant, language=language)
         signature = inspect.signature(function)
         find = extract or find_exchange
+        called = getattr(function, "__qualname__", type(function).__name__)
 
         def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
-            try:
-                # documents may be read only here, from wherever they come: that can fail as well as finding them
+            with recorder.unharmed(called):
                 recorder.record(find(signature.bind(*given, **named).arguments, result))
-            except FAULTS as fault:
-                recorder.refuse(f"{function.__qualname__}: {type(fault).__name__}: {fault}")
 
         if inspect.iscoroutinefunction(function):
             answer = cast(Callable[..., Awaitable[Any]], function)
@@ -127,6 +124,19 @@ class Recorder:
             self.refuse(str(fault))
             return
         self.counts["recorded" if self._spool.append(submission) else "lost"] += 1
+
+    @contextmanager
+    def unharmed(self, where: str) -> Iterator[None]:
+        """Let nothing that goes wrong inside reach the answer: it is counted as lost, and logged once.
+
+        Args:
+            where: named in the log.
+        """
+        try:
+            yield
+        # an extraction and documents that are read only now are the bot's code, and may raise anything
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the answer that is being given goes out
+            self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def refuse(self, reason: str) -> None:
         """Count an answer that cannot be handed over."""

@@ -1,4 +1,8 @@
-"""Fold the ledger's days into the figures of a period: one pass over counts, however many answers they stand for."""
+"""Fold the ledger's days into the figures of a period: one pass over counts, however many answers they stand for.
+
+Means, intervals and comparisons are made of sums of the scores as they were given; bands and histograms count scores as they are
+shown, with two decimals.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -17,6 +21,7 @@ GLOBAL = ""
 WORST = 5
 
 Tallies = Mapping[str, Tally]
+Means = Mapping[str, Moments]
 
 
 def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:
@@ -32,12 +37,14 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         StorageError: the ledger cannot be read.
     """
     counts, lists = Counts(ledger), QualityLists(ledger)
-    sides = _sides(counts, period, scope)
-    now, before = _total(sides), _moments(counts.sums(previous_of(period), scope, scale))
+    sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
+    now, before = _moments(sums), _moments(counts.sums(previous_of(period), scope, scale))
+    tallies = _total(sides)
     totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Submissions(ledger).backlog()
-    scored, unscored, failed = (sum(getattr(day, name) for day in totals) for name in ("scored", "unscored", "failed"))
+    states = ("scored", "unscored", "failed", "left_out")
+    scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
     waiting = backlog.waiting + backlog.queued
-    received = scored + unscored + failed + waiting
+    planned = scored + unscored + failed + waiting
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
     return PeriodFigures(
         period=period,
@@ -46,13 +53,14 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         unscored=unscored,
         failed=failed,
         waiting=waiting,
-        coverage=scored / received if received else None,
-        overall=_criterion(GLOBAL, "", now, before, scale),
+        left_out=left_out,
+        coverage=scored / planned if planned else None,
+        overall=_criterion(GLOBAL, "", tallies, now, before, scale),
         criteria=tuple(
-            _criterion(path, label, now, before, scale) for path, label in shown_criteria(now, before, labels).items()
+            _criterion(path, label, tallies, now, before, scale) for path, label in shown_criteria(now, before, labels).items()
         ),
-        days=daily_figures(ledger, period, scope, scale),
-        variants=tuple(_variants(sides, scale)),
+        days=_days(period, sums),
+        variants=tuple(_variants(sides, sums, scale)),
         judges=tuple(_health(use) for use in judges),
         worst=tuple(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)),
         seconds=sum(day.seconds for day in totals),
@@ -74,7 +82,11 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    sums = Counts(ledger).sums(period, scope, scale)
+    return _days(period, Counts(ledger).sums(period, scope, scale))
+
+
+def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
+    """The days of a period from its sums."""
     by_day: dict[date, list[DaySums]] = {}
     for one in sums:
         by_day.setdefault(one.day, []).append(one)
@@ -123,13 +135,13 @@ def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
     return found
 
 
-def _mean(tally: Tally | Moments) -> Mean:
+def _mean(moments: Moments) -> Mean:
     """The mean with its interval."""
-    low, high = tally.interval or (None, None)
-    return Mean(answers=tally.answers, mean=tally.mean, low=low, high=high)
+    low, high = moments.interval or (None, None)
+    return Mean(answers=moments.answers, mean=moments.mean, low=low, high=high)
 
 
-def _change(later: Tally, earlier: Tally | Moments) -> Change:
+def _change(later: Moments, earlier: Moments) -> Change:
     """The difference of two means."""
     found = compare(later, earlier)
     if found is None:
@@ -137,31 +149,32 @@ def _change(later: Tally, earlier: Tally | Moments) -> Change:
     return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value)
 
 
-def _criterion(criterion: str, label: str, now: Tallies, before: Mapping[str, Moments], scale: Scale) -> CriterionFigures:
+def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before: Means, scale: Scale) -> CriterionFigures:
     """One criterion over the period."""
-    tally, earlier = now.get(criterion, Tally()), before.get(criterion, Moments())
+    tally, later, earlier = tallies.get(criterion, Tally()), now.get(criterion, Moments()), before.get(criterion, Moments())
     return CriterionFigures(
         criterion=criterion,
         label=label,
-        mean=_mean(tally),
+        mean=_mean(later),
         bands=tally.bands(scale),
         histogram=tally.histogram(scale),
         previous=_mean(earlier),
-        change=_change(tally, earlier),
+        change=_change(later, earlier),
     )
 
 
-def _variants(sides: Mapping[str, Tallies], scale: Scale) -> Iterable[VariantFigures]:
+def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scale) -> Iterable[VariantFigures]:
     """Every variant in order of names, each but the first compared with the first."""
     names = sorted(sides)
+    means = {name: _moments(one for one in sums if one.variant == name) for name in names}
     for name in names:
-        overall = sides[name].get(GLOBAL, Tally())
+        overall = means[name].get(GLOBAL, Moments())
         yield VariantFigures(
             variant=name,
             overall=_mean(overall),
-            criteria={criterion: _mean(tally) for criterion, tally in sides[name].items() if criterion != GLOBAL},
-            weak=overall.bands(scale)[2],
-            change=Change() if name == names[0] else _change(overall, sides[names[0]].get(GLOBAL, Tally())),
+            criteria={criterion: _mean(moments) for criterion, moments in means[name].items() if criterion != GLOBAL},
+            weak=sides[name].get(GLOBAL, Tally()).bands(scale)[2],
+            change=Change() if name == names[0] else _change(overall, means[names[0]].get(GLOBAL, Moments())),
         )
 
 

@@ -106,12 +106,12 @@ class QualityJudge:
 
         Raises:
             DatasetError: a document has no text.
-            TypeError: the prompt or the response is not given, or given under both names.
+            TypeError: the prompt or the response is not given, or something is given under both of its names.
         """
         chosen = case_of(
             one_of("prompt", prompt, "question", question),
             one_of("response", response, "answer", answer),
-            documents if context_chunks is None else context_chunks,
+            one_of("documents", documents, "context_chunks", context_chunks, needed=False),
             id=id,
         )
         return await self.evaluate_case(chosen)
@@ -256,12 +256,14 @@ async def all_of(work: Sequence[Any]) -> None:
         raise cause_of("the evaluation", faults) from None
 
 
-def one_of(name: str, value: Any, alias: str, other: Any) -> Any:
-    """What is given under one of two names.
+def one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True) -> Any:
+    """What is given under one of two names; None where it is given under none and not needed.
 
     Raises:
-        TypeError: it is given under none, or under both.
+        TypeError: it is needed and given under none, or it is given under both.
     """
-    if (value is None) == (other is None):
-        raise TypeError(f"give {name} or {alias}" + ("" if value is None else ", not both"))
+    if value is not None and other is not None:
+        raise TypeError(f"give {name} or {alias}, not both")
+    if needed and value is None and other is None:
+        raise TypeError(f"give {name} or {alias}")
     return other if value is None else value

@@ -12,12 +12,14 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID, error
 from msgspec import Struct
-from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from areopage.errors import ConfigError, StorageError, UserError
-from areopage.ledger.connection import set_sqlite_pragmas, shown, storage_errors
+from areopage.ledger.connection import shown, storage_errors
 from areopage.monitor.config import RateLimitSection
+from areopage.monitor.queue_log import ShortLog
+from areopage.monitor.queue_place import queue_url, sqlite_engine
 
 APPLICATION = "areopage"
 VERSION = "1"  # fixed: work that was queued before an update goes on after it
@@ -70,6 +72,7 @@ class DurableQueue:
         rate_limit: RateLimitSection | None,
         evaluate: Callable[[str, int], None],
         duties: Mapping[str, Tick],
+        evaluations: bool = True,
     ) -> None:
         """Open the queue and begin to take work from it.
 
@@ -80,6 +83,7 @@ class DurableQueue:
             rate_limit: over all processes.
             evaluate: called in a thread with an id and the number of the attempt.
             duties: by name.
+            evaluations: whether evaluations are taken from the start, or only after `take_evaluations`.
 
         Raises:
             ConfigError: a duty's schedule is no cron expression.
@@ -91,9 +95,11 @@ class DurableQueue:
         self._duties = dict(duties)
         self._evaluation: Callable[[str, int], None]
         self._duty: Callable[[datetime, str], None]
+        self._waits = not evaluations
         logger = logging.getLogger("dbos")
         if not logger.handlers:  # else dbos would write to the console by itself
             logger.addHandler(logging.NullHandler())
+        self._log = ShortLog(self._place)
 
         with queue_errors(self._place):
             self._launch(ledger, executor, evaluate, claims, rate_limit)
@@ -118,11 +124,14 @@ class DurableQueue:
             "use_listen_notify": False,
             "log_level": "WARNING",
         }
-        DBOS(config=config)  # gives back the one that is there
+        self._dbos = DBOS(config=config)  # gives back the one that is there
         if DBOS.executor_id != executor:
             raise UserError("this process has a worker already: one is enough, raise its concurrency")
+        logging.getLogger("dbos").addFilter(self._log)
         try:
             self._register(evaluate)
+            if self._waits:
+                DBOS.listen_queues([DUTIES])
             DBOS.launch()
             limiter = {"limit": rate_limit.answers, "period": rate_limit.seconds} if rate_limit else None
             DBOS.register_queue(
@@ -172,6 +181,11 @@ class DurableQueue:
                 DBOS.delete_schedule(known["schedule_name"])
 
     # --- evaluations
+
+    def take_evaluations(self) -> None:
+        """Begin to take evaluations, too, within a second."""
+        # dbos looks at it each second; what is public can only be called before the launch
+        self._dbos._listening_queues = None
 
     def enqueue(self, items: Sequence[tuple[str, int]]) -> None:
         """Queue evaluations, each an id and the number of the attempt; one that is queued or run already changes nothing."""
@@ -256,6 +270,7 @@ class DurableQueue:
     def close(self, seconds: int) -> None:
         """Take nothing more, wait so long for what has begun, and close."""
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=seconds)
+        logging.getLogger("dbos").removeFilter(self._log)
         if self._engine is not None:
             self._engine.dispose()
 
@@ -273,22 +288,3 @@ def queue_errors(place: str) -> Iterator[None]:
 def key_of(id: str, attempt: int) -> str:
     """How dbos knows an evaluation."""
     return f"{id}:{attempt}"
-
-
-def queue_url(ledger: URL) -> URL:
-    """Where the queue of a ledger lies."""
-    if ledger.get_backend_name() == "sqlite":
-        return ledger.set(database=f"{ledger.database}.queue.db")
-    return ledger
-
-
-def sqlite_engine(url: URL) -> Engine:
-    """SQLite as the ledger uses it (WAL: no wait for the disk at each step), with the locking that dbos wants."""
-    engine = create_engine(url)
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        set_sqlite_pragmas(connection, record)
-
-    return engine

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -78,6 +78,7 @@ class Shift:
         self._evaluator: Evaluator | None = None
         self._queue: DurableQueue | None = None
         self._takeover: TakeOver | None = None
+        self._seated = False
         self._leads = False
         self._live = 1
         self._cleaned_at = time.monotonic()
@@ -95,7 +96,7 @@ class Shift:
         now = datetime.now(UTC)
         sign = Sign(executor=slot.name, host=slot.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         try:
-            await self._seat(sign)
+            await self._open(sign)
             loops = [asyncio.create_task(self._dispatching(sign)), asyncio.create_task(self._beating(sign))]
             stopping = asyncio.create_task(stop.wait())
             if not started.done():
@@ -116,19 +117,25 @@ class Shift:
 
     # --- the beginning and the end
 
-    async def _seat(self, sign: Sign) -> bool:
-        """Check the judges and open the queue; False where a judge's server is down, which may pass."""
-        try:
-            await self._judge.check()
-        except ServerDown as fault:
-            LOG.warning("a judge cannot be reached; what is handed in is kept meanwhile: %s", fault)
-            await self._in_thread(lambda: self._workers.beat(sign))
-            return False
-        await self._in_thread(lambda: self._ledger.put_monitor_run(self._judge.run()))
+    async def _open(self, sign: Sign) -> None:
+        """Check the judges and open the queue. Duties begin at once; evaluations wait for the judges."""
+        await self._seat()
         self._evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads)
         await asyncio.to_thread(self._open_queue, sign, self._evaluator)
         await asyncio.to_thread(self._beat, sign, first=True)
-        return True
+
+    async def _seat(self) -> None:
+        """Check the judges; they are not seated while the server of one is down, which may pass."""
+        try:
+            await self._judge.check()
+        except ServerDown as fault:
+            if self._queue is None:  # once
+                LOG.warning("a judge cannot be reached; what is handed in is kept meanwhile: %s", fault)
+            return
+        await self._in_thread(lambda: self._ledger.put_monitor_run(self._judge.run()))
+        if self._queue is not None:
+            self._queue.take_evaluations()
+        self._seated = True
 
     def _open_queue(self, sign: Sign, evaluator: Evaluator) -> None:
         try:
@@ -140,14 +147,14 @@ class Shift:
         def tick(duty: Duty) -> Tick:
             return Tick(schedule=duty.schedule, run=lambda due_at: self._tick(duty, due_at))
 
-        ticks: Mapping[str, Tick] = {duty.name: tick(duty) for duty in self._duties}
         self._queue = DurableQueue(
             self._ledger.engine.url,
             executor_of(sign),
             claims=self._section.concurrency + min(self._section.concurrency, CLAIMED_AHEAD),
             rate_limit=self._section.rate_limit,
             evaluate=self._evaluate,
-            duties=ticks,
+            evaluations=self._seated,
+            duties={duty.name: tick(duty) for duty in self._duties},
         )
         self._takeover = TakeOver(self._queue, evaluator.attempts)
 
@@ -184,9 +191,9 @@ class Shift:
         while True:
             moved = False
             try:
-                if self._queue is None and time.monotonic() - asked_at >= self._pace.judge_down:
+                if not self._seated and time.monotonic() - asked_at >= self._pace.judge_down:
                     asked_at = time.monotonic()
-                    await self._seat(sign)
+                    await self._seat()
                 moved = await self._dispatch()
                 trouble = ""
             except StorageError as fault:
@@ -201,9 +208,8 @@ class Shift:
         drained = await self._in_thread(lambda: self._spool.drain(self._intake.submit))
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be read: see %s", drained.rejected, self._config.spool / "rejected")
-        queue = self._queue
-        if queue is None:
-            return False
+        if (queue := self._queue) is None or not self._seated:
+            return drained.taken > 0
         due = await self._in_thread(lambda: self._due.take(leads=self._leads, live=self._live))
         if due:
             # queued first, noted then: a crash in between queues them again, which the queue notices

@@ -48,7 +48,7 @@ class Spool:
         A disk that is full, or a folder that cannot be written, must not break the answer that is being given: the first
         failure is logged as a warning, all are counted in `lost`, and False is returned.
         """
-        writer = self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
+        writer = self._writer()
         try:
             writer.write(msgspec.json.encode(submission) + b"\n")
         except (OSError, TypeError, ValueError) as fault:
@@ -60,11 +60,13 @@ class Spool:
     def lose(self, reason: str) -> None:
         """Count an answer that will not be evaluated, and say why, once until it goes well again."""
         self.lost += 1
-        writer = self._writers.get(os.getpid())
-        if writer is None or not writer.failing:
+        writer = self._writer()
+        if not writer.failing:
             LOG.warning("an answer cannot be handed over for evaluation: %s", " ".join(reason.split()))
-        if writer is not None:
-            writer.failing = True
+        writer.failing = True
+
+    def _writer(self) -> "_Writer":
+        return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
 
     def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
         """Hand over what waits; see `spool_files.drain`."""

@@ -44,7 +44,7 @@ class Intake:
 
         Args:
             ledger: where they are stored.
-            sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, so that coverage can be told.
+            sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
         """
         from areopage.ledger.submissions import Submissions
 
@@ -95,7 +95,10 @@ class Intake:
     def _by_share(self, submission: Submission) -> Submission:
         if submission.case.source.startswith(GOLDEN) or is_sampled(submission.id, self._sampling):
             return submission
-        return msgspec.structs.replace(submission, state="left_out", reason=f"not in the sample of {self._sampling:g}")
+        # nobody will judge it, so nothing of what people wrote is kept, whatever the storage policy
+        emptied = Case(id=submission.id, prompt="", source=submission.case.source)
+        reason = f"not in the sample of {self._sampling:g}"
+        return msgspec.structs.replace(submission, case=emptied, state="left_out", reason=reason)
 
 
 class _Handed:

@@ -34,10 +34,10 @@ class Language(Struct, frozen=True, kw_only=True):
         """
         return Template(self.words[key]).substitute(values)
 
-    def count(self, key: str, n: int) -> str:
-        """A phrase that goes by a number. French takes the singular for 0 too."""
+    def count(self, key: str, n: int, **values: object) -> str:
+        """A phrase that goes by a number, with other values in it. French takes the singular for 0 too."""
         singular = n in (0, 1) if self.code == "fr" else n == 1
-        return Template(self.words[key]["one" if singular else "many"]).substitute(n=self.whole(n))
+        return Template(self.words[key]["one" if singular else "many"]).substitute(values, n=self.whole(n))
 
     def standing(self, reason: str) -> str:
         """Why a judge is unfit, translated where it is one of the reasons that are known."""

@@ -13,6 +13,7 @@ from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Filters, Period, QualityScore, ReviewItem, Scope
 from areopage.ledger.store import Ledger
+from areopage.scoring.counts import DECIMALS
 
 GOLDEN = "golden:"
 DAYS_BACK = 3
@@ -33,9 +34,9 @@ class FillSettings(Struct, frozen=True, kw_only=True):
         most: of each day, at most so many answers for each of the reasons, the worst first.
     """
 
-    threshold: float | None = 6.0
-    higher_is_better: bool = True
-    spread: float = 3.0
+    threshold: float | None
+    higher_is_better: bool
+    spread: float
     sample: int = 5
     raters: int = 1
     most: int = 20
@@ -105,14 +106,15 @@ def alerted(ledger: Ledger, since: date, most: int) -> list[str]:
 
 
 def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
-    """A day's answers under the threshold, the worst first."""
+    """A day's answers that are worse than the threshold, the worst first."""
     threshold = settings.threshold
     if threshold is None:
         return []
     good = settings.higher_is_better
     found = QualityLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
-    return own([score for score in found if score.score_global is not None and side * (score.score_global - threshold) < 0.0])
+    shown = [(score, round(score.score_global, DECIMALS)) for score in found if score.score_global is not None]
+    return own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
 def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:

@@ -27,6 +27,7 @@ EXCELLENT_ABOVE, WEAK_UNDER = 0.8, 0.6
 
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, whatever binary fractions make of it
+_SUM_ERROR = 1e-12  # the share of a sum that adding up a million binary fractions may be off by
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -98,7 +99,7 @@ class Tally(Struct, frozen=True):
 
 
 class Moments(Struct, frozen=True):
-    """How many answers there were, the sum of their scores, and the sum of their scores' squares."""
+    """How many answers there were, the sum of their scores, and the sum of their scores' squares, none of them rounded."""
 
     answers: int = 0
     total: float = 0.0
@@ -111,11 +112,12 @@ class Moments(Struct, frozen=True):
 
     @property
     def variance(self) -> float | None:
-        """The sample variance, None under two answers."""
+        """The sample variance, None under two answers; 0 where it is no more than the sums may be off by."""
         mean = self.mean
         if mean is None or self.answers < 2:
             return None
-        return max(0.0, self.squares - self.total * mean) / (self.answers - 1)
+        spread = self.squares - self.total * mean
+        return spread / (self.answers - 1) if spread > _SUM_ERROR * self.squares else 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -160,7 +162,8 @@ def compare(later: Tally | Moments, earlier: Tally | Moments) -> Comparison | No
     part1, part2 = variance1 / n1, variance2 / n2
     squared_error = part1 + part2
     if squared_error == 0.0:
-        return Comparison(difference=difference, low=difference, high=difference, p_value=1.0 if difference == 0.0 else 0.0)
+        same = math.isclose(mean1, mean2, rel_tol=_SUM_ERROR)
+        return Comparison(difference=difference, low=difference, high=difference, p_value=1.0 if same else 0.0)
     # Welch-Satterthwaite, in shares of the squared error so that tiny variances do not underflow
     share1, share2 = part1 / squared_error, part2 / squared_error
     freedom = 1.0 / (share1**2 / (n1 - 1) + share2**2 / (n2 - 1))

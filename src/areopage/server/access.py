@@ -23,10 +23,14 @@ TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 
 
 class Actor(Struct, frozen=True, kw_only=True):
-    """Who is asking. `name` is the key's name, or "local" on a server without keys that only this computer reaches."""
+    """Who is asking. `name` is the key's name; without a key "local", which a key may be called as well.
+
+    `keyless`: whether he entered without a key, as whoever sits at this computer may on a server that has none.
+    """
 
     name: str
     role: Role
+    keyless: bool = False
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -93,7 +97,7 @@ async def authenticate(request: Request) -> Actor:
     if not await access.keys.any():
         if not is_local(request):
             raise Refusal(403, "no_keys", "without API keys only this computer may enter: run `areopage keys create NAME`")
-        return Actor(name="local", role="admin")
+        return Actor(name="local", role="admin", keyless=True)
     raise no_key("this needs an API key: Authorization: Bearer areo_...")
 
 
@@ -117,12 +121,12 @@ def no_key(message: str) -> Refusal:
 
 
 def check_token_header(request: Request) -> None:
-    """A script of our pages that changes something shows its token in a header (a form is checked by `checked_form`).
+    """A script of our pages that changes something shows its token in a header (a posted form is checked by `checked_form`).
 
     Raises:
         Refusal: 403, the token is missing or another session's.
     """
-    if request.method in SAFE_METHODS or is_form(request):
+    if request.method in SAFE_METHODS or (request.method == "POST" and is_form(request)):
         return
     check_token(request, request.headers.get(TOKEN_HEADER, ""))
 

@@ -31,7 +31,7 @@ from areopage.server.api.schema import components
 from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
 from areopage.server.gathering import Gathering
-from areopage.server.headers import SecurityHeaders
+from areopage.server.headers import HeadOfGet, SecurityHeaders
 from areopage.server.health import Check, Health
 from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
@@ -153,3 +153,4 @@ def add_guards(app: FastAPI, context: ServerContext) -> None:
     app.add_middleware(KnownHosts, addresses=app.state.access.addresses)
     app.add_middleware(Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(HeadOfGet)

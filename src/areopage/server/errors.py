@@ -91,10 +91,9 @@ def to_login(request: Request) -> Response:
         return Response(status_code=401, headers={"HX-Redirect": "/login"})
     if request.method != "GET":
         return RedirectResponse("/login", 303)
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    if request.headers.get("sec-fetch-site") == "cross-site":
-        # a link in an alert: browsers keep the session's cookie back until a page of our own asks again
-        return HTMLResponse(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(wanted)}"><title>Areopage</title>')
+    # as it was asked for: an escaped sign in an id, such as %2F, would else be another address on the way back
+    path, query = request.scope["raw_path"].decode("ascii", "replace"), request.scope["query_string"].decode("ascii", "replace")
+    wanted = path + (f"?{query}" if query else "")
     return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
 
 

@@ -1,6 +1,7 @@
 """Whether the process lives, whether it can serve, and its metrics."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends
@@ -57,7 +58,7 @@ def readyz(request: Request) -> Response:
 
 async def reader_or_local(request: Request) -> Actor:
     """Somebody with a key to read, or this computer: what collects metrics often runs beside the server."""
-    return Actor(name="local", role="read") if is_local(request) else await READ(request)
+    return Actor(name="local", role="read", keyless=True) if is_local(request) else await READ(request)
 
 
 @router.get(
@@ -73,6 +74,9 @@ def metrics(request: Request, _: Annotated[Actor, Depends(reader_or_local)]) -> 
 
 def ledger_fault(ledger: Ledger) -> str:
     """What is wrong with the ledger; "" where it is well."""
+    url = ledger.engine.url
+    if url.drivername == "sqlite" and not Path(url.database or "").exists():
+        return "the ledger's file is gone: what open connections still write to it is lost when they close"
     try:
         with storage_errors(ledger.place):
             revision = revision_of(ledger.engine)

@@ -22,6 +22,7 @@ from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
+from areopage.monitor.thresholds import check_thresholds
 from areopage.monitor.worker import Worker
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -91,10 +92,12 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
         provider = open_telemetry(os.environ)
         if provider is not None:
             stack.callback(provider.shutdown)
+        suite = load_suite(config.suite)
+        check_thresholds(config, suite.scale)
         context = ServerContext(
             ledger=ledger,
             config=config,
-            suite=load_suite(config.suite),
+            suite=suite,
             submit=Intake(ledger, config.section.sampling).submit,
             now=lambda: datetime.now(UTC),
         )

@@ -18,12 +18,31 @@ LOGGER = "apprise"
 SHORTEST_SECRET = 4
 MESSAGE_LENGTH = 200
 
+logger = logging.getLogger(__name__)
+
 
 class Sent(Struct, frozen=True, kw_only=True):
     """How one address took a message. `place` names the address without its secrets; `error` is "" where it arrived."""
 
     place: str
     error: str = ""
+
+
+class Complaints:
+    """Says in the log what is wrong with an address: once, and again when it is something else or comes back."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def note(self, results: Sequence[Sent]) -> None:
+        """Take how each address took a message."""
+        for result in results:
+            known = self._said.get(result.place)
+            if not result.error:
+                self._said.pop(result.place, None)
+            elif result.error != known:
+                self._said[result.place] = result.error
+                logger.warning("alerts do not arrive at %s: %s", result.place, result.error)
 
 
 def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
@@ -64,6 +83,15 @@ def send_one(place: str, url: str, title: str, body: str, environment: Mapping[s
 def resolved(url: str, environment: Mapping[str, str]) -> str:
     """An address; `env:NAME` stands for one in an environment variable, "" where that is not set."""
     return environment.get(url.removeprefix(FROM_ENVIRONMENT), "").strip() if url.startswith(FROM_ENVIRONMENT) else url
+
+
+def unset(urls: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """What is said of addresses whose environment variable is not set: nobody is told there."""
+    return [
+        f"alerts.urls: {place_of(position, url)}: the environment variable is not set, so that nobody is told there: set it"
+        for position, url in enumerate(urls, start=1)
+        if not resolved(url, environment)
+    ]
 
 
 def place_of(position: int, url: str) -> str:

@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from areopage.criteria.records import Scale
 from areopage.ledger.alert_pacing import AlertPacing
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Alert, Period, QualityScore, Scope
+from areopage.ledger.retries import failing_since
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.alerts.backlog import queue_finding
-from areopage.monitor.alerts.deliver import Sent, next_attempt, send
+from areopage.monitor.alerts.deliver import Complaints, Sent, next_attempt, send, unset
 from areopage.monitor.alerts.judges import failing_of, judge_finding
 from areopage.monitor.alerts.rules import ANSWER, DELIVERY, Delivery, Finding, alert_of, hour_of, new_alert, notice_of
 from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
@@ -25,8 +25,9 @@ from areopage.monitor.alerts.texts import Voice, voice_of
 from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
 from areopage.monitor.config import AlertsSection, MonitorConfig
 from areopage.monitor.duties import Duty
+from areopage.monitor.thresholds import Thresholds, thresholds_of
 from areopage.scoring.counts import Tally
-from areopage.suites.loader import load_suite
+from areopage.suites.loader import Suite, load_suite
 
 EACH_MINUTE = "0 * * * * *"
 EVERY_TEN_SECONDS = "*/10 * * * * *"
@@ -43,11 +44,13 @@ Send = Callable[[Sequence[str], str, str, Mapping[str, str]], Sequence[Sent]]
 
 
 class AlertDesk(Struct, frozen=True, kw_only=True):
-    """What everything about alerts needs."""
+    """What everything about alerts needs; `complaints` is what this process's log has said of addresses."""
 
     ledger: Ledger
     section: AlertsSection
+    thresholds: Thresholds
     voice: Voice
+    complaints: Complaints = field(default_factory=Complaints)
 
     @property
     def delivery(self) -> Delivery:
@@ -59,19 +62,33 @@ def open_desk(ledger: Ledger, config: MonitorConfig) -> AlertDesk:
     """The desk of a monitor.
 
     Raises:
-        ConfigError: its suite cannot be loaded.
+        ConfigError: its suite cannot be loaded, or a threshold is not on its scale.
     """
-    return AlertDesk(ledger=ledger, section=config.section.alerts, voice=voice_of(config, load_suite(config.suite)))
+    return desk_of(ledger, config, load_suite(config.suite))
+
+
+def desk_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> AlertDesk:
+    """The desk of a monitor whose suite is loaded.
+
+    Raises:
+        ConfigError: a threshold is not on the suite's scale.
+    """
+    return AlertDesk(
+        ledger=ledger,
+        section=config.section.alerts,
+        thresholds=thresholds_of(config, suite.scale),
+        voice=voice_of(config, suite),
+    )
 
 
 def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     """The duties of alerts; without addresses there is nothing to send.
 
     Raises:
-        ConfigError: the suite cannot be loaded.
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
     """
     desk = open_desk(ledger, config)
-    for fault in off_scale(desk.section, desk.voice.scale):
+    for fault in unset(desk.section.urls, os.environ):
         logger.warning("%s", fault)
 
     async def watch(due: datetime) -> None:
@@ -86,23 +103,13 @@ def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     return duties
 
 
-def off_scale(section: AlertsSection, scale: Scale) -> list[str]:
-    """What is said of thresholds that no score of the suite can pass: such a rule always alerts, or never."""
-    mean = section.mean.threshold if section.mean.enabled else None
-    return [
-        f"{key} is {threshold:g}, which is not on the suite's scale of {scale.min:g} to {scale.max:g}: set it in monitor.yml"
-        for key, threshold in (("alerts.threshold", section.threshold), ("alerts.mean.threshold", mean))
-        if threshold is not None and not scale.min <= threshold <= scale.max
-    ]
-
-
 def raise_answer_alert(desk: AlertDesk, score: QualityScore, now: datetime) -> bool:
     """Open the alert of a weak answer, at the pace of `per_hour`; once, however often it is called while the alert is open.
 
     Returns:
         Whether an alert was opened.
     """
-    alert = answer_alert(score, desk.section, now, desk.voice)
+    alert = answer_alert(score, desk.thresholds.answer, desk.section, now, desk.voice)
     if alert is None or (alerts := Alerts(desk.ledger)).is_open(ANSWER, alert.subject):
         return False
     limit = desk.section.per_hour
@@ -130,7 +137,7 @@ def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
 
 def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
     """What the rules that are switched on find at a moment."""
-    section, voice, lists = desk.section, desk.voice, QualityLists(desk.ledger)
+    section, limits, voice, lists = desk.section, desk.thresholds, desk.voice, QualityLists(desk.ledger)
     found: list[Finding] = []
 
     def tally(hours: float, back: int = 0) -> Tally:
@@ -138,16 +145,17 @@ def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
         return Tally(lists.tally(until - timedelta(hours=hours), until, Scope()).get("", {}))
 
     if section.mean.enabled:
-        found.append(mean_finding(tally(section.mean.hours), section.mean, voice))
+        found.append(mean_finding(tally(section.mean.hours), section.mean, limits, voice))
     if section.weak_share.enabled:
         found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, voice))
     if section.drop.enabled:
         hours = section.drop.hours
-        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, voice))
+        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, voice))
     if section.judge.enabled:
-        rows = lists.recent(now - timedelta(hours=section.judge.hours), Scope(), ROWS_FOR_JUDGES)
+        since = now - timedelta(hours=section.judge.hours)
+        failing = failing_of(lists.recent(since, Scope(), ROWS_FOR_JUDGES), failing_since(desk.ledger, since, ROWS_FOR_JUDGES))
         today = Counts(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
-        found.append(judge_finding(failing_of(rows), today, section.judge, voice))
+        found.append(judge_finding(failing, today, section.judge, voice))
     if section.queue.enabled:
         found.append(queue_finding(Submissions(desk.ledger).backlog(), section.queue, now, voice))
     return found
@@ -191,15 +199,19 @@ def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environme
             alerts.delivered(alert.number)
         return True
     error = "; ".join(f"{result.place}: {result.error}" for result in results)
-    logger.warning("an alert was not delivered: %s", error)
+    logger.debug("an alert was not delivered: %s", error)
     for alert in mine:
-        alerts.not_delivered(alert.number, error, next_attempt(alert.attempts + 1, now))
+        again = next_attempt(alert.attempts + 1, now)
+        alerts.not_delivered(alert.number, error, again)
+        if again is None:
+            logger.warning("alert %d is not sent any more, after %d attempts: %s", alert.number, alert.attempts + 1, error)
     return False
 
 
 def note_places(desk: AlertDesk, results: Sequence[Sent], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
     alerts = Alerts(desk.ledger)
+    desk.complaints.note(results)
     for result in results:
         if result.error:
             title = desk.voice.say("delivery_title", place=result.place)

@@ -11,10 +11,16 @@ from areopage.monitor.config import JudgeRule
 
 
 class Failing(Struct, frozen=True, kw_only=True):
-    """How often judging failed: answers without a global score, and verdicts without a score."""
+    """How often judging failed: answers without a global score, and verdicts without a score.
+
+    Args:
+        retried: those of the answers without a score that are not finished: judges failed on them, and another attempt follows
+            or none is left.
+    """
 
     answers: int = 0
     unscored: int = 0
+    retried: int = 0
     planned: int = 0
     missing: int = 0
 
@@ -26,11 +32,12 @@ class Failing(Struct, frozen=True, kw_only=True):
         return max(by_answer, by_verdict)
 
 
-def failing_of(rows: Sequence[QualityScore]) -> Failing:
-    """The figures of some answers."""
+def failing_of(rows: Sequence[QualityScore], retried: int = 0) -> Failing:
+    """The figures of some answers, and of those that judges failed on and that have no row yet."""
     return Failing(
-        answers=len(rows),
-        unscored=sum(row.score_global is None for row in rows),
+        answers=len(rows) + retried,
+        unscored=sum(row.score_global is None for row in rows) + retried,
+        retried=retried,
         planned=sum(row.planned for row in rows),
         missing=sum(row.planned - row.scored for row in rows),
     )
@@ -47,19 +54,21 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
         "share": voice.percent(failing.share),
         "answers": voice.whole(failing.answers),
         "unscored": voice.whole(failing.unscored),
+        "retried": voice.whole(failing.retried),
         "missing": voice.whole(failing.missing),
         "planned": voice.whole(failing.planned),
         "hours": voice.hours(rule.hours),
         "threshold": voice.percent(rule.failed_share),
         "clear": voice.percent(rule.clear),
     }
+    retried = voice.say("judge_retried", **values) if failing.retried else ""
     by_judge = [voice.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, voice)) for one in today]
     return Finding(
         rule=JUDGE,
         bad=enough and failing.share > rule.failed_share,
         clear=enough and failing.share <= rule.clear,
         title=voice.say("judge_title", **values),
-        body=lines(voice.say("judge_text", **values), listed(voice.words["judge_today"], by_judge), voice.page()),
+        body=lines(voice.say("judge_text", **values), retried, listed(voice.words["judge_today"], by_judge), voice.page()),
         recovered=(voice.say("judge_recovered_title", **values), lines(voice.say("judge_recovered", **values), voice.page())),
     )
 

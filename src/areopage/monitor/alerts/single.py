@@ -11,6 +11,7 @@ from areopage.ledger.quality_records import Alert, QualityScore
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, Voice, lines, listed, plain, voice_for
 from areopage.monitor.config import AlertsSection
+from areopage.scoring.counts import DECIMALS
 
 GOLDEN_SOURCE = "golden:"
 GATHERED_SHOWN = 10
@@ -18,24 +19,27 @@ GATHERED_SHOWN = 10
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 
-def answer_alert(score: QualityScore, section: AlertsSection, now: datetime, voice: Voice | None = None) -> Alert | None:
+def answer_alert(
+    score: QualityScore, threshold: float | None, section: AlertsSection, now: datetime, voice: Voice | None = None
+) -> Alert | None:
     """The alert of an answer whose global score is worse than the threshold.
 
     An answer without a score is not a weak one, and golden questions have an alert of their own: None for both.
 
     Args:
+        threshold: on the suite's scale; None raises none.
         voice: in whose words; by default the answer's language, a scale of 0 to 10 and full texts.
     """
-    if section.threshold is None or score.score_global is None or score.source.startswith(GOLDEN_SOURCE):
+    if threshold is None or score.score_global is None or score.source.startswith(GOLDEN_SOURCE):
         return None
     voice = voice or voice_for(score.language, scale=DEFAULT_SCALE, link=section.link)
-    if not is_worse(score.score_global, section.threshold, voice.scale):
+    if not is_worse(score.score_global, threshold, voice.scale):
         return None
     return new_alert(
         ANSWER,
         score.id,
         voice.say("answer_title", score=voice.score(score.score_global)),
-        answer_body(score, section.threshold, voice),
+        answer_body(score, threshold, voice),
         now,
         "pending" if section.urls else "none",
         submission_id=score.id,
@@ -43,15 +47,16 @@ def answer_alert(score: QualityScore, section: AlertsSection, now: datetime, voi
 
 
 def is_worse(value: float, than: float, scale: Scale) -> bool:
-    """Whether a score is strictly worse than another, on a scale where higher or lower is better."""
-    return value < than if scale.higher_is_better else value > than
+    """Whether a score, as it is shown, is strictly worse than another, on a scale where higher or lower is better."""
+    shown = round(value, DECIMALS)
+    return shown < than if scale.higher_is_better else shown > than
 
 
 def answer_body(score: QualityScore, threshold: float, voice: Voice) -> str:
     """Question, score, criteria, feedback, weaknesses, suggestions, judges' standing, and where to see it."""
     band = voice.words[f"band_{score.band}"]
     criteria = " · ".join(
-        voice.say("pair", name=voice.label(one.criterion), value=voice.number(one.score)) for one in score.criteria
+        voice.say("pair", name=voice.label(one.criterion), value=voice.mark(one.score)) for one in score.criteria
     )
     feedback = voice.kept(score.feedback, QUESTION_LENGTH)
     shown = voice.say("scored", score=voice.score(score.score_global), band=band, threshold=voice.short(threshold))

@@ -62,6 +62,12 @@ class Voice(Struct, frozen=True, kw_only=True):
             return "—"
         return self._formed(f"{value:,.{digits}f}")
 
+    def mark(self, value: float | None) -> str:
+        """A score: with one decimal, and with two where it has them, so that 5.96 does not look like 6.0."""
+        if value is None or not math.isfinite(value):
+            return "—"
+        return self._formed(f"{value:,.2f}".removesuffix("0"))
+
     def signed(self, value: float, digits: int = 2) -> str:
         """A difference, with its sign."""
         return self._formed(f"{value:+,.{digits}f}")
@@ -84,7 +90,7 @@ class Voice(Struct, frozen=True, kw_only=True):
 
     def score(self, value: float | None) -> str:
         """A score on its scale."""
-        return self.say("of", score=self.number(value), max=self.short(self.scale.max))
+        return self.say("of", score=self.mark(value), max=self.short(self.scale.max))
 
     def label(self, criterion: str) -> str:
         """A criterion's name for people."""

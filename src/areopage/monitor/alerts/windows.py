@@ -7,35 +7,36 @@ from areopage.criteria.records import Scale
 from areopage.monitor.alerts.rules import DROP, MEAN, WEAK_SHARE, Finding
 from areopage.monitor.alerts.single import is_worse
 from areopage.monitor.alerts.texts import Voice, lines
-from areopage.monitor.config import DropRule, WindowRule
+from areopage.monitor.config import DropRule, MeanRule, WeakShareRule
+from areopage.monitor.thresholds import Thresholds
 from areopage.scoring.counts import Tally, compare
 
 STILL_DROPPING = 0.5
 """A drop that was alerted on is over when less than this share of the rule's points is left of it."""
 
 
-def mean_finding(tally: Tally, rule: WindowRule, voice: Voice) -> Finding:
-    """The mean is bad strictly under the threshold, and clear from `clear` on (the other way round where lower is better)."""
+def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, voice: Voice) -> Finding:
+    """The mean is bad where it is strictly worse than the threshold, and clear where it is not worse than `mean_clear`."""
     enough = tally.answers >= rule.minimum and tally.mean is not None
     mean = tally.mean or 0.0
     values = {
         "mean": voice.score(tally.mean),
         "answers": voice.whole(tally.answers),
         "hours": voice.hours(rule.hours),
-        "threshold": voice.short(rule.threshold),
-        "clear": voice.short(rule.clear),
+        "threshold": voice.short(limits.mean),
+        "clear": voice.short(limits.mean_clear),
     }
     return Finding(
         rule=MEAN,
-        bad=enough and is_worse(mean, rule.threshold, voice.scale),
-        clear=enough and not is_worse(mean, rule.clear, voice.scale),
+        bad=enough and is_worse(mean, limits.mean, voice.scale),
+        clear=enough and not is_worse(mean, limits.mean_clear, voice.scale),
         title=voice.say("mean_title", **values),
         body=lines(voice.say("mean_text", **values), voice.page()),
         recovered=(voice.say("mean_recovered_title", **values), lines(voice.say("mean_recovered", **values), voice.page())),
     )
 
 
-def weak_share_finding(tally: Tally, rule: WindowRule, voice: Voice) -> Finding:
+def weak_share_finding(tally: Tally, rule: WeakShareRule, voice: Voice) -> Finding:
     """The share of weak answers is bad strictly over the threshold, and clear at `clear` or less."""
     weak = tally.bands(voice.scale)[2]
     enough = tally.answers >= rule.minimum
@@ -61,7 +62,7 @@ def weak_share_finding(tally: Tally, rule: WindowRule, voice: Voice) -> Finding:
     )
 
 
-def drop_finding(later: Tally, earlier: Tally, rule: DropRule, voice: Voice) -> Finding:
+def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, voice: Voice) -> Finding:
     """A drop of at least `points`, with p under `p_value` by Welch's test; it is over when half of the points are regained."""
     change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
     drop = drop_of(change.difference, voice.scale) if change is not None else 0.0
@@ -78,8 +79,8 @@ def drop_finding(later: Tally, earlier: Tally, rule: DropRule, voice: Voice) -> 
     }
     return Finding(
         rule=DROP,
-        bad=change is not None and drop >= rule.points and change.p_value < rule.p_value,
-        clear=change is not None and drop < rule.points * STILL_DROPPING,
+        bad=change is not None and drop >= points and change.p_value < rule.p_value,
+        clear=change is not None and drop < points * STILL_DROPPING,
         title=voice.say("drop_title", **values),
         body=lines(voice.say("drop_text", **values), voice.page()),
         recovered=(voice.say("drop_recovered_title", **values), lines(voice.say("drop_recovered", **values), voice.page())),

@@ -1,4 +1,4 @@
-"""The quality report as JSON, for programs: numbers as they are, null where there is none, times in ISO 8601, UTC."""
+"""The quality report as JSON, for programs: numbers are not rounded, null where there is none, times in ISO 8601, UTC."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,9 @@ def figures_of(report: QualityReport) -> dict[str, Any]:
             "unscored": figures.unscored,
             "failed": figures.failed,
             "waiting": figures.waiting,
-            "received": report.received,
+            "left_out": figures.left_out,
+            "received": figures.planned + figures.left_out,
+            "planned": figures.planned,
             "coverage": figures.coverage,
         },
         "standing": figures.standing,

@@ -54,6 +54,7 @@ def render_html(report: QualityReport) -> str:
         change_sentence=wording.change_sentence(language, figures.overall.change, figures.period.days),
         command=wording.command(report),
         coverage=MISSING if figures.coverage is None else language.percent(figures.coverage),
+        coverage_note=wording.coverage_note(language, report),
         hints=wording.hints(language, report),
         histogram=histogram(report, language),
         text_note=wording.text_note(language, report),

@@ -100,8 +100,7 @@ def _scores(report: QualityReport, language: Language) -> Iterator[str]:
     yield f"- {say('interval')}{colon} {wording.interval_text(language, overall.mean, scale)}"
     yield f"- {say('against_before')}{colon} {wording.change_sentence(language, overall.change, figures.period.days)}"
     coverage = MISSING if figures.coverage is None else language.percent(figures.coverage)
-    received = say("coverage_answers", scored=language.whole(figures.scored), received=language.whole(report.received))
-    yield f"- {say('coverage')}{colon} {coverage} – {received}"
+    yield f"- {say('coverage')}{colon} {coverage} – {wording.coverage_note(language, report)}"
     yield f"- {say('standing')}{colon} {plain_words(wording.standing_text(language, figures.standing))}"
     yield ""
     yield f"## {say('by_criterion')}"

@@ -13,6 +13,7 @@ from areopage.monitor.config import MonitorConfig
 from areopage.monitor.figures import Change, CriterionFigures, Mean, PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
 from areopage.monitor.storage import Policy, stored_text
+from areopage.monitor.thresholds import thresholds_of
 from areopage.suites.loader import Suite, load_suite
 
 CERTAIN_UNDER = 0.05
@@ -23,7 +24,7 @@ class QualityReport(Struct, frozen=True, kw_only=True):
     """Args:
     figures: those of the period; the texts of the worst answers are already what `text` leaves of them.
     language: of the report.
-    threshold: under it a single answer raises an alert; None where that rule is off.
+    threshold: a single answer that is worse raises an alert; None where that rule is off.
     text: the policy by which texts left the ledger.
     silent: what people call the criteria that got no score, neither in the period nor before.
     """
@@ -47,12 +48,6 @@ class QualityReport(Struct, frozen=True, kw_only=True):
     def last_day(self) -> date:
         """The last day of the period."""
         return self.figures.period.end - timedelta(days=1)
-
-    @property
-    def received(self) -> int:
-        """The answers that coverage is a share of."""
-        figures = self.figures
-        return figures.scored + figures.unscored + figures.failed + figures.waiting
 
     @property
     def criteria(self) -> Sequence[CriterionFigures]:
@@ -87,7 +82,7 @@ def gather(
         source, variant: only these answers.
 
     Raises:
-        ConfigError: the suite cannot be loaded.
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
         StorageError: the ledger cannot be read.
     """
     suite = load_suite(config.suite)
@@ -108,7 +103,7 @@ def report_of(figures: PeriodFigures, suite: Suite, config: MonitorConfig, langu
         suite_version=suite.config.project.version,
         scale=suite.scale,
         language=language,
-        threshold=config.section.alerts.threshold,
+        threshold=thresholds_of(config, suite.scale).answer,
         text=storage.export_text,
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,

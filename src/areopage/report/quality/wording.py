@@ -91,7 +91,21 @@ def answers_text(language: Language, report: QualityReport) -> str:
         ("answers_waiting", figures.waiting),
     ):
         parts += [language.count(key, count)] if count else []
-    return ", ".join(parts)
+    return ", ".join([*parts, *left_out_text(language, report)])
+
+
+def coverage_note(language: Language, report: QualityReport) -> str:
+    """What coverage is a share of, and how many answers are in no share because sampling left them out."""
+    figures = report.figures
+    note = language.say("coverage_answers", scored=language.whole(figures.scored), planned=language.whole(figures.planned))
+    return ", ".join([note, *left_out_text(language, report)])
+
+
+def left_out_text(language: Language, report: QualityReport) -> list[str]:
+    """How many answers sampling left out, and which share of all; nothing where there are none."""
+    figures = report.figures
+    share = language.percent(figures.left_out_share)
+    return [language.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
 
 
 def cost_text(language: Language, cost: Mapping[str, float]) -> str:
@@ -157,6 +171,8 @@ def hints(language: Language, report: QualityReport) -> list[tuple[str, str]]:
         found.append((language.count("nothing_failed", figures.failed), "areopage monitor retry"))
     if figures.unscored:
         found.append((language.count("nothing_unscored", figures.unscored), ""))
+    if figures.left_out:
+        found.append((language.count("nothing_sampled", figures.left_out), ""))
     wider = command(report, days=max(30, figures.period.days * 4))
     return found or [(language.say("nothing_received"), wider)]
 

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger.access import Audit
-from areopage.ledger.erasure import ERASED
+from areopage.ledger.erasure import is_erased
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Band, Filters, Period, QualityScore, Submission
 from areopage.ledger.submissions import Submissions
-from areopage.monitor.submit import submission_of
+from areopage.monitor.submit import GOLDEN, submission_of
 from areopage.server.access import Actor, require
 from areopage.server.api.records import (
     Accepted,
@@ -93,7 +93,7 @@ def show(request: Request, id: str, actor: Reader) -> Response:
     """The answer's state, and its scores once it is evaluated."""
     ledger = context_of(request).ledger
     submission = Submissions(ledger).get(id)
-    if submission is None or submission.reason == ERASED:  # of an answer that was with a judge an empty row stays
+    if submission is None or is_erased(submission):  # of an answer that was with a judge an empty row stays
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
     return json_response(view_of(submission, QualityScores(ledger).get(id)))
@@ -164,6 +164,10 @@ def submission(answer: Answer, place: str) -> Submission:
         raise Refusal(422, "invalid", f"Object missing required field `{missing}` - at `{place}`")
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
+    if (answer.source or "").startswith(GOLDEN):
+        raise Refusal(
+            422, "invalid", f"source: `{GOLDEN}` is kept for golden questions, which no figure counts - at `{place}.source`"
+        )
     documents = one_of(answer, ("documents", "context_chunks"), place) or ()
     if is_deep([answer.metadata, documents]):
         raise Refusal(400, "bad_json", f"lists and objects lie in each other deeper than {MAX_DEPTH} - at `{place}`")

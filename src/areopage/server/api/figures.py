@@ -9,7 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.errors import StorageError, UserError
+from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.erasure import is_erased
 from areopage.ledger.quality_records import Period, Scope
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.figures import PeriodFigures
@@ -71,18 +73,23 @@ async def label(request: Request, actor: Writer) -> Response:
     given = decoded(await json_body(request), GivenLabels)
     if given.rater is not None and RANK[actor.role] < RANK["admin"]:
         raise Refusal(403, "forbidden", "only an admin's key may label in somebody else's name: leave `rater` out")
-    return json_response(await run_in_threadpool(store_labels, context_of(request), given, given.rater or actor.name), 201)
+    return json_response(await run_in_threadpool(store_labels, context_of(request), given, actor.name), 201)
 
 
-def store_labels(context: ServerContext, given: GivenLabels, rater: str) -> StoredLabels:
-    """Store labels; it blocks.
+def store_labels(context: ServerContext, given: GivenLabels, actor: str) -> StoredLabels:
+    """Store labels; it blocks. The audit log names who sent them, also where they are another rater's.
+
+    Args:
+        actor: the name of the key that sent them; theirs where they name no rater.
 
     Raises:
         Refusal: 404, there is no such answer; 422, a criterion or a score is wrong.
         StorageError: the ledger cannot be written.
     """
-    if Submissions(context.ledger).get(given.submission_id) is None:
+    submission = Submissions(context.ledger).get(given.submission_id)
+    if submission is None or is_erased(submission):
         raise unknown(given.submission_id)
+    rater = given.rater or actor
     written = {criterion: f"{score:f}" for criterion, score in given.scores.items()}
     try:
         stored = label_answer(
@@ -92,4 +99,6 @@ def store_labels(context: ServerContext, given: GivenLabels, rater: str) -> Stor
         raise
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
+    if rater != actor:
+        Audit(context.ledger).note(actor, "label", given.submission_id, f"in the name of {rater}")
     return StoredLabels(stored=len(stored), rater=rater)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import ERASED, ERASED_STATE
+from areopage.ledger.erasure import is_erased
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, ReviewItem, Submission
@@ -73,7 +73,7 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
     """Gather what is known of an answer; None where there is no such answer (any more)."""
     submission = Submissions(ledger).get(id)
-    if submission is None or (submission.state, submission.reason) == (ERASED_STATE, ERASED):
+    if submission is None or is_erased(submission):
         return None
     score = QualityScores(ledger).get(id)
     judgments = QualityScores(ledger).judgments(id)

@@ -29,6 +29,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
     lists = QualityLists(context.ledger)
     found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
     rows = found[:PER_PAGE]
+    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} answers")
     labels = criterion_labels(context.suite, language(request).code)
     criteria = in_order(labels, [one.criterion for row in rows for one in row.criteria] or list(labels))
     return render(

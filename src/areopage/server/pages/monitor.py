@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from areopage.monitor.measure import criterion_labels
+from areopage.monitor.thresholds import on_scale
 from areopage.report.charts import STYLES
 from areopage.report.languages import Language
 from areopage.server.access import Actor, require
@@ -58,7 +59,8 @@ def gathered(request: Request) -> tuple[Chosen, Overview, Language]:
 
 def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Language) -> dict[str, Any]:
     """What the templates of the figures take."""
-    scale, threshold = context.suite.scale, context.config.section.alerts.threshold
+    scale = context.suite.scale
+    threshold = on_scale(context.config.section, scale).answer
     return {
         "asked": asked,
         "view": view,

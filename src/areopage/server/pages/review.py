@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from areopage.criteria.records import Criterion, Scale
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
+from areopage.ledger.erasure import is_erased
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label, QualityScore, ReviewItem, Submission
@@ -24,9 +25,6 @@ from areopage.server.access import Actor, checked_form, require
 from areopage.server.context import context_of
 from areopage.server.pages.formats import review_url
 from areopage.server.pages.rendering import YEAR_SECONDS, language, language_code, render
-
-LOCAL = "local"
-"""The actor of a server without keys: he is asked for his name, which a cookie keeps."""
 
 RATER_COOKIE = "areopage_rater"
 FIELD = "score."
@@ -107,7 +105,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     """An answer to label; once this rater has labelled it, the judge's scores and everybody's beside his own."""
     ledger = context_of(request).ledger
     submission = Submissions(ledger).get(id)
-    if submission is None:
+    if submission is None or is_erased(submission):
         return render(request, "missing.html.j2", 404)
     Audit(ledger).note(reader.name, "read", id)
     return label_page(request, reader, submission)
@@ -124,11 +122,11 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Take a rater's labels; then the next answer, or this one with what the judge said."""
     context = context_of(request)
     submission = Submissions(context.ledger).get(id)
-    if submission is None:
+    if submission is None or is_erased(submission):
         return render(request, "missing.html.j2", 404)
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     scores = {name.removeprefix(FIELD): value for name, value in fields.items() if name.startswith(FIELD)}
-    rater = fields.get("rater", "") if writer.name == LOCAL else writer.name
+    rater = fields.get("rater", "") if writer.keyless else writer.name
     say, scale = language(request).say, context.suite.scale
     if not rater.strip() or not any(score.strip() for score in scores.values()):
         missing = say("review_no_rater" if not rater.strip() else "review_no_score")
@@ -143,7 +141,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     item = ReviewQueue(context.ledger).item(id)
     further = f"/review/?after={item.number if item else 0}"
     response = RedirectResponse(further if fields.get("then") == "next" else review_url(id), 303)
-    if writer.name == LOCAL:
+    if writer.keyless:
         response.set_cookie(
             RATER_COOKIE, quote(rater_name(rater), safe=""), max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/review"
         )
@@ -175,7 +173,7 @@ def label_page(
         questions=questions_of(rubric, code, fields),
         note=fields.get("note", next((label.note for label in own.values()), "")),
         fault=fault,
-        asks_rater=actor.name == LOCAL,
+        asks_rater=actor.keyless,
         rater=fields.get("rater", rater),
         may_write=actor.role != "read",
         scale=rubric.scale,
@@ -214,8 +212,8 @@ def comparison(request: Request, id: str, rubric: Rubric, language: str, labels:
 
 
 def rater_of(request: Request, actor: Actor) -> str:
-    """Who labels: the key's name, or the name that the cookie keeps; "" for somebody whom nobody asked yet."""
-    return actor.name if actor.name != LOCAL else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
+    """Who labels: the key's name; without a key the name that a cookie keeps, "" for somebody whom nobody asked yet."""
+    return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 
 def steps_of(scale: Scale) -> list[int]:

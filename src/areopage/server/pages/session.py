@@ -1,7 +1,6 @@
 """Signing in and out: the key that is shown once becomes a cookie."""
 
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends
 from starlette.datastructures import FormData
@@ -46,7 +45,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
         access.seal.open_session(record.id, context_of(request).now()),
         max_age=SESSION_HOURS * 3600,
         httponly=True,
-        samesite="strict",
+        samesite="lax",  # a link in an alert finds its reader signed in; whatever changes something needs a token besides
         secure=request.url.scheme == "https",
     )
     return response
@@ -56,7 +55,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
 async def logout(_: Annotated[FormData, Depends(checked_form)]) -> Response:
     """Forget the session."""
     response = RedirectResponse("/login", 303)
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
     return response
 
 
@@ -70,6 +69,6 @@ async def known(request: Request) -> Actor | None:
 
 def own_path(wanted: str) -> str:
     """A path of this server, for whoever has signed in; another address becomes the first page."""
-    parts = urlsplit(wanted)
-    own = wanted.startswith("/") and not parts.scheme and not parts.netloc and "\\" not in wanted and wanted.isprintable()
+    # a browser takes whatever follows two slashes or more for a host, where urlsplit sees a path behind three
+    own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
     return wanted if own else HOME

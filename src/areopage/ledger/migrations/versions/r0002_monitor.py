@@ -155,13 +155,14 @@ def create_counts() -> None:
         sa.Column("score", sa.Float, primary_key=True),
         *(key(name, size) for name, size in (("suite", 128), ("source", 128))),
         whole("answers"),
+        *(real(name, nullable=False) for name in ("total", "squares")),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "quality_days",
         sa.Column("day", sa.Date, primary_key=True),
         *(key(name, size) for name, size in (("suite", 128), ("source", 128), ("variant", 64))),
-        *(whole(name) for name in ("scored", "unscored", "failed")),
+        *(whole(name) for name in ("scored", "unscored", "failed", "left_out")),
         real("seconds", nullable=False),
         *(whole(name) for name in ("prompt_tokens", "completion_tokens")),
         sqlite_with_rowid=False,

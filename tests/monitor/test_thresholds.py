@@ -1,0 +1,146 @@
+"""Thresholds follow the suite's scale unless they are given, and a given one must be on it."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.cli.review_duty import fill_settings
+from areopage.criteria.records import Scale
+from areopage.errors import ConfigError
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk, raise_answer_alert
+from areopage.monitor.config import MonitorConfig, MonitorSection, load_monitor_config
+from areopage.monitor.golden import open_golden
+from areopage.monitor.thresholds import Thresholds, check_thresholds, on_scale, thresholds_of
+from servers.quality import MOMENT, quality_score, store_scores
+from servers.small_suite import write_suite
+
+TEN, FIVE = Scale(min=0.0, max=10.0), Scale(min=1.0, max=5.0)
+TEN_DOWN = Scale(min=0.0, max=10.0, higher_is_better=False)
+AUTO = MonitorSection()
+
+
+def section_of(**sections: Any) -> MonitorSection:
+    return MonitorSection.model_validate(sections)
+
+
+def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorConfig:
+    """A monitor whose suite is a bank's own, on a scale of its own."""
+    write_suite(folder / "bank", scoring={"scale": scale})
+    (folder / "monitor.yml").write_text(f"suite: ./bank\nledger: ledger.db\n{text}", encoding="utf-8")
+    return load_monitor_config(folder / "monitor.yml")
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        (TEN, Thresholds(answer=6.0, mean=6.5, mean_clear=7.0, drop=0.5, golden_drop=0.5, spread=3.0)),
+        (FIVE, Thresholds(answer=3.4, mean=3.6, mean_clear=3.8, drop=0.2, golden_drop=0.2, spread=1.2)),
+        (TEN_DOWN, Thresholds(answer=4.0, mean=3.5, mean_clear=3.0, drop=0.5, golden_drop=0.5, spread=3.0)),
+    ],
+)
+def test_automatic_thresholds_are_shares_of_the_scale_from_its_bad_end(scale: Scale, expected: Thresholds) -> None:
+    assert on_scale(AUTO, scale) == expected
+
+
+@given(st.floats(-1000, 1000), st.floats(0.5, 1000), st.booleans())
+def test_automatic_thresholds_are_on_every_scale_and_clear_is_never_worse_than_open(low: float, width: float, up: bool) -> None:
+    scale = Scale(min=low, max=low + width, higher_is_better=up)
+    found = on_scale(AUTO, scale)
+    assert found.answer is not None
+    assert all(scale.contains(one) for one in (found.answer, found.mean, found.mean_clear))
+    order = [found.answer, found.mean, found.mean_clear]
+    assert order == sorted(order, reverse=not up)
+
+
+def test_numbers_that_are_given_stand_and_null_switches_off() -> None:
+    given_ = section_of(
+        alerts={"threshold": 2, "mean": {"threshold": 2.5, "clear": 3}, "drop": {"points": 1}},
+        golden={"dataset": "q.csv", "drop": 0.7},
+        review={"spread": 2},
+    )
+    expected = Thresholds(answer=2.0, mean=2.5, mean_clear=3.0, drop=1.0, golden_drop=0.7, spread=2.0)
+    assert on_scale(given_, FIVE) == expected
+    assert on_scale(section_of(alerts={"threshold": None}), TEN).answer is None
+
+
+def test_where_a_mean_alert_closes_is_never_worse_than_where_it_opens_by_itself() -> None:
+    assert on_scale(section_of(alerts={"mean": {"threshold": 8}}), TEN).mean_clear == 8.0
+    assert on_scale(section_of(alerts={"mean": {"threshold": 1}}), TEN_DOWN).mean_clear == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "what"),
+    [
+        ("alerts:\n  threshold: 6.0\n", 4, "alerts.threshold", "6 is not on the suite's scale of 1 to 5"),
+        ("alerts:\n  mean:\n    threshold: 0.5\n", 5, "alerts.mean.threshold", "0.5 is not on"),
+        ("alerts: {mean: {clear: 7}}\n", 3, "alerts.mean.clear", "7 is not on"),
+        ("alerts: {drop: {points: 4.5}}\n", 3, "alerts.drop.points", "4.5 points are more than"),
+        ("\nreview:\n  spread: 5\n", 5, "review.spread", "give at most 4, or auto"),
+        ("golden:\n  dataset: q.csv\n  drop: 9\n", 5, "golden.drop", "9 points are more than"),
+    ],
+)
+def test_a_threshold_off_the_suites_scale_is_a_mistake_at_its_line(
+    tmp_path: Path, text: str, line: int, key: str, what: str
+) -> None:
+    config = config_on(tmp_path, {"min": 1, "max": 5}, text)
+    with pytest.raises(ConfigError) as caught:
+        check_thresholds(config, FIVE)
+    assert str(caught.value).startswith(f"{tmp_path / 'monitor.yml'}:{line}: {key}: ")
+    assert what in str(caught.value)
+
+
+def test_a_threshold_of_a_rule_that_is_switched_off_may_be_anything(tmp_path: Path) -> None:
+    text = "alerts: {mean: {enabled: false, threshold: 99}, drop: {enabled: false, points: 99}}\n"
+    assert thresholds_of(config_on(tmp_path, {"min": 1, "max": 5}, text), FIVE).answer == 3.4
+
+
+def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) -> None:
+    from areopage.cli.monitor_crew import duties_of
+    from areopage.server.serve import Listening, run_server
+
+    config = config_on(tmp_path, {"min": 1, "max": 5}, "alerts: {threshold: 6}\ngolden: {dataset: data.csv}\n")
+    (tmp_path / "data.csv").write_text("id,prompt\na,Why?\n", encoding="utf-8")
+    ledger = Ledger.open(config.ledger)
+    try:
+        for start in (open_desk, alert_duties, duties_of, open_golden):
+            with pytest.raises(ConfigError, match="threshold: 6 is not on"):
+                start(ledger, config)
+    finally:
+        ledger.close()
+    with pytest.raises(ConfigError, match="threshold: 6 is not on"):
+        fill_settings(config)
+    with pytest.raises(ConfigError, match="threshold: 6 is not on"):
+        run_server(config, Listening(host="127.0.0.1", port=0), None, lambda line: None)
+
+
+@pytest.mark.parametrize(("higher", "good", "weak"), [(True, 4.6, 1.4), (False, 1.4, 4.6)])
+def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones(
+    tmp_path: Path, higher: bool, good: float, weak: float
+) -> None:
+    config = config_on(tmp_path, {"min": 1, "max": 5, "higher_is_better": higher})
+    ledger = Ledger.open(config.ledger)
+    try:
+        desk = open_desk(ledger, config)
+        assert not raise_answer_alert(desk, quality_score(good, id="good"), MOMENT)
+        assert raise_answer_alert(desk, quality_score(weak, id="weak"), MOMENT)
+        scores = [quality_score(good, id=f"a-{n}", timestamp=MOMENT, evaluated_at=MOMENT) for n in range(20)]
+        store_scores(ledger, [msgspec.structs.replace(one, scored=1, planned=1) for one in scores])
+        check_windows(desk, MOMENT)
+        from areopage.ledger.alerts import Alerts
+
+        assert [alert.subject for alert in Alerts(ledger).list(state="open")] == ["weak"]
+    finally:
+        ledger.close()
+
+
+@pytest.mark.parametrize("value", ["six", "true", "[1]", "'6'"])
+def test_a_threshold_is_a_number_or_auto(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "monitor.yml"
+    path.write_text(f"alerts:\n  threshold: {value}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"monitor.yml:2: alerts.threshold: must be a number or auto, got"):
+        load_monitor_config(path)
