@@ -56,7 +56,7 @@ def test_the_text_says_in_plain_words_whether_it_is_over_the_bound(labelled: Com
     assert "Is the correlation with people over 0.8?" in text
     assert "  Overall: Yes. Certainty: " in text
     assert "People among themselves" in text
-    assert "0 of the labelled answers were drawn at random. The others were labelled because" in text
+    assert "Labelled answers that were drawn at random: 0. The others were labelled because" in text
     assert "$" not in text
 
 

@@ -119,6 +119,7 @@ def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
     monitored.submit(kept, 3)
     worker = begin(monitored, kept, workers, judges=["rules:answer_quality", "openai:fake-a"], worker={"pause": 0.2})
     wait_until(lambda: worker.progress().again >= 3)
+    wait_until(lambda: all((found := Submissions(kept).get(f"a{number}")) and found.attempts for number in range(3)))
     monitored.server.faults.status = 0
     wait_for_scores(kept, 3)
     rules = "SELECT count(*) FROM judgments WHERE judge LIKE 'rules%'"

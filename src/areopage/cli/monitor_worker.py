@@ -92,7 +92,7 @@ def status(config: ConfigOption = None) -> None:
     from areopage.ledger.counts import Counts
     from areopage.ledger.quality_records import Period, Scope
     from areopage.ledger.submissions import Submissions
-    from areopage.ledger.workers import Workers
+    from areopage.ledger.workers import Workers, state_of
 
     chosen = monitor_config(config)
     now = datetime.now(UTC)
@@ -105,9 +105,10 @@ def status(config: ConfigOption = None) -> None:
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.section.sampling:g} now)")
     show_spool(chosen)
-    for one in workers:
-        typer.echo(f"worker {one.executor}: {one.state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
-    if not any(one.state == "alive" for one in workers):
+    states = [state_of(one, now, chosen.section.worker.dead_after) for one in workers]
+    for one, state in zip(workers, states, strict=True):
+        typer.echo(f"worker {one.executor}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+    if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
 

@@ -284,7 +284,7 @@ class ReviewItem(Struct, frozen=True, kw_only=True):
 class Label(Struct, frozen=True, kw_only=True):
     """One rater's score of one criterion of one answer, on the suite's scale; "" is the overall score.
 
-    `origin` is web, cli or import.
+    `origin` is web, api, cli or import.
     """
 
     submission_id: str

@@ -48,3 +48,9 @@ class Workers:
                 Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
                 for row in connection.execute(newest)
             ]
+
+
+def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
+    """A worker's state as it is known now: its own, but "silent" where it says nothing for so many seconds."""
+    quiet = (now - worker.seen_at).total_seconds() > dead_after
+    return "silent" if worker.state == "alive" and quiet else worker.state

@@ -14,7 +14,7 @@ from areopage.review.rubric import Rubric
 MAX_RATER = 128
 MAX_NOTE = 10_000
 
-Origin = Literal["web", "cli", "import"]
+Origin = Literal["web", "api", "cli", "import"]
 
 
 def label_answer(

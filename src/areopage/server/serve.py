@@ -1,5 +1,6 @@
 """One process of the server: from a configuration to a clean stop."""
 
+import asyncio
 import gc
 import logging
 import os
@@ -33,6 +34,7 @@ from areopage.suites.loader import load_suite
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
+WATCH_SECONDS = 1.0
 BACKLOG = 2048
 GRACE_SECONDS = 20
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -124,14 +126,15 @@ class Process:
         ready: called once requests are served.
         """
         self._context, self._listener, self._worker, self._ready = context, listener, worker, ready
-        self._fault: AreopageError | None = None
+        self._fault: Exception | None = None
+        self._watch: asyncio.Task[None] | None = None
         self._hurried: list[threading.Thread] = []
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
-        """Serve until a signal comes.
+        """Serve until a signal comes, or the worker ends by itself: a server that judges no more must not look well.
 
         Raises:
-            AreopageError: the worker cannot start.
+            AreopageError: the worker cannot start, or had to end.
         """
         app = create_app(
             self._context,
@@ -158,13 +161,22 @@ class Process:
         try:
             if self._worker:
                 await run_in_threadpool(self._worker.start)
+                self._watch = asyncio.create_task(self._watch_over(self._worker))
         except AreopageError as fault:  # the server would log a traceback: it ends instead, and the fault is raised after that
             self._fault = fault
             self._server.should_exit = True
             return
         self._ready()
 
+    async def _watch_over(self, worker: Worker) -> None:
+        """End the server where the worker has ended; whoever started the server starts it again."""
+        while worker.alive:  # noqa: ASYNC110 - its thread cannot set an event of ours
+            await asyncio.sleep(WATCH_SECONDS)
+        self._server.should_exit = True
+
     async def _end(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
         await run_in_threadpool(self._dismiss, 0.0 if self._server.force_exit else GRACE_SECONDS)
 
     def _hurry(self) -> None:
@@ -176,7 +188,7 @@ class Process:
         try:
             if self._worker:
                 self._worker.stop(seconds)
-        except AreopageError as fault:
+        except Exception as fault:  # noqa: BLE001 - whatever ended the worker is raised once the server has stopped
             self._fault = self._fault or fault
 
     def _worker_fault(self) -> str:

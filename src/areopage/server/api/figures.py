@@ -93,7 +93,7 @@ def store_labels(context: ServerContext, given: GivenLabels, actor: str) -> Stor
     written = {criterion: f"{score:f}" for criterion, score in given.scores.items()}
     try:
         stored = label_answer(
-            context.ledger, rubric_of(context.suite), given.submission_id, rater, written, given.note, "web", context.now()
+            context.ledger, rubric_of(context.suite), given.submission_id, rater, written, given.note, "api", context.now()
         )
     except StorageError:
         raise

@@ -2,16 +2,16 @@
 
 import hashlib
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Alert, Backlog, Filters, Period, Worker
+from areopage.ledger.quality_records import Alert, Backlog, Filters, Period
 from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
+from areopage.ledger.workers import Workers, state_of
 from areopage.monitor.figures import DayFigures, PeriodFigures
 from areopage.monitor.measure import daily_figures, measure
 from areopage.server.context import ServerContext
@@ -77,8 +77,8 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
         waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
         open_alerts=len(alerts),
         undelivered=sum(not_told(alert) for alert in alerts),
-        alive=sum(sign_of_life(worker, now, dead_after) == "alive" for worker in workers),
-        silent=sum(sign_of_life(worker, now, dead_after) == "silent" for worker in workers),
+        alive=sum(state_of(worker, now, dead_after) == "alive" for worker in workers),
+        silent=sum(state_of(worker, now, dead_after) == "silent" for worker in workers),
         sources=tuple(lists.sources()),
         variants=tuple(lists.variants()),
     )
@@ -87,9 +87,3 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
 def not_told(alert: Alert) -> bool:
     """Whether nobody was told of an alert because its delivery fails."""
     return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))
-
-
-def sign_of_life(worker: Worker, now: datetime, dead_after: float) -> str:
-    """A worker's state as it is known now: its own, but "silent" where it says nothing for too long (seconds)."""
-    quiet = (now - worker.seen_at).total_seconds() > dead_after
-    return "silent" if worker.state == "alive" and quiet else worker.state

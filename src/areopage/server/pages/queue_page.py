@@ -9,10 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.access import Audit
 from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
+from areopage.ledger.workers import Workers, state_of
 from areopage.server.access import Actor, checked_form, require
 from areopage.server.context import context_of
-from areopage.server.pages.overview import sign_of_life
 from areopage.server.pages.rendering import render
 
 SHOWN = 100
@@ -36,7 +35,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
         backlog=backlog,
         waits=(now - backlog.oldest_at).total_seconds() if backlog.oldest_at else None,
         workers=[
-            (worker, sign_of_life(worker, now, dead_after), (now - worker.seen_at).total_seconds())
+            (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
         failed=submissions.failed(SHOWN),
