@@ -1,0 +1,1 @@
+"""May this answer leave? Evidence in, decision out: pure, in milliseconds, on a CPU."""

@@ -1,0 +1,157 @@
+"""What the gate says. Offsets are in characters; probabilities and shares lie in [0, 1]."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+GateVerdict = Literal["deliver", "fallback", "human_review"]
+GATE_VERDICTS: tuple[GateVerdict, ...] = ("deliver", "fallback", "human_review")
+
+SignalName = Literal[
+    "retrieval",
+    "citations",
+    "overlap",
+    "figures",
+    "references",
+    "names",
+    "coverage",
+    "negation",
+    "refusal",
+    "language",
+    "grounding",
+]
+
+ReasonCode = Literal[
+    "no_documents",
+    "empty_response",
+    "not_relevant",
+    "low_confidence",
+    "no_citation",
+    "unknown_citation",
+    "unsupported_figure",
+    "unsupported_reference",
+    "unsupported_year_or_amount",
+    "unsupported_sentence",
+    "other_language",
+    "too_long",
+    "judge_unsupported",
+    "judge_failed",
+]
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A piece of a text: `text` is exactly its characters `start` to `end`. `document` is a document's id, "" for the response."""
+
+    document: str = ""
+    start: int
+    end: int
+    text: str
+
+
+class Signal(Struct, frozen=True, kw_only=True):
+    """One thing that the gate looked at.
+
+    Args:
+        value: the signal's number; None where it does not apply (no citation asked for, no figure in the answer).
+        places: what it was seen in, in the response and in documents.
+        seconds: what it took, by the clock that the caller handed over; None without a clock.
+    """
+
+    name: SignalName
+    value: float | None
+    places: tuple[Place, ...] = ()
+    seconds: float | None = None
+
+
+class Reason(Struct, frozen=True, kw_only=True):
+    """Why an answer does not leave, or is flagged. `decisive` reasons made the verdict; others are only told.
+
+    Args:
+        place: the words of the answer that it is about; None where it is about the whole.
+        document: the id of the document that comes nearest, "" where none does.
+        sentence: index of the sentence in `Decision.sentences`; None where it is about the whole.
+        value, threshold: what was compared, where numbers were.
+    """
+
+    code: ReasonCode
+    decisive: bool
+    place: Place | None = None
+    document: str = ""
+    sentence: int | None = None
+    value: float | None = None
+    threshold: float | None = None
+
+
+class SentenceCheck(Struct, frozen=True, kw_only=True):
+    """A sentence of the answer. `p_unsupported` is the grounding model's; None where it was not asked (v1_1).
+
+    `document` is the id of the document that supports it best, "" where none does at all. `claim` is false for a sentence that
+    claims nothing: a greeting, a question, a refusal.
+    """
+
+    start: int
+    end: int
+    text: str
+    claim: bool
+    p_unsupported: float | None
+    document: str = ""
+    features: dict[str, float] = {}
+
+
+class Metrics(Struct, frozen=True, kw_only=True):
+    """The specification's figures, by its own names. `cites_ok` and `overlap_ratio` are told apart, as its rule joins them by OR."""
+
+    avg_score: float
+    confidence: float
+    cites_ok: bool
+    overlap_ratio: float
+    hallucination: bool
+    quality_pass: bool
+    escalate: bool
+    num_sources: int
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What becomes of an answer, and why.
+
+    Args:
+        verdict: what is to be done. While `needs_judge` holds, it is what is done if no judge settles it.
+        needs_judge: `p_unsupported` lies in the grey band: ask a judge about `doubtful`, then call `resolve`.
+        p_unsupported: the probability that the answer says something that the documents do not; None under v1_1.
+        doubtful: indexes of the sentences that a judge should read, the worst first; empty unless `needs_judge`.
+        reasons: decisive ones first.
+        cited_ids: ids in the answer that a document has, as the document writes them; `unknown_ids` are those that none has.
+        response_lang, prompt_lang: "fr", "en", or "" where too little text tells.
+        refusal: the answer only says that it does not know.
+        profile, version: which rules, and a fingerprint of everything that they depend on.
+        judged: whether a judge settled it.
+    """
+
+    verdict: GateVerdict
+    needs_judge: bool
+    p_unsupported: float | None
+    metrics: Metrics
+    sentences: tuple[SentenceCheck, ...]
+    signals: tuple[Signal, ...]
+    reasons: tuple[Reason, ...]
+    doubtful: tuple[int, ...] = ()
+    cited_ids: tuple[str, ...] = ()
+    unknown_ids: tuple[str, ...] = ()
+    response_lang: str = ""
+    prompt_lang: str = ""
+    refusal: bool = False
+    profile: str
+    version: str
+    judged: bool = False
+
+    def signal(self, name: SignalName) -> Signal | None:
+        """A signal by its name; None where the profile does not look at it."""
+        return next((signal for signal in self.signals if signal.name == name), None)
+
+
+class SentenceJudgment(Struct, frozen=True, kw_only=True):
+    """What a judge says of one doubtful sentence; `supported` is None where it failed to say."""
+
+    sentence: int
+    supported: bool | None
+    explanation: str = ""
