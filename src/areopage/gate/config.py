@@ -55,7 +55,12 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     confidence_factor: float = 0.8
     snippet: int = 200
     thresholds: Thresholds = Thresholds()
-    hard: tuple[Literal["amount", "percentage", "date", "duration", "reference"], ...] = ("amount", "percentage", "date", "reference")
+    hard: tuple[Literal["amount", "percentage", "date", "duration", "reference"], ...] = (
+        "amount",
+        "percentage",
+        "date",
+        "reference",
+    )
     citations: Literal["required", "checked", "ignored"] = "checked"
     language: Literal["told", "fallback"] = "told"
     grey_band: bool = False

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.records import Document
+from areopage.gate.claims import Claim
 from areopage.gate.records import Place
 
 
@@ -23,6 +24,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
         claim: false for a greeting, a question, a refusal, a closing.
         features: by name, as the model reads them.
         unsupported: the words, names, figures and references of the sentence that no document holds.
+        claims: its figures and references, each with whether a document holds it.
         document: id of the document that supports it best, "" where none does at all.
         supporting: the place in that document which comes nearest; None where there is none.
     """
@@ -34,6 +36,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
     p_unsupported: float
     features: dict[str, float]
     unsupported: tuple[Place, ...] = ()
+    claims: tuple[Claim, ...] = ()
     document: str = ""
     supporting: Place | None = None
 

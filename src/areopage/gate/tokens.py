@@ -1,0 +1,49 @@
+"""Words made comparable: lower case, no accents, light stems for English and French alike; words that mean nothing alone left out."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from areopage.gate.word_lists import EMPTY_WORDS
+
+# A letter may be written with its accents apart (NFD).
+WORD = re.compile(r"[\w\u0300-\u036f]+")
+LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
+SUFFIXES = tuple(
+    sorted(
+        (
+            "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice ements"
+            " ingly edly ings ing ness ities ity ites ite ies ied ers er est ed ly iques ique ical ically ic"
+            " euses euse eurs eur ifs if ives ive ables able ibles ible istes iste ists ist"
+            " aient eront erons erait eraient ants ant ents ent ait ees ee es ez e s y aux al als elles elle el ion ions"
+        ).split(),
+        key=len,
+        reverse=True,
+    )
+)
+SHORTEST_STEM = 3
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The stem of a word as `WORD` finds it: "Employment" and "employs" give "employ"; "" for one that means nothing alone.
+
+    A word with a digit is kept whole; a single letter means nothing.
+    """
+    low = word[:LONGEST_WORD].lower().strip("_")
+    if not low.isascii():
+        apart = unicodedata.normalize("NFKD", low)
+        low = "".join(letter for letter in apart if not unicodedata.combining(letter)).replace("œ", "oe").replace("æ", "ae")
+    if low in EMPTY_WORDS or (len(low) < 2 and not low.isdigit()):
+        return ""
+    if not low.isalpha():
+        return low
+    for suffix in SUFFIXES:
+        if low.endswith(suffix) and len(low) - len(suffix) >= SHORTEST_STEM:
+            return low[: -len(suffix)]
+    return low
+
+
+def stems(text: str) -> list[str]:
+    """The stems of a text in order, without the words that mean nothing alone."""
+    return [found for found in map(stem, WORD.findall(text)) if found]

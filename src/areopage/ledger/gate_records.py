@@ -1,0 +1,109 @@
+"""What the ledger holds of the gate: answers on their way out, what became of them, and what people said of those held back."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.records import Decision, GateVerdict
+
+ExchangeOrigin = Literal["chat", "check", "import"]
+Mode = Literal["generated", "cached", "fallback", "human_review", "shadow"]
+"""Where the text that the user got comes from. `shadow`: generated and delivered although the gate would not have let it out."""
+
+Grounded = Literal["yes", "partly", "no"]
+ReleaseState = Literal["waiting", "released", "refused"]
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """A question, its answer, and the gate's decision: one row of `exchanges`.
+
+    Args:
+        id: 32 hexadecimal digits; a client finds a held-back answer under it.
+        origin: `chat` (our pipeline), `check` (somebody else's pipeline asked the gate), `import` (logs of an older system).
+        question, generation: the prompt, and the response as it was generated; "" where none was.
+        answer: what the user got; "" for `check`.
+        documents: those that the gate saw, in the retriever's order.
+        decision: the gate's; None for imported rows, whose figures stand in `metrics` all the same.
+        metrics: the specification's figures by name; a figure that an old log lacks is None.
+        session, key: who asked, by the client's own session id and the API key's name; may be "".
+        seconds: from the question to the answer; `gate_seconds` is the decision's part, None where it is not known.
+    """
+
+    number: int = 0
+    id: str
+    at: datetime
+    origin: ExchangeOrigin
+    collection: str = ""
+    sources_filter: tuple[str, ...] = ()
+    question: str
+    generation: str
+    answer: str
+    documents: tuple[Document, ...]
+    verdict: GateVerdict
+    mode: Mode
+    decision: Decision | None
+    metrics: dict[str, float | bool | int | None]
+    p_unsupported: float | None = None
+    response_lang: str = ""
+    model: str = ""
+    profile: str = ""
+    version: str = ""
+    session: str = ""
+    key: str = ""
+    seconds: float | None = None
+    gate_seconds: float | None = None
+
+
+class GroundingLabel(Struct, frozen=True, kw_only=True):
+    """What a reviewer says of an answer. `sentences` are the indexes (in the decision) of those that no document supports."""
+
+    exchange_id: str
+    rater: str
+    grounded: Grounded
+    sentences: tuple[int, ...] = ()
+    note: str = ""
+    origin: Literal["web", "api", "cli", "import"]
+    created_at: datetime
+
+
+class Release(Struct, frozen=True, kw_only=True):
+    """What became of a held-back answer. `text` is what the client may show, "" unless released (maybe edited by the reviewer)."""
+
+    exchange_id: str
+    state: ReleaseState
+    text: str = ""
+    rater: str = ""
+    at: datetime | None = None
+
+
+class ExchangeFilter(Struct, frozen=True, kw_only=True):
+    """Which exchanges are wanted; None and () mean any. `since` and `until` are UTC, `until` is exclusive."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    origins: tuple[ExchangeOrigin, ...] = ()
+    verdict: GateVerdict | None = None
+    collection: str | None = None
+    question: str | None = None
+    unlabelled: bool = False
+
+
+class ExchangeSummary(Struct, frozen=True, kw_only=True):
+    """Counts of a period, formed by the database. `confidences` and `p_unsupported` are histograms of 20 equal bins over [0, 1]."""
+
+    exchanges: int
+    verdicts: dict[str, int]
+    modes: dict[str, int]
+    reasons: dict[str, int]
+    languages: dict[str, int]
+    confidences: tuple[int, ...]
+    p_unsupported: tuple[int, ...]
+    labelled: int
+    ungrounded_delivered: int
+
+
+def stored_reasons(decision: Decision | None) -> list[dict[str, Any]]:
+    """The decisive reasons' codes, as rows of `exchange_reasons` hold them."""
+    return [] if decision is None else [{"code": reason.code} for reason in decision.reasons if reason.decisive]
