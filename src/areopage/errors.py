@@ -11,6 +11,7 @@ AreopageError
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
+│   ├── UnknownCollection     name a collection that exists, or ingest documents into it
 │   └── MissingExtra          install the extra that is named
 └── CallError                 one call to a model failed; the jury turns it into an outcome
     ├── CallTimedOut          no answer in time
@@ -69,6 +70,10 @@ class StorageError(UserError):
 
 class UnknownRun(UserError):
     """The ledger holds no such run."""
+
+
+class UnknownCollection(UserError):
+    """The vector store holds no such collection."""
 
 
 class MissingExtra(UserError):

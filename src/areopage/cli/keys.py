@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 ROLES: "tuple[Role, ...]" = ("read", "write", "admin")
 LONGEST_NAME = 64
+LONGEST_COLLECTION = 128
 
 
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
     role: Annotated[str, typer.Option("--role", metavar="read|write|admin", help="What it allows; each includes those before.")],
+    collection: Annotated[
+        list[str] | None,
+        typer.Option("--collection", metavar="NAME", help="Documents that it may ask about, several times for several; default all."),
+    ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Make a key and show it, once: only its hash is kept."""
@@ -31,22 +36,27 @@ def create(
         raise UserError(f"--role {role!r} does not exist: give read, write or admin")
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
+    scope = [one.strip() for one in collection or ()]
+    if not all(0 < len(one) <= LONGEST_COLLECTION and one.isprintable() for one in scope):
+        raise UserError(f"--collection: give 1 to {LONGEST_COLLECTION} printable characters")
     with monitor_ledger(monitor_config(config), create=True) as ledger:
-        record, key = ApiKeys(ledger).create(name.strip(), chosen)
-        Audit(ledger).note(actor(), "key_create", record.id, f"{record.name}, {record.role}")
+        record, key = ApiKeys(ledger).create(name.strip(), chosen, scope)
+        Audit(ledger).note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
-    typer.echo(f"key {record.id} of {record.name} ({record.role}): store it now, it is not shown again", err=True)
+    allowed = ", ".join([record.role, *(f"only {one}" for one in record.collections)])
+    typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it is not shown again", err=True)
 
 
 @app.command("list")
 def list_keys(config: ConfigOption = None) -> None:
-    """List keys: id, role, day of creation, whether it is revoked, name."""
+    """List keys: id, role, day of creation, whether it is revoked, name, and the collections that it is confined to."""
     from areopage.ledger.access import ApiKeys
 
     with monitor_ledger(monitor_config(config)) as ledger:
         for key in ApiKeys(ledger).list():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
-            typer.echo(f"{key.id}  {key.role:<5}  {key.created_at:%Y-%m-%d}  {state}  {key.name}")
+            scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
+            typer.echo(f"{key.id}  {key.role:<5}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")
 
 
 @app.command()

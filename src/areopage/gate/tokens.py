@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from areopage.gate.word_lists import EMPTY_WORDS
+from areopage.gate.word_lists import EMPTY_WORDS, LIGHT_WORDS
 
 # A letter may be written with its accents apart (NFD).
 WORD = re.compile(r"[\w\u0300-\u036f]+")
@@ -22,22 +22,40 @@ SUFFIXES = tuple(
     )
 )
 SHORTEST_STEM = 3
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The stem of a word as `WORD` finds it: "Employment" and "employs" give "employ"; "" for one that means nothing alone.
 
-    A word with a digit is kept whole; a single letter means nothing.
+    A number loses its ending (23rd, 10mph); a single letter means nothing.
     """
-    low = word[:LONGEST_WORD].lower().strip("_")
-    if not low.isascii():
-        apart = unicodedata.normalize("NFKD", low)
-        low = "".join(letter for letter in apart if not unicodedata.combining(letter)).replace("œ", "oe").replace("æ", "ae")
+    low = _plain(word)
     if low in EMPTY_WORDS or (len(low) < 2 and not low.isdigit()):
         return ""
-    if not low.isalpha():
+    if low[0].isdigit():
+        return low.rstrip(LETTERS) or low
+    return _root(low)
+
+
+@lru_cache(maxsize=8_192)
+def is_light(word: str) -> bool:
+    """Whether a word states little by itself."""
+    return _plain(word) in LIGHT_WORDS
+
+
+def _plain(word: str) -> str:
+    """A word in lower case, without accents."""
+    low = word[:LONGEST_WORD].lower().strip("_")
+    if low.isascii():
         return low
+    apart = unicodedata.normalize("NFKD", low)
+    return "".join(letter for letter in apart if not unicodedata.combining(letter)).replace("œ", "oe").replace("æ", "ae")
+
+
+def _root(low: str) -> str:
+    """A word without its ending."""
     for suffix in SUFFIXES:
         if low.endswith(suffix) and len(low) - len(suffix) >= SHORTEST_STEM:
             return low[: -len(suffix)]

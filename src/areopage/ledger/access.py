@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from sqlalchemy import Row, insert, select, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.people_tables import api_keys, audit
 from areopage.ledger.quality_records import ApiKey, AuditEntry, Role
-from areopage.ledger.rows import aware, naive, storable
+from areopage.ledger.rows import aware, json_text, naive, storable
 from areopage.ledger.store import Ledger
 
 PREFIX = "areo_"
@@ -28,11 +29,24 @@ class ApiKeys:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def create(self, name: str, role: Role) -> tuple[ApiKey, str]:
-        """Make a key; the text is shown once and cannot be had again."""
+    def create(self, name: str, role: Role, collections: Sequence[str] = ()) -> tuple[ApiKey, str]:
+        """Make a key; the text is shown once and cannot be had again.
+
+        Args:
+            collections: which documents it may ask about; () for all.
+        """
         key = PREFIX + secrets.token_urlsafe(32)
-        record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=datetime.now(UTC))
-        row = {"id": record.id, "name": record.name, "hash": key_hash(key), "role": role, "created_at": naive(record.created_at)}
+        scope = tuple(dict.fromkeys(storable(one) for one in collections))
+        made_at = datetime.now(UTC)
+        record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=made_at, collections=scope)
+        row = {
+            "id": record.id,
+            "name": record.name,
+            "hash": key_hash(key),
+            "role": role,
+            "created_at": naive(record.created_at),
+            "collections": json_text(scope) if scope else "",
+        }
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(insert(api_keys), [row])
         return record, key
@@ -70,7 +84,7 @@ class Audit:
         self._ledger = ledger
 
     def note(self, actor: str, action: str, subject: str, detail: str = "") -> None:
-        """Append an entry. Actions: read, label, erase, export, key_create, key_revoke, settings."""
+        """Append an entry. Actions: read, label, erase, export, import, release, key_create, key_revoke, settings."""
         texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
@@ -94,4 +108,5 @@ def key_hash(key: str) -> str:
 def key_of(row: Row[Any]) -> ApiKey:
     """A row as a key's record."""
     times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
-    return ApiKey(id=row.id, name=row.name, role=row.role, **times)
+    scope = msgspec.json.decode(row.collections, type=tuple[str, ...]) if row.collections else ()
+    return ApiKey(id=row.id, name=row.name, role=row.role, collections=scope, **times)

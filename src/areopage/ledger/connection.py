@@ -11,8 +11,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
+import areopage.ledger.gate_tables
 import areopage.ledger.monitor_tables
-import areopage.ledger.people_tables  # noqa: F401 - the tables of both join the metadata
+import areopage.ledger.people_tables  # noqa: F401 - the tables of all three join the metadata
 from areopage.errors import MissingExtra, StorageError, name_list
 from areopage.ledger.tables import REVISION, metadata
 

@@ -13,6 +13,8 @@ api_keys = Table(
     Column("role", String(16), nullable=False),
     Column("created_at", DateTime, nullable=False),
     Column("revoked_at", DateTime),
+    # a JSON list of names; "" for all
+    Column("collections", Text, nullable=False, server_default=""),
 )
 
 audit = Table(

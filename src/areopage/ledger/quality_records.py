@@ -248,13 +248,14 @@ Role = Literal["read", "write", "admin"]
 
 
 class ApiKey(Struct, frozen=True, kw_only=True):
-    """A key's record; the key itself is never kept."""
+    """A key's record; the key itself is never kept. `collections`: which documents it may ask about; () for all."""
 
     id: str
     name: str
     role: Role
     created_at: datetime
     revoked_at: datetime | None = None
+    collections: tuple[str, ...] = ()
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -268,8 +269,9 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer that people should look at. `why`: alert, low_score, disagreement, sample, unscored, asked.
+    """An answer that people should look at. `why`: alert, low_score, disagreement, sample, unscored, asked, held.
 
+    `held`: the gate held it back, and `submission_id` is the exchange's id. Any other is a submission's.
     `wanted` is how many raters should label it; `state` is "open" or "done".
     """
 

@@ -127,13 +127,18 @@ def storable_value(value: Any) -> Any:
     return value
 
 
+def storable_json(value: Any) -> str:
+    """A record, or anything of records, as JSON text that every database takes."""
+    try:
+        text = json_text(value)
+    except UnicodeEncodeError:  # half a character, which JSON has no form for
+        return json_text(storable_value(msgspec.to_builtins(value)))
+    return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
+
+
 def case_text(case: Case) -> str:
     """A case as JSON text."""
-    try:
-        text = json_text(case)
-    except UnicodeEncodeError:  # half a character, which JSON has no form for
-        return json_text(storable_value(msgspec.to_builtins(case)))
-    return json_text(storable_value(msgspec.to_builtins(case))) if "\\u0000" in text else text
+    return storable_json(case)
 
 
 def case_of(text: str) -> Case:

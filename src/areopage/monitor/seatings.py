@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from areopage.errors import ModelError
 from areopage.ledger.records import Run
+from areopage.models.own_loop import OwnLoop
 from areopage.models.settings import ModelSettings
-from areopage.monitor.own_loop import OwnLoop
 from areopage.monitor.seating import Seating
 from areopage.monitor.terms import Terms, run_of, settled_terms
 

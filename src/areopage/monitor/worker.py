@@ -14,9 +14,9 @@ from types import FrameType
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
+from areopage.models.own_loop import OwnLoop
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
-from areopage.monitor.own_loop import OwnLoop
 from areopage.monitor.progress import Progress, Progressing
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.shift import Pace, Shift

@@ -1,0 +1,193 @@
+"""Which documents an answer cites, whatever form its citations have, and which cited ones do not exist.
+
+| form | read as |
+|---|---|
+| `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else the position of a document |
+| `[1]` `【1†source】` `[^1]` `^1` | likewise; in round brackets a bare number is none, since (1) counts and (2019) dates |
+| `[Document 2]` `(source 2)` `Document 2` | likewise |
+
+Letter case, accents, spaces and punctuation of ids and titles do not matter where no id is written exactly so.
+A citation of what does not exist is only seen in a form that cannot be something else: a number in square brackets, `[id: ...]`,
+a word such as document with a number in square brackets, or what is written like the ids of the documents at hand. One that
+stands in a document just so was copied with the text around it. Links, `[sic]`, `[...]`, years and exponents are no citations.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.evidence.plain import plain
+from areopage.gate.records import Place
+
+MOST_PLACES = 50
+MOST_LOOKED_UP = 50  # unknown ones that are looked for in the documents; further ones count as unknown
+MOST_LABELS = 2_000  # what is read of an answer that is nothing but citations
+LONGEST_RANGE = 20
+
+_BRACKETS = re.compile(
+    r"\[(?P<square>[^\[\]\n]{1,200})\](?!\()|【(?P<lens>[^【】\n]{1,200})】|\((?P<round>[^()\n]{1,200})\)"
+    r"|(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?»”)\]]))\^(?P<raised>[0-9]{1,3})(?![\w^])"
+)
+_WORDS = r"(?:documents?|docs?\.?|sources?|passages?|extraits?|excerpts?|chunks?|r[ée]f(?:[ée]rences?|erences?|\.)?)"
+_BARE = re.compile(r"\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?(?P<number>[0-9]{1,3})\b", re.IGNORECASE)
+_LED = re.compile(rf"(?:(?P<id>(?:doc(?:ument)?[ _-]?)?id)\s*[:=]|{_WORDS}\s*(?:n°|no\.|#|:)?)\s*(?P<rest>\S.*)", re.IGNORECASE)
+_RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")
+_PARTED = re.compile(r"[,;&+]|\s(?:et|and)\s")
+_NUMBER = re.compile(r"[1-9][0-9]{0,2}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class Citations(Struct, frozen=True, kw_only=True):
+    """What an answer cites.
+
+    Args:
+        cited_ids: ids that documents have, as they write them, each once, in the answer's order.
+        unknown: what was cited and does not exist, each with its first place; `places` are those of the others.
+    """
+
+    cited_ids: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    unknown: tuple[tuple[str, Place], ...] = ()
+
+    @property
+    def known_share(self) -> float | None:
+        """The share of the cited ids that exist; None where nothing is cited."""
+        total = len(self.cited_ids) + len(self.unknown)
+        return len(self.cited_ids) / total if total else None
+
+
+class _Names:
+    """The names that documents go by; what takes longer is only made ready when something is not found by its exact id."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.documents = documents
+        self._exact = {document.id for document in documents}
+        self._plain: dict[str, str] | None = None
+        self._shapes: set[str] | None = None
+
+    def find(self, label: str) -> str | None:
+        """The id of the document that goes by this id, title or position; None where none does."""
+        if label in self._exact:
+            return label
+        if self._plain is None:
+            self._plain = {}
+            for document in self.documents:
+                self._plain.setdefault(plain(document.id), document.id)
+            for document in self.documents:
+                self._plain.setdefault(plain(document.title), document.id)
+            self._plain.pop("", None)
+        found = self._plain.get(plain(label))
+        if found is None and _NUMBER.fullmatch(label) and int(label) <= len(self.documents):
+            found = self.documents[int(label) - 1].id
+        return found
+
+    def written_like_an_id(self, label: str) -> bool:
+        """Whether a label differs from a document's id in its digits alone, or is a UUID where ids are."""
+        if self._shapes is None:
+            ids = [document.id for document in self.documents if _DIGITS.search(document.id) and not document.id.isdigit()]
+            self._shapes = {_shape(one) for one in ids}
+        return _shape(label) in self._shapes
+
+
+def _shape(label: str) -> str:
+    return "a uuid" if _UUID.fullmatch(label) else _DIGITS.sub("0", label.casefold())
+
+
+def citations_of(response: str, documents: Sequence[Document]) -> Citations:
+    """The citations of an answer; linear in the answer, and in the documents where it cites what does not exist."""
+    names = _Names(documents)
+    known: dict[str, None] = {}
+    places: list[Place] = []
+    unknown: dict[str, Place] = {}
+    looked_up = 0
+    for label, found, start, end in _labels(response, names):
+        place = Place(start=start, end=end, text=response[start:end])
+        if found is not None:
+            known[found] = None
+            if len(places) < MOST_PLACES:
+                places.append(place)
+        elif label not in unknown and len(unknown) < MOST_PLACES:
+            looked_up += 1
+            if looked_up > MOST_LOOKED_UP or not any(place.text in document.text for document in documents):
+                unknown[label] = place
+    return Citations(cited_ids=tuple(known), places=tuple(places), unknown=tuple(unknown.items()))
+
+
+def exact_ids(response: str, documents: Sequence[Document]) -> Citations:
+    """The documented reading: what stands between square brackets is an id if a document has it, written just so."""
+    ids = {document.id for document in documents}
+    known: dict[str, None] = {}
+    places: list[Place] = []
+    for match in re.finditer(r"\[([^\[\]]{1,200})\]", response):
+        if match[1] in ids:
+            known[match[1]] = None
+            if len(places) < MOST_PLACES:
+                places.append(Place(start=match.start(), end=match.end(), text=match.group()))
+    return Citations(cited_ids=tuple(known), places=tuple(places))
+
+
+def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
+    """Each citation: how it is written, the id that it means (None: of nothing that exists), its place."""
+    read = 0
+    seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
+    for match in _BRACKETS.finditer(response):
+        content = (match["square"] or match["lens"] or match["round"] or match["raised"]).strip()
+        square = match["square"] is not None or match["lens"] is not None
+        key = (content, square)
+        if key not in seen:
+            read += 1
+            seen[key] = _read(content, names, square=square, raised=match["raised"] is not None)
+        for label, found in seen[key]:
+            yield label, found, match.start(), match.end()
+        if read > MOST_LABELS:
+            return
+    for match in _BARE.finditer(response):
+        found = names.find(match["number"])
+        if found is not None:
+            yield match["number"], found, match.start(), match.end()
+
+
+def _read(content: str, names: _Names, *, square: bool, raised: bool) -> list[tuple[str, str | None]]:
+    """What stands between one pair of brackets; nothing where it is no citation."""
+    if raised:
+        found = names.find(content)
+        return [(content, found)] if found is not None else []
+    content = content.partition("†")[0].removeprefix("^").strip("\"'`«» \u00a0")
+    whole = _one(content, names, square=square)
+    if whole is not None and whole[1] is not None:
+        return [whole]
+    span = _RANGE.fullmatch(content) if square else None
+    if span and 0 < int(span["first"]) < int(span["last"]) <= int(span["first"]) + LONGEST_RANGE:
+        numbers = map(str, range(int(span["first"]), int(span["last"]) + 1))
+        return [(number, names.find(number)) for number in numbers]
+    items = [item.strip() for item in _PARTED.split(content)]
+    if len(items) == 1:
+        return [whole] if whole is not None else []
+    read = [_one(item, names, square=square) for item in items if item]
+    if all(item.isdigit() for item in items) and None in read:
+        return []  # [0, 1] is an interval
+    return [one for one in read if one is not None]
+
+
+def _one(label: str, names: _Names, *, square: bool) -> tuple[str, str | None] | None:
+    """One label with the id that it means; None where it is no citation."""
+    if not label:
+        return None
+    if square or not label.isdigit():
+        found = names.find(label)
+        if found is not None:
+            return label, found
+    led = _LED.fullmatch(label)
+    if led:
+        rest = led["rest"].strip("\"'`«» ")
+        found = names.find(rest)
+        if found is not None:
+            return label, found
+        if square and (led["id"] or _NUMBER.fullmatch(rest)):
+            return rest, None
+    if names.written_like_an_id(label) or (square and _NUMBER.fullmatch(label)):
+        return label, None
+    return None

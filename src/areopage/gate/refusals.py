@@ -1,0 +1,162 @@
+"""Answers that only say that they do not know, in English and French.
+
+A refusal says that the documents or the writer cannot answer. It is no hallucination, provided that nothing is claimed with it:
+neither in the same sentence (after "but", by a name or figure that the question does not have, by too many words of its own)
+nor in another sentence.
+"""
+
+import re
+from collections.abc import Sequence
+
+from areopage.gate.tokens import WORD, stem, stems
+
+LONGEST = 600  # characters: a longer sentence is no plain refusal
+OWN_WORDS = 4  # stems that neither the question nor a refusal has: more of them say something
+
+_CUES = (
+    " not ", "n't", "n’t", "cannot", "unable", " no ", "insufficient", "no ", " pas", "aucun", "impossible", "insuffisan",
+    "ignore", "incapable", "incapacité", "none ", "unclear", "silent",
+)  # fmt: skip
+_SOURCE_EN = (
+    r"(?:documents?|passages?|sources?|texts?|contexts?|excerpts?|extracts?|knowledge\sbase"
+    r"|(?:provided|given|available|supplied|retrieved|above|this|the)\s(?:\w+\s)?information|information\s(?:provided|given|available|i\shave|above))"
+)
+_SOURCE_FR = (
+    r"(?:documents?|passages?|sources?|textes?|contexte|extraits?|base\sde\sconnaissances?"
+    r"|(?:informations?|éléments|données)\s(?:fournie?s?|disponibles?|données?|transmise?s?|à\sma\sdisposition))"
+)
+_TELLING_EN = (
+    r"(?:say|mention|specify|state|answer|address|indicate|explain|discuss|describe|tell|clarify|define|cover"
+    r"|(?:contain|provide|give|include|offer|have|list)\s(?:\w+\s){0,3}?(?:information|answers?|mention|details?|enough|specifics?|data|"
+    r"references?|explanation|indication|clear|direct|any))"
+)
+_TELLING_FR = (
+    r"(?:dit|disent|précisent?|mentionnent?|répond(?:ent)?|traitent?|indiquent?|parlent?|évoquent?|abordent?|expliquent?|définissent|définit"
+    r"|suffisent|suffit|permet(?:tent)?|(?:contien(?:nen)?t|donnent?|fournissen?t|fournit|comportent?|apportent?|offrent?)\s"
+    r"(?:\w+\s|d['’]|l['’]){0,4}?(?:informations?|réponses?|mention|précisions?|éléments?|détails?|indications?|données?|réponse))"
+)
+_FINDING_EN = r"(?:answer|find|determine|provide|locate|say|tell|confirm|help\b(?!\sbut)|give|respond|specify|see)"
+_FINDING_FR = (
+    r"(?:répondre|trouver|dire|déterminer|fournir|donner|confirmer|préciser|indiquer|aider|renseigner|savoir|conclure|communiquer)"
+)
+_ENGLISH = (
+    r"\bi\s(?:do\snot|don['’]t)\s(?:know\b|have\s(?:\w+\s){0,3}?(?:answers?|information|data|details|access|knowledge|documents?)\b)"
+    rf"|\b(?:i(?:['’]m|\sam|\swas)\s|it\sis\s|am\s|is\s|^\W*)(?:\w+\s)?(?:unable|not\sable|not\spossible|impossible)\sto\s(?:\w+\s)?{_FINDING_EN}\b"
+    rf"|\b(?:i|we|one)\s(?:can\s?not|can['’]t|could\snot|couldn['’]t|did\snot|didn['’]t)\s(?:\w+\s)?{_FINDING_EN}\b"
+    r"|\b(?:question|this|it)\s(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b"
+    rf"|\bno\s(?:\w+\s){{0,2}}?(?:answer|information|mention|details?|data)\b.{{0,80}}?\b(?:in|from|by)\s(?:\w+\s){{0,3}}?{_SOURCE_EN}"
+    r"|\bno\s(?:\w+\s){0,2}?(?:answer|information|mention|details?)\s(?:\w+\s){0,3}?(?:was|were|is|are|could\sbe)\s(?:found|available|provided|given)\b"
+    rf"|\bnone\sof\s(?:\w+\s){{0,3}}?{_SOURCE_EN}\s(?:\w+\s)?{_TELLING_EN[:-1]}|mentions?|answers?|contains?|addresse?s?|provides?)\b"
+    rf"|\b{_SOURCE_EN}\s(?:that\s(?:was|were|is|are)\s\w+\s|i\shave\s|provided\s|given\s|available\s|above\s|here\s)?"
+    rf"(?:(?:do|does|did)(?:\snot|n['’]t)\s(?:\w+\s){{0,2}}?{_TELLING_EN}\b|(?:is|are)(?:\snot|n['’]t)\s(?:sufficient|enough)\b"
+    r"|(?:is|are)\s(?:insufficient|silent|unclear)\b|(?:has|have|contains?|provides?|gives?)\sno\s(?:\w+\s){0,2}?(?:information|answer|mention|details?)\b)"
+    r"|\b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|given|provided|included|answered|found|addressed|covered|"
+    rf"available|explained|discussed|indicated|described|known)\s(?:\w+\s)?(?:in|by|from)\s(?:\w+\s){{0,4}}?{_SOURCE_EN}"
+    r"|\bthere(?:\s(?:is|are|was)|['’]s)\s(?:no|not\s(?:enough|sufficient|any)|insufficient)\s(?:\w+\s){0,2}?"
+    r"(?:information|answer|mention|details?)\b(?=\W*$|[.,;:!?]|\s(?:about|on|of|regarding|concerning|in|for|to|available|provided|given|from|as)\b)"
+    r"|\b(?:insufficient|not\senough)\s(?:information|context)\b"
+)
+_FRENCH = (
+    rf"\bje\sne\s(?:(?:le|la|les|vous)\s)?(?:sais\b|trouve\b|dispose\b|(?:peux|puis|saurais|parviens|pourrais)\s(?!que\b)(?:\w+\s){{0,3}}?(?:à\s)?{_FINDING_FR}\b"
+    r"|connais\spas|possède\b|suis\spas\s(?:en\smesure|capable))"
+    r"|\bje\sn['’](?:arrive\spas|ai\s(?:\w+\s)?(?:pas|rien|aucune?)\s(?:\w+\s|d['’]|l['’]){0,3}?"
+    r"(?:trouvée?|accès|informations?|réponse|éléments?|documents?|connaissances?|données|assez))"
+    r"|\bj['’]ignore\b|\bje\ssuis\s(?:dans\sl['’]incapacité|incapable)\b|\bnous\sne\s(?:disposons|trouvons|savons)\b"
+    rf"|\b(?:impossible|pas\spossible)\s(?:pour\smoi\s)?(?:de|d['’])\s?(?:\w+\s)?{_FINDING_FR}\b"
+    rf"|\b{_SOURCE_FR}\s(?:(?:que\sj['’]ai|fournis?e?s?|disponibles?|donnée?s?|consultée?s?|transmise?s?|retrouvée?s?)\s)?"
+    rf"(?:ne\s(?:(?:le|la|les|me|vous|nous)\s|l['’]\s?){{0,2}}|n['’](?:en\s|y\s)?){_TELLING_FR}\b"
+    r"|\b(?:ne\s(?:sont|figurent?|se\strouvent?)|n['’](?:est|apparaît|apparaissent|y\sa))\b.{0,60}\b(?:pas|ni|aucune?)\b.{0,60}"
+    rf"\b(?:dans|par|parmi)\s(?:\w+\s){{0,3}}?{_SOURCE_FR}"
+    rf"|\baucune?\s(?:\w+\s)?(?:information|réponse|élément|mention|précision|donnée|indication)s?\b.{{0,80}}\b(?:dans|par|parmi)\s(?:\w+\s){{0,3}}?{_SOURCE_FR}"
+    r"|\baucune?\s(?:\w+\s)?(?:information|réponse|précision|indication)s?\s(?:\w+\s){0,2}?n['’](?:est|a)\s(?:\w+\s)?(?:été\s)?(?:trouvée?s?|disponible|fournie|donnée)\b"
+    rf"|\baucune?\s(?:des\s)?{_SOURCE_FR}\s(?:\w+\s)?(?:ne\s|n['’])"
+    r"|\b(?:il\s)?n['’]y\sa\s(?:pas\s(?:assez\s)?d['’]|pas\sde\s|aucune?\s)(?:informations?|réponse|mention|précisions?|indications?)\b"
+    r"|\binformations?\s(?:\w+\s)?insuffisantes?\b"
+)
+_REFUSAL = re.compile(f"{_ENGLISH}|{_FRENCH}", re.IGNORECASE)
+# What follows one of these claims something after all, unless it only offers help or asks for more.
+_TURN = re.compile(
+    r"[\s,;:.–—](?:but|however|although|though|nevertheless|still|yet|instead|generally|typically|usually"
+    r"|mais|cependant|toutefois|néanmoins|pourtant|en\srevanche|par\scontre|sinon|en\sgénéral|généralement|habituellement)\b",
+    re.IGNORECASE,
+)
+_APOLOGY = re.compile(
+    r"\s*(?:(?:i['’]m|i\sam|we['’]re|we\sare)?\s?(?:very\s|so\s)?sorry|i\sapologi[sz]e|unfortunately|(?:je\ssuis\s|nous\ssommes\s)?(?:vraiment\s)?"
+    r"désolée?s?|je\s(?:m['’]excuse|regrette)|malheureusement|pardon)\b[^.!?;:,]{0,30}[,.!]?\s?(?:but|mais)\b",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"\s*(?:(?:please\s)?(?:feel\sfree|let\sme\sknow|contact|consult|refer|provide|rephrase|try\sto)\b"
+    r"|(?:i['’]d|i\swould|i['’]ll|i\swill)\s(?:be\s(?:happy|glad)|gladly|happily)|if\syou\b|should\syou\b|(?:could|can|would)\syou\b|thank|hello|hi\b|dear\b"
+    r"|(?:i['’]m\s|i\sam\s)?(?:\w+\s)?sorry\b|i\sapologi[sz]e|n['’]hésitez|veuillez|merci|bonjour|bonsoir|(?:je\ssuis\s)?désolée?\b|si\svous\b"
+    r"|pouvez-vous|pourriez-vous|je\svous\s(?:invite|conseille|suggère|recommande)|je\sreste|contactez|consultez|reformulez|précisez|cordialement)",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"[0-9]+")
+_CITED = re.compile(r"[\[(【][^\])】]{0,60}[\])】]")
+_REFUSING_WORDS = frozenset(
+    stems(
+        "answer question find found determine provide provided specific specifically exact exactly detail detailed regarding concerning "
+        "relating related about available able unable sorry unfortunately apologize help assist topic subject matter mention state specify "
+        "know sufficient insufficient enough clear clearly directly explicitly relevant content knowledge base data access basis given "
+        "répondre réponse question trouver préciser précis précise précisément disponible désolé malheureusement sujet fourni fournies "
+        "concernant relatif mesure permettre permettent suffisant élément données détail exact exactement demande indication indiquer "
+        "connaissance accès actuellement currently source sources base mentionner mentionné contenir dire savoir ignorer directement"
+    )
+)
+
+
+def is_refusal(sentence: str, prompt: str) -> bool:
+    """Whether a sentence says that the answer is not known, and nothing else.
+
+    Args:
+        prompt: what stands in it may be repeated; any other figure or name, and many other words, are claims.
+    """
+    if len(sentence) > LONGEST:
+        return False
+    body = _APOLOGY.sub(" ", sentence, count=1)
+    found = _REFUSAL.search(body)
+    if found is None:
+        return False
+    turn = _TURN.search(body, found.end())
+    if turn:
+        if not is_courtesy(body[turn.end() :].lstrip(" ,:"), prompt):
+            return False
+        body = body[: turn.start()]
+    return not _claims(body, prompt)
+
+
+def is_courtesy(sentence: str, prompt: str) -> bool:
+    """Whether a sentence greets, thanks, apologises, asks back or sends the reader elsewhere, without a figure of its own."""
+    if len(sentence) > LONGEST or _COURTESY.match(sentence) is None:
+        return False
+    return set(_DIGITS.findall(_CITED.sub(" ", sentence))) <= set(_DIGITS.findall(prompt))
+
+
+def refusal_of(response: str, sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[bool, tuple[int, ...]]:
+    """Whether an answer is a pure refusal, and which of its sentences refuse.
+
+    Args:
+        sentences: each sentence, and whether it claims something.
+    """
+    low = response.lower()
+    if not any(cue in low for cue in _CUES):
+        return False, ()
+    refusing = tuple(index for index, (text, _) in enumerate(sentences) if is_refusal(text, prompt))
+    held = set(refusing)
+    pure = bool(refusing) and all(
+        index in held or not claims or is_courtesy(text, prompt) for index, (text, claims) in enumerate(sentences)
+    )
+    return pure, refusing
+
+
+def _claims(sentence: str, prompt: str) -> bool:
+    """Whether a sentence that refuses says more than that: a number or a name of its own, or many words."""
+    bare = _CITED.sub(" ", sentence)
+    if not set(_DIGITS.findall(bare)) <= set(_DIGITS.findall(prompt)):
+        return True
+    asked = set(stems(prompt))
+    words = WORD.findall(bare)
+    own = {found for found in map(stem, words) if found} - asked - _REFUSING_WORDS
+    named = any(word[0].isupper() and stem(word) in own for word in words[1:])
+    return named or len(own) > OWN_WORDS

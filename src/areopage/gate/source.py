@@ -1,0 +1,98 @@
+"""The documents of an answer, indexed once for the words that the answer uses. Linear in the documents."""
+
+from collections.abc import Iterator, Sequence, Set
+
+from areopage.cases.records import Document
+from areopage.gate.records import Place
+from areopage.gate.tokens import WORD, stem
+
+STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
+LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
+BEGINNING = 5  # letters: words that share them are mostly of one family (misaligned, misalignment)
+MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an answer's cost is bounded
+
+
+class Source:
+    """What the documents hold.
+
+    Attributes:
+        stems: the stems of all documents.
+        held: the same for each document, in their order.
+        beginnings: their first five letters.
+        pairs: stems that follow each other in a document, words that mean nothing alone left out.
+    """
+
+    def __init__(self, documents: Sequence[Document], wanted: Set[str]) -> None:
+        """Args:
+        wanted: the stems of the answer; only their places are kept.
+        """
+        self.documents = documents
+        self.held: list[Set[str]] = []
+        self.pairs: set[tuple[str, str]] = set()
+        self._places: dict[str, list[int]] = {}
+        self._stretches: list[tuple[int, int, int]] = []
+        stems: set[str] = set()
+        for index, document in enumerate(documents):
+            words = self._read(index, document.text, wanted)
+            if document.title:
+                words += map(stem, WORD.findall(document.title))
+            filled = list(filter(None, words))
+            self.held.append(frozenset(filled))
+            stems.update(filled)
+            self.pairs.update(zip(filled, filled[1:], strict=False))
+            self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
+        self.stems: Set[str] = stems
+        self.beginnings: Set[str] = frozenset(word[:BEGINNING] for word in stems)
+
+    def _read(self, index: int, text: str, wanted: Set[str]) -> list[str]:
+        """The stems of a document's words in order; notes in which stretches the wanted ones stand."""
+        found: list[str] = []
+        for start, end in _cuts(text):
+            words = list(map(stem, WORD.findall(text, start, end)))
+            found += words
+            number = len(self._stretches)
+            for word in wanted.intersection(words):
+                places = self._places.setdefault(word, [])
+                if len(places) < MOST_PLACES:
+                    places.append(number)
+            self._stretches.append((index, start, end))
+        return found
+
+    def best_stretch(self, words: Set[str]) -> tuple[int, int]:
+        """The stretch that holds most of these words together with the next one, and how many; (-1, 0) where none is held."""
+        votes: dict[int, int] = {}
+        for word in words:
+            before = -2
+            for stretch in self._places.get(word, ()):
+                # A word in two neighbouring stretches counts once in the pair that they make.
+                if stretch - 1 != before:
+                    votes[stretch - 1] = votes.get(stretch - 1, 0) + 1
+                votes[stretch] = votes.get(stretch, 0) + 1
+                before = stretch
+        if not votes:
+            return -1, 0
+        best = max(votes, key=lambda stretch: (votes[stretch], stretch))
+        return max(best, 0), votes[best]
+
+    def place(self, stretch: int) -> Place:
+        """The piece of a document that a stretch and the next one cover."""
+        index, start, end = self._stretches[stretch]
+        if start < 0:  # before the first stretch of the next document
+            index, start, end = self._stretches[stretch + 1]
+        elif self._stretches[stretch + 1][1] >= 0:
+            end = self._stretches[stretch + 1][2]
+        document = self.documents[index]
+        return Place(document=document.id, start=start, end=end, text=document.text[start:end])
+
+
+def _cuts(text: str) -> Iterator[tuple[int, int]]:
+    """The stretches of a text: together they are the whole of it."""
+    start, length = 0, len(text)
+    while start < length:
+        end = start + STRETCH
+        if end < length:
+            space = text.find(" ", end, end + LONGEST_CUT)
+            end = space if space >= 0 else end + LONGEST_CUT
+        end = min(end, length)
+        yield start, end
+        start = end

@@ -1,0 +1,138 @@
+"""Generation: a language model answers from the documents alone."""
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from areopage.cases.records import Case, Document
+from areopage.errors import CallRejected, CallTimedOut
+from areopage.models.port import LanguageModel, Subject
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.retry import Retrying
+from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.models.tokens import CHARACTERS_PER_TOKEN
+from areopage.rag.config import GenerationSection, RagConfig
+from areopage.rag.prompts import Prompts, load_prompts
+from areopage.rag.records import Generated
+from areopage.rag.structured import SCHEMA, Structured, plain_answer, read_structured
+
+ASKED = "rag"  # what recordings know this caller by
+OWN_ENDPOINT = "generation"
+ENVIRONMENT = "env:"
+PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
+WINDOW_STEP = 1_024  # tokens
+SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
+ATTEMPTS = 3
+OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
+
+
+class ModelGenerator:
+    """A `Generator` over any model of `models/`."""
+
+    def __init__(
+        self, model: LanguageModel, prompts: Prompts, options: Mapping[str, Any], *, secret: bytes, seconds: float
+    ) -> None:
+        """Args:
+        options: of each call, under the provider's names.
+        secret: the ledger's; the documents' fences derive from it.
+        seconds: how long an answer may take, tries made again included.
+        """
+        self._model = model
+        self._prompts = prompts
+        self._options = dict(options)
+        self._secret = secret
+        self._seconds = seconds
+
+    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+        """Answer a question; see `Generator.generate`. A prompt that the server cut is a failure: the model has not seen it all."""
+        messages = self._prompts.messages(question, documents, language, self._secret)
+        schema = SCHEMA if self._prompts.structured else None
+        case = Case(id="", prompt=question, documents=documents)
+        subject = Subject(case=case, asked=ASKED, language=language)
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._seconds):
+                completion = await self._model.generate(messages, self._options, schema, subject=subject)
+        except TimeoutError:
+            raise CallTimedOut(f"{self._model.reference}: no answer within {self._seconds:g} s") from None
+        if completion.prompt_cut:
+            raise CallRejected(
+                f"{self._model.reference}: the server cut the prompt: lower generation.max_chars or retrieval.top_k"
+            )
+        if schema is None:
+            read = Structured(text=plain_answer(completion.text))
+        else:
+            read = read_structured(completion.text, completion.finish_reason)
+        return Generated(
+            text=read.text,
+            cited_ids=read.cited_ids,
+            model=str(self._model.reference),
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            seconds=time.perf_counter() - started,
+        )
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()
+
+
+def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, str]) -> ModelGenerator:
+    """The generator of a configuration; nothing is called yet.
+
+    Raises:
+        ConfigError: the model's reference, address or key is wrong.
+        MissingExtra: the model needs a package that is not installed.
+    """
+    section = config.section.generation
+    reference, settings = model_of(config, environment)
+    model = Retrying(open_model(reference, settings), attempts=ATTEMPTS, patience=section.timeout, outage=OUTAGE)
+    options = generation_options(section, config.section.retrieval.top_k)
+    return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)
+
+
+def prompts_of(section: GenerationSection) -> Prompts:
+    """The prompts of a configuration."""
+    return load_prompts(section.instructions, section.max_chars, structured=section.structured)
+
+
+def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]:
+    """The options of each call. The window is made for the longest prompt, so that no server cuts one or loads a model again."""
+    characters = section.max_chars * top_k + PROMPT_ROOM
+    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + section.max_tokens
+    window = math.ceil(tokens / WINDOW_STEP) * WINDOW_STEP
+    return {
+        "temperature": section.temperature,
+        "num_predict": section.max_tokens,
+        "num_ctx": min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW),
+    }
+
+
+def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:
+    """Which model answers, and how it is reached.
+
+    Raises:
+        ConfigError: the address or the key is wrong.
+        ModelError: the reference is none.
+    """
+    section = config.section.generation
+    reference = ModelReference.parse(section.model)
+    timeouts = Timeouts(read=section.timeout, total=section.timeout)
+    settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
+    if not section.url:
+        if section.api_key:
+            raise config.fault("needs `url` beside it: a key without an address would go to whatever server is the usual one",
+                               "generation", "api_key")
+        return reference, settings
+    variable = section.api_key.removeprefix(ENVIRONMENT) if section.api_key.startswith(ENVIRONMENT) else ""
+    if variable and not environment.get(variable, "").strip():
+        raise config.fault(f"names the environment variable {variable}, which is not set", "generation", "api_key")
+    headers = {"Authorization": f"Bearer {section.api_key}"} if section.api_key and not variable else {}
+    endpoint = Endpoint(provider=reference.provider, base_url=section.url, api_key_env=variable, headers=headers)
+    named = msgspec.structs.replace(reference, endpoint=OWN_ENDPOINT)
+    return named, msgspec.structs.replace(settings, endpoints={OWN_ENDPOINT: endpoint})
