@@ -11,6 +11,8 @@ AreopageError
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
+│   ├── UnknownExchange       name an answer that the gate has seen, and that was not erased
+│   ├── NotHeldBack           nothing waits there: it was delivered, or somebody settled it before
 │   ├── UnknownCollection     name a collection that exists, or ingest documents into it
 │   └── MissingExtra          install the extra that is named
 └── CallError                 one call to a model failed; the jury turns it into an outcome
@@ -74,6 +76,14 @@ class UnknownRun(UserError):
 
 class UnknownCollection(UserError):
     """The vector store holds no such collection."""
+
+
+class UnknownExchange(UserError):
+    """The ledger holds no exchange of this id, or only its counts."""
+
+
+class NotHeldBack(UserError):
+    """An answer cannot be released or refused: it was never held back, or somebody settled it before."""
 
 
 class MissingExtra(UserError):

@@ -32,7 +32,8 @@ class Faults:
 
     `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
     `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so; `stop_after` lets the server
-    die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the last one for good.
+    die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the last one for good;
+    `replies` are those of calls that ask for no verdict.
     """
 
     storm: int = 0
@@ -46,6 +47,7 @@ class Faults:
     status: int = 0
     stop_after: int = 0
     says: list[str] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -225,8 +227,9 @@ class FakeServer:
             return str(faults.status)
         if nth <= faults.failures_in_a_row and draw(body, nth, "failure") < faults.failures:
             return "500"
-        if asks_verdict and faults.says:
-            return SAYS + (faults.says.pop(0) if len(faults.says) > 1 else faults.says[0])
+        texts = faults.says if asks_verdict else faults.replies
+        if texts:
+            return SAYS + (texts.pop(0) if len(texts) > 1 else texts[0])
         if asks_verdict and draw(body, nth, "text") < faults.texts:
             return faults.kinds[int(draw(body, nth, "kind") * len(faults.kinds))]
         return ""

@@ -23,7 +23,9 @@ def create(
     role: Annotated[str, typer.Option("--role", metavar="read|write|admin", help="What it allows; each includes those before.")],
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", metavar="NAME", help="Documents that it may ask about, several times for several; default all."),
+        typer.Option(
+            "--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."
+        ),
     ] = None,
     config: ConfigOption = None,
 ) -> None:

@@ -7,7 +7,7 @@ import click
 import typer
 
 from areopage import __version__
-from areopage.cli import bench, criteria, keys, models, monitor, review, suites
+from areopage.cli import bench, criteria, gate, keys, models, monitor, review, suites
 from areopage.cli.agreement import agreement
 from areopage.cli.serve import serve
 from areopage.errors import UserError
@@ -29,6 +29,7 @@ app.add_typer(suites.app, name="suites")
 app.add_typer(models.app, name="models")
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(keys.app, name="keys")
+app.add_typer(gate.app, name="gate")
 app.add_typer(review.app, name="review")
 app.command("agreement")(agreement)
 app.command("serve")(serve)

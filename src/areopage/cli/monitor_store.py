@@ -79,15 +79,18 @@ def export(
 
 def erase(
     config: ConfigOption = None,
-    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="An answer; may be given several times.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Option("--id", metavar="ID", help="An answer, or one of the gate; repeatable.")
+    ] = None,
     older_than: Annotated[
         int | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All answers received so many days ago or earlier.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove answers for good: texts, scores, verdicts, labels. The days' counts, which hold no text, stay."""
+    """Remove answers for good: texts, scores, verdicts, labels; of answers of the gate all texts. Counts, which hold none, stay."""
     from areopage.errors import UserError
     from areopage.ledger.access import Audit
+    from areopage.ledger.exchanges import Exchanges
     from areopage.ledger.quality import QualityScores
     from areopage.monitor.retention import erase_older
 
@@ -101,7 +104,9 @@ def erase(
             erased = erase_older(ledger, datetime.now(UTC) - timedelta(days=older_than), actor())
         else:
             named = list(dict.fromkeys(ids or ()))
-            erased = QualityScores(ledger).erase(named)
+            scores, exchanges = QualityScores(ledger), Exchanges(ledger)
+            erased = sum([bool(scores.erase([id], wipe=False)) | exchanges.erase(id, wipe=False) for id in named])
+            scores.wipe()
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
     missing = len(set(ids or ())) - erased

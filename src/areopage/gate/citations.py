@@ -26,18 +26,21 @@ MOST_LOOKED_UP = 50  # unknown ones that are looked for in the documents; furthe
 MOST_LABELS = 2_000  # what is read of an answer that is nothing but citations
 LONGEST_RANGE = 20
 
-_BRACKETS = re.compile(
-    r"\[(?P<square>[^\[\]\n]{1,200})\](?!\()|【(?P<lens>[^【】\n]{1,200})】|\((?P<round>[^()\n]{1,200})\)"
-    r"|(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?»”)\]]))\^(?P<raised>[0-9]{1,3})(?![\w^])"
-)
+_SQUARE = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+_LENS = re.compile(r"【([^【】\n]{1,200})】")
+_ROUND = re.compile(r"\(([^()\n]{1,200})\)")
+_RAISED = re.compile(r"\^([0-9]{1,3})(?![\w^])")
+_BEFORE_RAISED = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?»”)\]])\Z")
 _WORDS = r"(?:documents?|docs?\.?|sources?|passages?|extraits?|excerpts?|chunks?|r[ée]f(?:[ée]rences?|erences?|\.)?)"
-_BARE = re.compile(r"\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?(?P<number>[0-9]{1,3})\b", re.IGNORECASE)
+_BARE = re.compile(r"\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?([0-9]{1,3})\b", re.IGNORECASE)
+_BARE_WORDS = ("doc", "passage", "source", "extrait", "excerpt")
 _LED = re.compile(rf"(?:(?P<id>(?:doc(?:ument)?[ _-]?)?id)\s*[:=]|{_WORDS}\s*(?:n°|no\.|#|:)?)\s*(?P<rest>\S.*)", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")
 _PARTED = re.compile(r"[,;&+]|\s(?:et|and)\s")
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 class Citations(Struct, frozen=True, kw_only=True):
@@ -75,11 +78,11 @@ class _Names:
         if self._plain is None:
             self._plain = {}
             for document in self.documents:
-                self._plain.setdefault(plain(document.id), document.id)
+                self._plain.setdefault(_key(document.id), document.id)
             for document in self.documents:
-                self._plain.setdefault(plain(document.title), document.id)
+                self._plain.setdefault(_key(document.title), document.id)
             self._plain.pop("", None)
-        found = self._plain.get(plain(label))
+        found = self._plain.get(_key(label))
         if found is None and _NUMBER.fullmatch(label) and int(label) <= len(self.documents):
             found = self.documents[int(label) - 1].id
         return found
@@ -90,6 +93,11 @@ class _Names:
             ids = [document.id for document in self.documents if _DIGITS.search(document.id) and not document.id.isdigit()]
             self._shapes = {_shape(one) for one in ids}
         return _shape(label) in self._shapes
+
+
+def _key(label: str) -> str:
+    """As `plain`, which is slower where there are no accents."""
+    return " ".join(_NO_WORD.split(label.lower())).strip() if label.isascii() else plain(label)
 
 
 def _shape(label: str) -> str:
@@ -131,30 +139,33 @@ def exact_ids(response: str, documents: Sequence[Document]) -> Citations:
 
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
     """Each citation: how it is written, the id that it means (None: of nothing that exists), its place."""
-    read = 0
     seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
-    for match in _BRACKETS.finditer(response):
-        content = (match["square"] or match["lens"] or match["round"] or match["raised"]).strip()
-        square = match["square"] is not None or match["lens"] is not None
-        key = (content, square)
-        if key not in seen:
-            read += 1
-            seen[key] = _read(content, names, square=square, raised=match["raised"] is not None)
-        for label, found in seen[key]:
-            yield label, found, match.start(), match.end()
-        if read > MOST_LABELS:
-            return
-    for match in _BARE.finditer(response):
-        found = names.find(match["number"])
-        if found is not None:
-            yield match["number"], found, match.start(), match.end()
+    for sign, pattern, square in (("[", _SQUARE, True), ("【", _LENS, True), ("(", _ROUND, False)):
+        for match in pattern.finditer(response) if sign in response else ():
+            key = (match[1], square)
+            if key not in seen:
+                if len(seen) == MOST_LABELS:
+                    break
+                seen[key] = _read(match[1].strip(), names, square=square)
+            for label, found in seen[key]:
+                yield label, found, match.start(), match.end()
+    for match in _RAISED.finditer(response) if "^" in response else ():
+        if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
+            yield from _if_found(match, names)
+    low = response.lower()
+    for match in _BARE.finditer(response) if any(word in low for word in _BARE_WORDS) else ():
+        yield from _if_found(match, names)
 
 
-def _read(content: str, names: _Names, *, square: bool, raised: bool) -> list[tuple[str, str | None]]:
+def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
+    """A number that is only a citation where a document has it."""
+    found = names.find(match[1])
+    if found is not None:
+        yield match[1], found, match.start(), match.end()
+
+
+def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str | None]]:
     """What stands between one pair of brackets; nothing where it is no citation."""
-    if raised:
-        found = names.find(content)
-        return [(content, found)] if found is not None else []
     content = content.partition("†")[0].removeprefix("^").strip("\"'`«» \u00a0")
     whole = _one(content, names, square=square)
     if whole is not None and whole[1] is not None:
@@ -187,7 +198,7 @@ def _one(label: str, names: _Names, *, square: bool) -> tuple[str, str | None] |
         if found is not None:
             return label, found
         if square and (led["id"] or _NUMBER.fullmatch(rest)):
-            return rest, None
+            return rest if led["id"] else label, None
     if names.written_like_an_id(label) or (square and _NUMBER.fullmatch(label)):
         return label, None
     return None

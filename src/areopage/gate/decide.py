@@ -1,10 +1,19 @@
 """The gate: `Gate(config).decide(prompt, response, documents)`."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 
+import msgspec
+
+from areopage import __version__
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision, SentenceJudgment
+from areopage.gate.rules_default import decide_default
+from areopage.gate.rules_v1_1 import decide_v1_1
+from areopage.gate.settle import settled
+
+VERSION_DIGITS = 12
 
 
 class Gate:
@@ -12,14 +21,24 @@ class Gate:
 
     def __init__(self, config: GateConfig, *, clock: Callable[[], float] | None = None) -> None:
         """Args:
-        clock: seconds, ever growing; with one each signal tells what it took.
+            clock: seconds, ever growing; with one each signal tells what it took.
+
+        Raises:
+            ValueError: the profile `default` has no grounding model, or thresholds that contradict each other.
         """
-        raise NotImplementedError
+        bounds = config.thresholds
+        if config.profile == "default" and config.grounding is None:
+            raise ValueError("the profile default needs a grounding model: areopage.suites.gate.load_gate_config() has one")
+        if bounds.deliver > bounds.hold:
+            raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not be over hold ({bounds.hold})")
+        self.config = config
+        self._clock = clock
+        self._version = version_of(config)
 
     @property
     def version(self) -> str:
         """A fingerprint (12 hexadecimal digits) of the rules, thresholds, weights and the program's version."""
-        raise NotImplementedError
+        return self._version
 
     def decide(self, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
         """Say what becomes of an answer.
@@ -28,7 +47,10 @@ class Gate:
             documents: as the retriever ranked them, `score` in [0, 1]; documents without any score leave the rules on
                 confidence and relevance aside.
         """
-        raise NotImplementedError
+        model = self.config.grounding
+        if self.config.profile == "v1_1" or model is None:
+            return decide_v1_1(self.config, self._version, prompt, response, documents, self._clock)
+        return decide_default(self.config, model, self._version, prompt, response, documents, self._clock)
 
     def resolve(self, decision: Decision, judgments: Sequence[SentenceJudgment]) -> Decision:
         """Settle a decision of the grey band with what a judge said of its doubtful sentences.
@@ -36,4 +58,10 @@ class Gate:
         One sentence that is not supported holds the answer back; all supported delivers it; anything missing is settled by
         `GateConfig.unsettled`. A decision that needs no judge comes back as it is.
         """
-        raise NotImplementedError
+        return settled(self.config, decision, judgments) if decision.needs_judge else decision
+
+
+def version_of(config: GateConfig) -> str:
+    """The fingerprint of a configuration, weights included, under this version of the program."""
+    content = msgspec.json.encode([__version__, config], order="deterministic")
+    return hashlib.sha256(content).hexdigest()[:VERSION_DIGITS]

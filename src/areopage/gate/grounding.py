@@ -77,8 +77,9 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     question = frozenset(stems(prompt))
     checked: list[SentenceGrounding] = []
     logits: list[float] = []
+    said: set[str] = set()
     for index, span in enumerate(spans):
-        facts = sentence_facts(span.text, span.start, source, question, (index, len(spans)))
+        facts = sentence_facts(span.text, span.start, source, question, (index, len(spans)), said)
         claim = bool(facts.words) and not facts.features["closing"] and not facts.features["question"]
         logit = model.sentence.logit(facts.features) if claim else 0.0
         if claim:

@@ -9,10 +9,11 @@ from areopage.cases.records import Document
 from areopage.gate.records import Place
 
 WINDOW = 5  # words
-STEP = 3  # words from one window to the next: a copied run of seven words cannot slip through
+STEP = 4  # words from one window to the next: a copied run of eight words cannot slip through
 MOST_WINDOWS = 64  # of a long answer, windows further apart are taken
 MOST_PLACES = 8
 LONGEST_WINDOW = 400  # characters: what is longer are no five words
+BETWEEN = "\0"  # documents; no run that is looked for holds it
 _WORD = re.compile(r"\w++")
 
 
@@ -41,21 +42,26 @@ def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Ov
     windows = _windows(flat)
     if not windows:
         return Overlap(snippets=shown, windows=None)
-    texts = [_flat(document.text) for document in documents]
+    held = _flat(BETWEEN.join([document.text for document in documents]))
     found = 0
     places: list[Place] = []
     for start, end in windows:
-        piece = flat[start:end]
-        for document, text in zip(documents, texts, strict=True):
-            at = text.find(piece)
-            if at >= 0:
-                found += 1
-                if len(places) < MOST_PLACES:
-                    stop = at + end - start
-                    places.append(Place(start=start, end=end, text=response[start:end]))
-                    places.append(Place(document=document.id, start=at, end=stop, text=document.text[at:stop]))
-                break
+        at = held.find(flat[start:end])
+        if at >= 0:
+            found += 1
+            if len(places) < MOST_PLACES:
+                places.append(Place(start=start, end=end, text=response[start:end]))
+                places.append(_place(documents, at, end - start))
     return Overlap(snippets=shown, windows=found / len(windows), places=tuple(places))
+
+
+def _place(documents: Sequence[Document], at: int, length: int) -> Place:
+    """The place in its own document of what stands at a position of all documents joined."""
+    for document in documents:
+        if at < len(document.text):
+            return Place(document=document.id, start=at, end=at + length, text=document.text[at : at + length])
+        at -= len(document.text) + len(BETWEEN)
+    raise IndexError(at)
 
 
 def snippet_share(response: str, documents: Sequence[Document], snippet: int) -> float:
@@ -77,4 +83,4 @@ def _windows(text: str) -> list[tuple[int, int]]:
         return []
     step = max(STEP, -(-count // MOST_WINDOWS))
     spans = ((words[first][0], words[first + WINDOW - 1][1]) for first in range(0, count, step))
-    return [(start, end) for start, end in spans if end - start <= LONGEST_WINDOW]
+    return [(start, end) for start, end in spans if end - start <= LONGEST_WINDOW and BETWEEN not in text[start:end]]

@@ -13,9 +13,10 @@ from areopage.gate.tokens import WORD, stem, stems
 LONGEST = 600  # characters: a longer sentence is no plain refusal
 OWN_WORDS = 4  # stems that neither the question nor a refusal has: more of them say something
 
+# Looked for first, since the expressions below take longer.
 _CUES = (
-    " not ", "n't", "n’t", "cannot", "unable", " no ", "insufficient", "no ", " pas", "aucun", "impossible", "insuffisan",
-    "ignore", "incapable", "incapacité", "none ", "unclear", "silent",
+    " not ", "n't", "n’t", "cannot", "unable", " no ", "insufficient", " none ", "unclear", " silent", " pas ", " pas.", " aucun",
+    "impossible", "insuffisan", "ignore", "incapable", "incapacité",
 )  # fmt: skip
 _SOURCE_EN = (
     r"(?:documents?|passages?|sources?|texts?|contexts?|excerpts?|extracts?|knowledge\sbase"
@@ -133,21 +134,20 @@ def is_courtesy(sentence: str, prompt: str) -> bool:
     return set(_DIGITS.findall(_CITED.sub(" ", sentence))) <= set(_DIGITS.findall(prompt))
 
 
-def refusal_of(response: str, sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[bool, tuple[int, ...]]:
-    """Whether an answer is a pure refusal, and which of its sentences refuse.
+def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int, ...]:
+    """The sentences by which an answer refuses, if it does nothing else; none for any other answer.
 
     Args:
         sentences: each sentence, and whether it claims something.
     """
-    low = response.lower()
-    if not any(cue in low for cue in _CUES):
-        return False, ()
-    refusing = tuple(index for index, (text, _) in enumerate(sentences) if is_refusal(text, prompt))
-    held = set(refusing)
-    pure = bool(refusing) and all(
-        index in held or not claims or is_courtesy(text, prompt) for index, (text, claims) in enumerate(sentences)
-    )
-    return pure, refusing
+    refusing: list[int] = []
+    for index, (text, claims) in enumerate(sentences):
+        low = f" {text.lower()} "
+        if any(cue in low for cue in _CUES) and is_refusal(text, prompt):
+            refusing.append(index)
+        elif claims and not is_courtesy(text, prompt):
+            return ()
+    return tuple(refusing)
 
 
 def _claims(sentence: str, prompt: str) -> bool:

@@ -72,8 +72,8 @@ def read_words(sentence: str, offset: int, source: Source, question: Set[str]) -
     return found
 
 
-def sentence_facts(sentence: str, offset: int, source: Source, question: Set[str], place: tuple[int, int]) -> SentenceFacts:
-    """Look at one sentence. `place` is its index and how many there are."""
+def sentence_facts(sentence: str, offset: int, source: Source, question: Set[str], place: tuple[int, int], said: set[str]) -> SentenceFacts:
+    """Look at one sentence. `place` is its index and how many there are. `said` are the stems of the sentences before: it grows."""
     words = read_words(sentence, offset, source, question)
     total = len(words)
     if not total:
@@ -97,7 +97,18 @@ def sentence_facts(sentence: str, offset: int, source: Source, question: Set[str
     there = bool(stretch >= 0 and NEGATION.search(source.place(stretch).text))
     absence = bool(ABSENCE.search(sentence))
     coverage = sum(word.held for word in words) / total
+    new = {word.stem: word for word in unknown if word.stem not in said}.values()
+    new_light = sum(word.light for word in new)
+    new_near = sum(word.near for word in new)
+    said |= distinct
     features = {
+        "new": log1p(len(new)),
+        "new_n": float(len(new)),
+        "new_over": max(0.0, len(new) - 3.0),
+        "new_over5": max(0.0, len(new) - 5.0),
+        "new_light": log1p(new_light),
+        "new_near": log1p(new_near),
+        "new_rate": len(new) / total,
         "novel": log1p(len(unknown)),
         "novel_n": float(len(unknown)),
         "novel_rate": len(unknown) / total,

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, delete, select, text, update
 
 from areopage.cases.records import Case
+from areopage.ledger.exchange_rows import HELD
 from areopage.ledger.monitor_tables import alerts, evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.people_tables import labels, review_items
 from areopage.ledger.quality_records import Submission
@@ -50,7 +51,7 @@ def erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     remove_words(connection, listed)
     connection.execute(delete(quality_criteria).where(quality_criteria.c.quality_number.in_(listed)))
     connection.execute(delete(quality_scores).where(quality_scores.c.number.in_(listed)))
-    connection.execute(delete(review_items).where(review_items.c.submission_id.in_(ids)))
+    connection.execute(delete(review_items).where(review_items.c.submission_id.in_(ids), review_items.c.why != HELD))
     connection.execute(delete(labels).where(labels.c.submission_id.in_(ids)))
     about = alerts.c.submission_id.in_(ids)
     connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))

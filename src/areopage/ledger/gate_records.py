@@ -29,6 +29,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         metrics: the specification's figures by name; a figure that an old log lacks is None.
         session, key: who asked, by the client's own session id and the API key's name; may be "".
         seconds: from the question to the answer; `gate_seconds` is the decision's part, None where it is not known.
+        erased: its texts are gone for good; what is counted of it stays.
     """
 
     number: int = 0
@@ -54,6 +55,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     key: str = ""
     seconds: float | None = None
     gate_seconds: float | None = None
+    erased: bool = False
 
 
 class GroundingLabel(Struct, frozen=True, kw_only=True):
@@ -69,7 +71,7 @@ class GroundingLabel(Struct, frozen=True, kw_only=True):
 
 
 class Release(Struct, frozen=True, kw_only=True):
-    """What became of a held-back answer. `text` is what the client may show, "" unless released (maybe edited by the reviewer)."""
+    """What became of a held-back answer. `text` is what the client may show, maybe edited by the reviewer; "" unless released."""
 
     exchange_id: str
     state: ReleaseState
@@ -91,7 +93,13 @@ class ExchangeFilter(Struct, frozen=True, kw_only=True):
 
 
 class ExchangeSummary(Struct, frozen=True, kw_only=True):
-    """Counts of a period, formed by the database. `confidences` and `p_unsupported` are histograms of 20 equal bins over [0, 1]."""
+    """Counts of a period, formed by the database.
+
+    Args:
+        reasons: how many exchanges each reason decided, the most frequent first.
+        confidences, p_unsupported: histograms of 20 equal bins over [0, 1].
+        labelled: exchanges with labels; `ungrounded_delivered`: those of them that went out though people say no, or partly.
+    """
 
     exchanges: int
     verdicts: dict[str, int]

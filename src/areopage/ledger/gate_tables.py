@@ -36,19 +36,19 @@ exchanges = Table(
     Column("key", String(LONGEST_NAME), nullable=False),
     Column("seconds", Float),
     Column("gate_seconds", Float),
-    # a period's counts are formed from this index alone
+    # counts are formed by going through this index alone: it lies in the order that they are grouped by, nothing is sorted
     Index(
-        "ix_exchanges_at",
-        "at",
-        "number",
+        "ix_exchanges_figures",
         "verdict",
         "mode",
         "response_lang",
         "confidence_bin",
         "unsupported_bin",
+        "at",
         "origin",
         "collection",
     ),
+    Index("ix_exchanges_at", "at", "number"),
     Index("ix_exchanges_verdict", "verdict", "at", "number"),
     Index("ix_exchanges_collection", "collection", "at", "number"),
     Index("ix_exchanges_question", "question_key", "at", "number"),
@@ -77,7 +77,7 @@ exchange_reasons = Table(
     Column("verdict", String(16), nullable=False),
     Column("origin", String(16), nullable=False),
     Column("collection", String(LONGEST_NAME), nullable=False),
-    Index("ix_exchange_reasons_at", "at", "code", "verdict", "origin", "collection"),
+    Index("ix_exchange_reasons_code", "code", "at", "verdict", "origin", "collection"),
     sqlite_with_rowid=False,
 )
 

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.exchange_rows import HELD, still_asks
 from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.people_tables import labels, review_items
 from areopage.ledger.quality_records import Label, ReviewItem
@@ -38,11 +39,13 @@ class ReviewQueue:
         return added
 
     def open_items(self, rater: str | None = None, *, limit: int = 50, after: int = 0) -> Sequence[ReviewItem]:
-        """Open items in order of arrival; with a rater, only those that he has not labelled yet."""
+        """Open items in order of arrival; with a rater, only those that he has not labelled yet, or whose answer waits."""
         query = select(review_items).where(review_items.c.state == "open", review_items.c.number > after)
         if rater is not None:
             own = and_(labels.c.submission_id == review_items.c.submission_id, labels.c.rater == storable(rater))
-            query = query.where(~exists().where(own))
+            asks = still_asks(review_items.c.submission_id, rater)
+            held = review_items.c.why == HELD
+            query = query.where(or_(and_(held, asks), and_(~held, ~exists().where(own))))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
 
@@ -175,7 +178,8 @@ def set_done(connection: Connection, submission_ids: Sequence[str]) -> None:
 
     The items are locked before their raters are counted: of two raters who label at once, the second then sees both.
     """
-    locked = select(review_items.c.submission_id).where(review_items.c.submission_id.in_(submission_ids))
+    labelled = and_(review_items.c.submission_id.in_(submission_ids), review_items.c.why != HELD)
+    locked = select(review_items.c.submission_id).where(labelled)
     ids = list(connection.execute(locked.order_by(review_items.c.number).with_for_update()).scalars())
     raters = select(func.count(labels.c.rater.distinct())).where(labels.c.submission_id == review_items.c.submission_id)
     complete = raters.scalar_subquery() >= review_items.c.wanted

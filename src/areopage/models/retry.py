@@ -1,4 +1,4 @@
-"""Trying again: a language model that outlives the transient faults of the one it wraps."""
+"""Trying again: calls that outlive transient faults, and a language model made of such calls."""
 
 import asyncio
 import math
@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict, TypeVar, Unpack
 
 from areopage.errors import CallTimedOut, CallUnreachable
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
@@ -13,6 +14,8 @@ from areopage.models.reference import ModelReference
 
 TIMEOUTS_BORNE = 1
 LONGEST_DOUBLING = 30
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -27,8 +30,21 @@ class _Faults:
     refused_at: float = math.inf
 
 
-class Retrying:
-    """A `LanguageModel` that asks another one, again where that may help.
+class Patience(TypedDict, total=False):
+    """How long calls are tried again; see `Calls`."""
+
+    attempts: int
+    patience: float
+    outage: float
+    base: float
+    cap: float
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[object]]
+    draw: Callable[[], float]
+
+
+class Calls:
+    """Calls to one server, each made again where that may help.
 
     - A fault that passes (5xx, a broken connection, one time-out) is tried again, `attempts` calls in all, after an
       exponential back-off with full jitter.
@@ -41,7 +57,6 @@ class Retrying:
 
     def __init__(
         self,
-        model: LanguageModel,
         *,
         attempts: int = 5,
         patience: float = 120.0,
@@ -52,10 +67,9 @@ class Retrying:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        """Wrap a model.
+        """Set the limits.
 
         Args:
-            model: the model to ask; it is closed with this one.
             attempts: how many calls may fail before the fault is raised, those told to pause and those refused apart.
             patience: seconds from a call's first fault within which another try may begin.
             outage: the same from its first refused connection.
@@ -67,41 +81,24 @@ class Retrying:
 
         `retries` counts the tries made beyond the first ones, over all calls.
         """
-        self._model = model
         self._attempts, self._patience, self._outage = attempts, patience, outage
         self._base, self._cap = base, cap
         self._clock, self._sleep, self._draw = clock, sleep, draw
         self._closed_until = -math.inf
         self.retries = 0
 
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called the model."""
-        return self._model.reference
+    async def make(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call, again where that may help.
 
-    @property
-    def max_concurrency(self) -> int | None:
-        """How many calls the model can take at once."""
-        return self._model.max_concurrency
-
-    async def check(self) -> ModelStatus:
-        """Check the model, without another try: a user who waits at the start wants to know at once."""
-        return await self._model.check()
-
-    async def aclose(self) -> None:
-        """Close the model."""
-        await self._model.aclose()
-
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
-    ) -> Completion:
-        """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end."""
+        Raises:
+            CallTimedOut, CallUnreachable, CallRejected: as the last try raised it.
+        """
         faults = _Faults()
         pause = 0.0
         while True:
             await self._wait(pause)
             try:
-                return await self._model.generate(messages, options, schema, subject=subject)
+                return await call()
             except (CallTimedOut, CallUnreachable) as fault:
                 following = self._pause_after(fault, faults)
                 if following is None:
@@ -144,3 +141,41 @@ class Retrying:
         """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""
         limit = min(self._cap, self._base * 2.0 ** min(faults - 1, LONGEST_DOUBLING))
         return limit * (1.0 - self._draw())
+
+
+class Retrying:
+    """A `LanguageModel` that asks another one, again where that may help; see `Calls`."""
+
+    def __init__(self, model: LanguageModel, **limits: Unpack[Patience]) -> None:
+        """Wrap a model; it is closed with this one."""
+        self._model = model
+        self._calls = Calls(**limits)
+
+    @property
+    def retries(self) -> int:
+        """How many tries were made beyond the first ones, over all calls."""
+        return self._calls.retries
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called the model."""
+        return self._model.reference
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """How many calls the model can take at once."""
+        return self._model.max_concurrency
+
+    async def check(self) -> ModelStatus:
+        """Check the model, without another try: a user who waits at the start wants to know at once."""
+        return await self._model.check()
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+    ) -> Completion:
+        """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end."""
+        return await self._calls.make(lambda: self._model.generate(messages, options, schema, subject=subject))

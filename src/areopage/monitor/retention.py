@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime, timedelta
 
 from areopage.ledger.access import Audit
+from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
@@ -29,6 +30,8 @@ def retention_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
 def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     """Erase all answers that were received before a moment, in portions, and note it in the audit log.
 
+    Of the gate's exchanges the texts go; see `Exchanges.erase`.
+
     Args:
         actor: who wants it, for the audit log.
 
@@ -38,6 +41,7 @@ def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     Raises:
         StorageError: the ledger cannot be written; the portions before are gone.
     """
+    exchanges = Exchanges(ledger).erase_before(moment)
     scores, erased = QualityScores(ledger), 0
     done: set[str] = set()
     lingering: set[str] = set()  # what is being judged leaves an empty row, which stays until the next time
@@ -52,4 +56,7 @@ def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     if erased:
         scores.wipe()
         Audit(ledger).note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")
-    return erased
+    if exchanges:
+        what = f"texts of {exchanges} answers of the gate"
+        Audit(ledger).note(actor, "erase", f"asked before {moment.isoformat(timespec='seconds')}", what)
+    return erased + exchanges

@@ -2,34 +2,18 @@
 
 import json
 import re
-from typing import Any, Literal
 
 import msgspec
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.evidence.personal import redact
+from areopage.evidence.stored_text import Policy, stored_text, stored_values
 from areopage.ledger.records import Judgment, Verdict
 from areopage.scoring.outcome import Outcome, Scored
 
-Policy = Literal["full", "truncated", "redacted", "none"]
+__all__ = ["Policy", "stored_case", "stored_judgment", "stored_text"]
 
-CUT = "…"
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-
-
-def stored_text(text: str, policy: Policy, max_chars: int) -> str:
-    """What stays of one text.
-
-    Args:
-        policy: `full`; `truncated` to `max_chars` characters, the last one "…" where something was cut; `redacted`: all of it,
-            personal data replaced by tags; `none`: "".
-        max_chars: at least 1.
-    """
-    if policy == "truncated":
-        return text if len(text) <= max_chars else text[: max_chars - 1] + CUT
-    if policy == "redacted":
-        return redact(text)
-    return text if policy == "full" else ""
 
 
 def stored_case(case: Case, policy: Policy, max_chars: int) -> Case | None:
@@ -51,7 +35,7 @@ def stored_case(case: Case, policy: Policy, max_chars: int) -> Case | None:
             text=kept(one.text),
             score=one.score,
             source=kept(one.source),
-            metadata=_kept_values(one.metadata, policy, max_chars),
+            metadata=stored_values(one.metadata, policy, max_chars),
         )
 
     return msgspec.structs.replace(
@@ -62,7 +46,7 @@ def stored_case(case: Case, policy: Policy, max_chars: int) -> Case | None:
         response=None if case.response is None else kept(case.response),
         reference=None if case.reference is None else kept(case.reference),
         documents=() if policy == "none" else tuple(document(one) for one in case.documents),
-        metadata={} if policy == "none" else _kept_values(case.metadata, policy, max_chars),
+        metadata={} if policy == "none" else stored_values(case.metadata, policy, max_chars),
     )
 
 
@@ -110,18 +94,3 @@ def _redacted_string(match: re.Match[str]) -> str:
         return match.group()
     redacted = redact(text)
     return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)
-
-
-def _kept_values(metadata: dict[str, Any], policy: Policy, max_chars: int) -> dict[str, Any]:
-    """Metadata with what stays of each text in it, however deep."""
-    return {key: _kept_value(value, policy, max_chars) for key, value in metadata.items()}
-
-
-def _kept_value(value: Any, policy: Policy, max_chars: int) -> Any:
-    if isinstance(value, str):
-        return stored_text(value, policy, max_chars)
-    if isinstance(value, dict):
-        return _kept_values(value, policy, max_chars)
-    if isinstance(value, list | tuple):
-        return [_kept_value(one, policy, max_chars) for one in value]
-    return value

@@ -15,15 +15,16 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
-from areopage.models.tokens import CHARACTERS_PER_TOKEN
 from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.prompts import Prompts, load_prompts
 from areopage.rag.records import Generated
+from areopage.rag.secrets import secret as named_secret
 from areopage.rag.structured import SCHEMA, Structured, plain_answer, read_structured
 
 ASKED = "rag"  # what recordings know this caller by
 OWN_ENDPOINT = "generation"
-ENVIRONMENT = "env:"
+DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
 PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
 SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
@@ -49,7 +50,7 @@ class ModelGenerator:
         self._seconds = seconds
 
     async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
-        """Answer a question; see `Generator.generate`. A prompt that the server cut is a failure: the model has not seen it all."""
+        """Answer a question; see `Generator.generate`. Where the server cut the prompt, that is a failure."""
         messages = self._prompts.messages(question, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=question, documents=documents)
@@ -122,17 +123,15 @@ def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelRe
     """
     section = config.section.generation
     reference = ModelReference.parse(section.model)
+    key = named_secret(config, environment, section.api_key, "generation", "api_key")
     timeouts = Timeouts(read=section.timeout, total=section.timeout)
     settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
     if not section.url:
-        if section.api_key:
-            raise config.fault("needs `url` beside it: a key without an address would go to whatever server is the usual one",
-                               "generation", "api_key")
-        return reference, settings
-    variable = section.api_key.removeprefix(ENVIRONMENT) if section.api_key.startswith(ENVIRONMENT) else ""
-    if variable and not environment.get(variable, "").strip():
-        raise config.fault(f"names the environment variable {variable}, which is not set", "generation", "api_key")
-    headers = {"Authorization": f"Bearer {section.api_key}"} if section.api_key and not variable else {}
-    endpoint = Endpoint(provider=reference.provider, base_url=section.url, api_key_env=variable, headers=headers)
+        if key and reference.provider != "openai":
+            raise config.fault("needs `url` beside it: which server is the key for?", "generation", "api_key")
+        own = {DEFAULT_KEY_VARIABLE: key} if key else {}
+        return reference, msgspec.structs.replace(settings, environment={**environment, **own})
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    endpoint = Endpoint(provider=reference.provider, base_url=section.url, headers=headers)
     named = msgspec.structs.replace(reference, endpoint=OWN_ENDPOINT)
     return named, msgspec.structs.replace(settings, endpoints={OWN_ENDPOINT: endpoint})

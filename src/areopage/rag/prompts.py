@@ -81,6 +81,6 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
 
 
 def nonce_of(question: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits that nobody can foretell without the secret; the same question over the same documents has the same."""
+    """16 hexadecimal digits that nobody can foretell without the secret; the same for the same question and documents."""
     content = [question, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

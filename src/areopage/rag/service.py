@@ -1,16 +1,50 @@
 """The pipeline as one object: a question in, an answer out, everything noted."""
 
+import asyncio
+import os
+import threading
+import time
+import uuid
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
+from areopage.errors import MissingExtra, SubmissionError
+from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
+from areopage.models.own_loop import OwnLoop
+from areopage.rag.answer_cache import AnswerCache, CacheKeys
 from areopage.rag.config import RagConfig
+from areopage.rag.generation import generation_options, open_generator
+from areopage.rag.judging import SentenceJudge, open_sentence_judge
+from areopage.rag.nodes import Nodes
+from areopage.rag.noting import Notes
+from areopage.rag.outcomes import (
+    Asked,
+    Outcome,
+    answer_of,
+    cache_entry,
+    cached_outcome,
+    exchange_of,
+    outcome_of,
+    repeated,
+)
 from areopage.rag.records import ChatAnswer, ChatQuestion, Generator, Retriever
+from areopage.rag.state import RagState
+from areopage.rag.texts import texts_of
+
+Tell = Callable[[str, RagState], None]
+Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
 
 
 class RagService:
-    """Answers questions through the graph, with cache, ledger and traces around it. Safe for many questions at once."""
+    """Answers questions through the graph, with cache, ledger and traces around it. Safe for many questions at once.
+
+    Use it from one event loop at a time, or by `answer_sync`.
+    """
 
     def __init__(
         self,
@@ -20,32 +54,207 @@ class RagService:
         retriever: Retriever,
         generator: Generator,
         say: Callable[[str], None],
+        *,
+        judge: SentenceJudge | None = None,
     ) -> None:
         """Args:
-        say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter).
+        say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
+        judge: settles the grey band.
+
+        Raises:
+            ConfigError: a value is wrong.
+            MissingExtra: LangGraph is not installed.
         """
-        raise NotImplementedError
+        try:
+            from areopage.rag.graph import build_graph, run_graph
+        except ModuleNotFoundError:
+            raise MissingExtra("the answering pipeline", "rag") from None
+        self._config = config
+        self._say = say
+        self._retriever, self._generator, self._judge = retriever, generator, judge
+        self._texts = texts_of(config)
+        nodes = Nodes(
+            retriever=retriever,
+            generator=generator,
+            gate=gate,
+            texts=self._texts,
+            judge=judge,
+            shadow=config.section.gate.shadow,
+        )
+        self._graph, self._run_graph = build_graph(nodes), run_graph
+        self._cache = AnswerCache(config, say)
+        self._keys = CacheKeys(config, gate.version)
+        self._notes = Notes(ledger, open_traces(config))
+        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], Flight] = {}
+        self._guard = threading.Lock()
+        self._own_loop: OwnLoop | None = None
+
+    # --- questions
 
     async def answer(self, question: ChatQuestion) -> ChatAnswer:
         """Answer a question; the exchange is in the ledger when this returns.
 
+        Where the caller does not wait to the end, what is under way is finished and noted all the same: it is paid for.
+
         Raises:
+            SubmissionError: the question is empty.
             UserError: unknown collection, or a store that cannot be reached.
             CallError: the model did not answer.
         """
-        raise NotImplementedError
+        return await self._answer(question, None)
 
-    def stream(self, question: ChatQuestion) -> AsyncIterator[dict[str, Any]]:
-        """The same, as events: {"node": name, "state": what the node changed} for each node, at last {"answer": ChatAnswer}."""
-        raise NotImplementedError
+    async def stream(self, question: ChatQuestion) -> AsyncIterator[dict[str, Any]]:
+        """The same, as events: {"node": name, "state": what the node changed} for each node, at last {"answer": ChatAnswer}.
+
+        A cached answer, and one that somebody else is waiting for already, has no events of nodes. What `generate` changes is the
+        response before the gate: it is not for the user.
+        """
+        events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+
+        def tell(node: str, changed: RagState) -> None:
+            events.put_nowait({"node": node, "state": changed})
+
+        task = asyncio.create_task(self._answer(question, tell))
+        task.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            yield {"answer": await task}
+        finally:
+            task.cancel()
 
     def answer_sync(self, question: ChatQuestion) -> ChatAnswer:
         """`answer` for programs without an event loop; never call it inside one."""
-        raise NotImplementedError
+        with self._guard:
+            if self._own_loop is None:
+                self._own_loop = OwnLoop("rag-service")
+            own = self._own_loop
+        return own.wait_for(self.answer(question))
 
     async def aclose(self) -> None:
-        """Let go of everything."""
-        raise NotImplementedError
+        """Let go of everything; what is under way is broken off."""
+        with self._guard:
+            own, self._own_loop = self._own_loop, None
+        await self._break_off()
+        if own is not None:
+            await asyncio.to_thread(own.stop, self._close_parts)
+        else:
+            await self._close_parts()
+        await asyncio.to_thread(self._notes.close)
+
+    # --- one question
+
+    async def _answer(self, question: ChatQuestion, tell: Tell | None) -> ChatAnswer:
+        """Answer from the cache, from what is under way, or by a run of the graph."""
+        started = time.perf_counter()
+        asked = self._asked(question)
+        loop = asyncio.get_running_loop()
+        if question.no_cache or not self._cache.enabled:
+            place = (loop, asked.id)
+            return (await asyncio.shield(self._fly(place, asked, "", started, tell)))[1]
+        place = (loop, self._keys.key(question, asked.language))
+        if place not in self._flights:
+            entry = await self._cache.get(place[1])
+            if entry is not None:
+                return await self._note(asked, cached_outcome(entry), started)
+        flight = self._flights.get(place)
+        if flight is None:
+            return (await asyncio.shield(self._fly(place, asked, place[1], started, tell)))[1]
+        outcome, _ = await asyncio.shield(flight)
+        return await self._note(asked, repeated(outcome, asked, self._texts), started)
+
+    def _asked(self, question: ChatQuestion) -> Asked:
+        """The question with everything filled in.
+
+        Raises:
+            SubmissionError: it is empty.
+        """
+        if not question.question.strip():
+            raise SubmissionError("the question is empty: write one")
+        section = self._config.section
+        return Asked(
+            id=uuid.uuid4().hex,
+            at=datetime.now(UTC),
+            question=question.question,
+            collection=question.collection or section.store.collection,
+            sources_filter=question.sources_filter or tuple(section.retrieval.sources),
+            language=language_of(question.question) or section.language,
+            session=question.session,
+            key=question.key,
+        )
+
+    def _fly(
+        self, place: tuple[asyncio.AbstractEventLoop, str], asked: Asked, key: str, started: float, tell: Tell | None
+    ) -> Flight:
+        """Run the graph in a task of its own, which goes on where nobody waits any more."""
+        flight = asyncio.create_task(self._run(asked, key, started, tell))
+        self._flights[place] = flight
+
+        def landed(task: Flight) -> None:
+            self._flights.pop(place, None)
+            if not task.cancelled():
+                task.exception()  # seen: those who wait get it, and where nobody waits nobody is told
+
+        flight.add_done_callback(landed)
+        return flight
+
+    async def _run(self, asked: Asked, key: str, started: float, tell: Tell | None) -> tuple[Outcome, ChatAnswer]:
+        """One run of the graph, noted, and kept in the cache under a key ("": not at all)."""
+        state = asked.state()
+        async for node, changed in self._run_graph(self._graph, state):
+            state |= changed
+            if tell is not None:
+                tell(node, changed)
+        outcome = outcome_of(state)
+        answer = await self._note(asked, outcome, started)
+        entry = cache_entry(outcome, asked.language) if key else None
+        if entry is not None:
+            await self._cache.put(key, entry)
+        return outcome, answer
+
+    async def _note(self, asked: Asked, outcome: Outcome, started: float) -> ChatAnswer:
+        """Put the exchange into the ledger, say the line, and give the answer."""
+        seconds = time.perf_counter() - started
+        await self._notes.add(exchange_of(asked, outcome, seconds))
+        answer = answer_of(asked, outcome, seconds)
+        self._say(console_line(answer, asked.sources_filter))
+        return answer
+
+    # --- the end
+
+    async def _break_off(self) -> None:
+        """Cancel what is under way in the running event loop, and wait for its end."""
+        loop = asyncio.get_running_loop()
+        flights = [flight for (place, _), flight in self._flights.items() if place is loop]
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+
+    async def _close_parts(self) -> None:
+        await self._retriever.aclose()
+        await self._generator.aclose()
+        if self._judge is not None:
+            await self._judge.aclose()
+        await self._cache.aclose()
+
+
+def console_line(answer: ChatAnswer, sources_filter: tuple[str, ...]) -> str:
+    """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
+    sources = msgspec.json.encode(list(sources_filter)).decode()
+    return (
+        f"[chatbot] chosen_mode={answer.mode} confidence={answer.confidence:.3f} "
+        f"response_lang={answer.response_lang} sources_filter={sources}"
+    )
+
+
+def open_traces(config: RagConfig) -> Any:
+    """The files beside the ledger; None where they are not wanted."""
+    section = config.section.traces
+    if not section.enabled:
+        return None
+    from areopage.rag.traces import Traces
+
+    return Traces(section, config.path(section.folder))
 
 
 def open_service(config: RagConfig, ledger: Ledger, say: Callable[[str], None]) -> RagService:
@@ -55,4 +264,13 @@ def open_service(config: RagConfig, ledger: Ledger, say: Callable[[str], None]) 
         ConfigError: a value is wrong.
         MissingExtra: a part is not installed.
     """
-    raise NotImplementedError
+    from areopage.rag.retriever import open_retriever
+    from areopage.suites.gate import load_gate
+
+    environment = dict(os.environ)
+    section = config.section
+    window = generation_options(section.generation, section.retrieval.top_k)["num_ctx"]
+    gate = load_gate(config.gate, clock=time.perf_counter)
+    generator = open_generator(config, ledger.secret(), environment)
+    judge = open_sentence_judge(config, ledger, environment, window)
+    return RagService(config, ledger, gate, open_retriever(config, say), generator, say, judge=judge)

@@ -60,7 +60,9 @@ def repaired_answer(bare: str) -> Structured | None:
 def ids_of(value: Any) -> tuple[str, ...]:
     """The ids of a list, without the brackets that some models put around them; a single one will do."""
     items = value if isinstance(value, list) else [value]
-    texts = (str(item).strip().strip("[]").strip() for item in items if isinstance(item, str | int) and not isinstance(item, bool))
+    texts = (
+        str(item).strip().strip("[]").strip() for item in items if isinstance(item, str | int) and not isinstance(item, bool)
+    )
     return tuple(dict.fromkeys(text for text in texts if text))[:MAX_IDS]
 
 

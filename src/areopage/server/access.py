@@ -26,11 +26,17 @@ class Actor(Struct, frozen=True, kw_only=True):
     """Who is asking. `name` is the key's name; without a key "local", which a key may be called as well.
 
     `keyless`: whether he entered without a key, as whoever sits at this computer may on a server that has none.
+    `collections`: the only ones that he may ask, and whose answers he may see; () means all.
     """
 
     name: str
     role: Role
     keyless: bool = False
+    collections: tuple[str, ...] = ()
+
+    def may_see(self, collection: str) -> bool:
+        """Whether a collection is in his scope."""
+        return not self.collections or collection in self.collections
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -93,7 +99,7 @@ async def authenticate(request: Request) -> Actor:
     record = await access.keys.by_id(session.key_id) if session else None
     if record is not None:
         check_token_header(request)
-        return Actor(name=record.name, role=record.role)
+        return Actor(name=record.name, role=record.role, collections=record.collections)
     if not await access.keys.any():
         if not is_local(request):
             raise Refusal(403, "no_keys", "without API keys only this computer may enter: run `areopage keys create NAME`")
@@ -112,7 +118,7 @@ async def bearer(request: Request, header: str) -> Actor:
     record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
     if record is None:
         raise no_key("the API key is wrong or revoked")
-    return Actor(name=record.name, role=record.role)
+    return Actor(name=record.name, role=record.role, collections=record.collections)
 
 
 def no_key(message: str) -> Refusal:

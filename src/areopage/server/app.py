@@ -15,7 +15,19 @@ from areopage.monitor.figures import PeriodFigures
 from areopage.review.agreement import AgreementReport
 from areopage.server import health
 from areopage.server.access import access_to
-from areopage.server.api import agreement, evaluations, figures
+from areopage.server.api import agreement, chat, evaluations, exchanges, figures, gate
+from areopage.server.api.exchange_records import (
+    ChatReply,
+    ChatRequest,
+    CheckReply,
+    CheckRequest,
+    ExchangePage,
+    ExchangeView,
+    GivenVerdict,
+    HeldReply,
+    Latest,
+    StoredVerdict,
+)
 from areopage.server.api.records import (
     AcceptedAnswers,
     AlertPage,
@@ -29,6 +41,7 @@ from areopage.server.api.records import (
 )
 from areopage.server.api.schema import components
 from areopage.server.context import ServerContext
+from areopage.server.decision_writer import DecisionWriter, keeper_of
 from areopage.server.errors import handle_errors
 from areopage.server.gathering import Gathering
 from areopage.server.headers import HeadOfGet, SecurityHeaders
@@ -36,21 +49,29 @@ from areopage.server.health import Check, Health
 from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
-from areopage.server.pages import monitor, review, session
+from areopage.server.pages import chat as chat_page
+from areopage.server.pages import gate_exchange, gate_list, held, monitor, review, session
 from areopage.server.telemetry import Tracing
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 STATIC = Path(__file__).parent / "static"
-DESCRIPTION = "Hand answers over, ask how they stand, read the figures. Each request shows `Authorization: Bearer areo_...`."
+DESCRIPTION = "Ask, check answers before they leave, hand them over, read the figures. Each request shows `Authorization: Bearer areo_...`."
 ROUTERS = (
     evaluations.router,
     figures.router,
     agreement.router,
+    chat.router,
+    gate.router,
+    exchanges.router,
     health.router,
     session.router,
     monitor.router,
+    chat_page.router,
+    held.router,
+    gate_list.router,
+    gate_exchange.router,
     review.router,
     agreement_page.router,
 )
@@ -60,13 +81,23 @@ RECORDS = (
     AlertPage,
     Answer,
     Answers,
+    ChatReply,
+    ChatRequest,
+    CheckReply,
+    CheckRequest,
     EvaluationPage,
     EvaluationView,
+    ExchangePage,
+    ExchangeView,
     Faulty,
     GivenLabels,
+    GivenVerdict,
     Health,
+    HeldReply,
+    Latest,
     PeriodFigures,
     StoredLabels,
+    StoredVerdict,
 )
 
 Hook = Callable[[], Awaitable[None]]
@@ -105,12 +136,16 @@ def create_app(
         on_start: awaited in order before the first request.
         on_stop: awaited in order after the last request.
     """
+    decisions = DecisionWriter(keeper_of(context))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         for start in on_start:
             await start()
         yield
+        await decisions.close()
+        if context.rag is not None:
+            await context.rag.service.aclose()
         for stop in on_stop:
             await stop()
 
@@ -126,7 +161,8 @@ def create_app(
     )
     app.state.context = context
     app.state.access = access_to(context)
-    app.state.metrics = Metrics(context)
+    app.state.decisions = decisions
+    app.state.metrics = Metrics(context, decisions)
     app.state.checks = checks
     app.state.gathering = Gathering(context.submit)
     handle_errors(app)

@@ -2,15 +2,33 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 from starlette.requests import Request
 
+from areopage.gate.decide import Gate
 from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.suites.loader import Suite
+
+if TYPE_CHECKING:
+    from areopage.rag.service import RagService  # its parts are loaded only where there is a rag.yml
+
+
+class Pipeline(Struct, frozen=True, kw_only=True):
+    """The answering pipeline of a server.
+
+    Args:
+        service: answers questions.
+        collection: where a question that names no collection is looked up.
+        language: what is written to whoever asks where the question's language cannot be told.
+    """
+
+    service: "RagService"
+    collection: str
+    language: str
 
 
 class ServerContext(Struct, frozen=True, kw_only=True):
@@ -20,6 +38,8 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     suite: the suite that answers are judged by.
     submit: stores submissions durably; returns for each whether it is new. It may block: call it in a thread.
     now: the clock, in UTC.
+    gate: decides whether an answer may leave.
+    rag: answers questions; None where there is no rag.yml.
     """
 
     ledger: Ledger
@@ -27,6 +47,8 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     suite: Suite
     submit: Callable[[Sequence[Submission]], Sequence[bool]]
     now: Callable[[], datetime]
+    gate: Gate
+    rag: Pipeline | None = None
 
 
 def context_of(request: Request) -> ServerContext:

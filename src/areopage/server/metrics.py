@@ -5,28 +5,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import cast
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from areopage.gate.records import Decision
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality_records import Period
 from areopage.ledger.quality_records import Scope as AnswerScope
 from areopage.ledger.submissions import Submissions
 from areopage.server.context import ServerContext
+from areopage.server.decision_writer import DecisionWriter
 
 ALWAYS = Period(start=date.min, end=date.max)
 MOST_ALERTS = 10_000
+GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
     """The metrics of one server, in a registry of their own."""
 
-    def __init__(self, context: ServerContext) -> None:
+    def __init__(self, context: ServerContext, decisions: DecisionWriter) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(LedgerCollector(context))
         self._submissions = Counter(
@@ -39,6 +42,19 @@ class Metrics:
             buckets=BUCKETS,
             registry=self._registry,
         )
+        self._decisions = Counter(
+            "areopage_gate_decisions",
+            "Decisions of the gate in this process.",
+            ["verdict", "profile"],
+            registry=self._registry,
+        )
+        self._gate_seconds = Histogram(
+            "areopage_gate_seconds", "Seconds that the gate took for a decision.", buckets=GATE_BUCKETS, registry=self._registry
+        )
+        unwritten = Gauge("areopage_gate_unwritten", "Decisions that are not in the ledger yet.", registry=self._registry)
+        unwritten.set_function(lambda: decisions.waiting)
+        lost = Gauge("areopage_gate_lost", "Decisions of this process that never reached the ledger.", registry=self._registry)
+        lost.set_function(lambda: decisions.lost)
         self._new, self._known = self._submissions.labels("no"), self._submissions.labels("yes")
 
     def submitted(self, new: Sequence[bool]) -> None:
@@ -46,6 +62,12 @@ class Metrics:
         fresh = sum(new)
         self._new.inc(fresh)
         self._known.inc(len(new) - fresh)
+
+    def decided(self, decision: Decision, seconds: float | None) -> None:
+        """Note a decision, and what it took where that is known."""
+        self._decisions.labels(decision.verdict, decision.profile).inc()
+        if seconds is not None:
+            self._gate_seconds.observe(seconds)
 
     def served(self, method: str, route: str, status: int, seconds: float) -> None:
         """Note a request by its route's template."""

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -26,13 +27,16 @@ from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
 from areopage.monitor.worker import Worker
 from areopage.server.app import create_app
-from areopage.server.context import ServerContext
+from areopage.server.context import Pipeline, ServerContext
 from areopage.server.origins import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
+from areopage.suites.gate import load_gate
 from areopage.suites.loader import load_suite
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
+
+    from areopage.rag.config import RagConfig
 
 WATCH_SECONDS = 1.0
 BACKLOG = 2048
@@ -75,11 +79,14 @@ class Server(uvicorn.Server):
             await self.lifespan.shutdown()
 
 
-def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say) -> None:
+def run_server(
+    config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say, rag: "RagConfig | None" = None
+) -> None:
     """Serve until SIGTERM or Ctrl-C: then requests are finished, the worker is stopped, and what is left is said.
 
     Args:
         hire: makes the worker of this process; None: others judge.
+        rag: the answering pipeline's configuration; None: this server answers no questions, yet checks answers of others.
         say: shows one line to whoever started the server.
 
     Raises:
@@ -102,6 +109,8 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             suite=suite,
             submit=Intake(ledger, config.section.sampling).submit,
             now=lambda: datetime.now(UTC),
+            gate=load_gate(rag.gate if rag else None, clock=time.perf_counter),
+            rag=pipeline(rag, ledger, say) if rag else None,
         )
         worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
 
@@ -114,6 +123,18 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
         backlog = Submissions(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
+
+
+def pipeline(rag: "RagConfig", ledger: Ledger, say: Say) -> Pipeline:
+    """The answering pipeline of a configuration; its heavy parts are loaded here and nowhere else.
+
+    Raises:
+        UserError: a value is wrong, or a part is not installed.
+    """
+    from areopage.rag.service import open_service
+
+    section = rag.section
+    return Pipeline(service=open_service(rag, ledger, say), collection=section.store.collection, language=section.language)
 
 
 class Process:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.cases.records import Case
 from areopage.errors import MissingExtra
+from areopage.gate.records import Decision
 from areopage.ledger.records import Judgment
 from areopage.monitor.evaluation import Evaluation
 from areopage.monitor.quality_judge import NOTHING_KNOWN, QualityJudge
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 SCOPE = "areopage"
+SPAN = "areopage.span"
+"""Where a request's span stands in its scope, if there is one."""
 
 
 def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
@@ -67,10 +71,25 @@ class Tracing:
                     span.set_attribute("http.response.status_code", message["status"])
                 await send(message)
 
+            scope[SPAN] = span
             await self.app(scope, receive, noted)
             route = route_of(scope)
             span.update_name(f"{method} {route}")
             span.set_attributes({"http.request.method": method, "http.route": route})
+
+
+def tell_decision(request: Request, id: str, decision: Decision) -> None:
+    """Put a decision of the gate on its request's span, where there is one. The exchange's id is there, its texts are not."""
+    span: Span | None = request.scope.get(SPAN)
+    if span is None:
+        return
+    attributes = {
+        "areopage.exchange.id": id,
+        "gen_ai.evaluation.name": "gate",
+        "gen_ai.evaluation.score.value": decision.p_unsupported,
+        "gen_ai.evaluation.score.label": decision.verdict,
+    }
+    span.add_event("gen_ai.evaluation.result", known(attributes))
 
 
 def traced(provider: "TracerProvider") -> type[QualityJudge]:

@@ -12,13 +12,17 @@ FAULTS = {
     400: "The JSON cannot be read.",
     401: "No key, or a wrong one.",
     403: "The key may not do this, or a page of another site sent it.",
-    404: "There is no such answer.",
+    404: "There is no such answer, or no such collection.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not answer for this host.",
     422: "A field is wrong; the message says which.",
-    503: "The ledger cannot be reached: try again later.",
+    502: "The model or the documents cannot be reached: try again later.",
+    503: "The ledger cannot be reached: try again later. Or this server has no pipeline.",
+    504: "The model did not answer in time: try again later.",
 }
+TWO_NAMED = frozenset({"Answer", "CheckRequest"})
+"""Records whose prompt and response go by two names."""
 NAMES = (("prompt", "question"), ("response", "answer"))
 
 
@@ -57,8 +61,8 @@ def schema_of(record: Any) -> dict[str, Any]:
 def components(records: tuple[Any, ...]) -> dict[str, Any]:
     """The schemas of records and of all that they hold, by name."""
     found = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
-    if "Answer" in found:
-        found["Answer"] = found["Answer"] | {"allOf": [either(names) for names in NAMES]}
+    for name in TWO_NAMED & found.keys():
+        found[name] = found[name] | {"allOf": [either(names) for names in NAMES]}
     return found
 
 

@@ -60,8 +60,9 @@ def create_exchanges() -> None:
         sa.Column("seconds", sa.Float),
         sa.Column("gate_seconds", sa.Float),
     )
-    figures = ["verdict", "mode", "response_lang", "confidence_bin", "unsupported_bin", "origin", "collection"]
-    op.create_index("ix_exchanges_at", "exchanges", ["at", "number", *figures])
+    figures = ["verdict", "mode", "response_lang", "confidence_bin", "unsupported_bin"]
+    op.create_index("ix_exchanges_figures", "exchanges", [*figures, "at", "origin", "collection"])
+    op.create_index("ix_exchanges_at", "exchanges", ["at", "number"])
     op.create_index("ix_exchanges_verdict", "exchanges", ["verdict", "at", "number"])
     op.create_index("ix_exchanges_collection", "exchanges", ["collection", "at", "number"])
     op.create_index("ix_exchanges_question", "exchanges", ["question_key", "at", "number"])
@@ -86,7 +87,7 @@ def create_exchange_parts() -> None:
         text("collection", 128),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_exchange_reasons_at", "exchange_reasons", ["at", "code", "verdict", "origin", "collection"])
+    op.create_index("ix_exchange_reasons_code", "exchange_reasons", ["code", "at", "verdict", "origin", "collection"])
 
 
 def create_reviews() -> None:

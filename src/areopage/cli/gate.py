@@ -1,0 +1,101 @@
+"""`areopage gate`: may this answer leave?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from areopage.cases.records import Case, Document
+
+app = typer.Typer(help="The quality gate: which answers may leave, and why others may not.", no_args_is_help=True)
+
+HELD = 1
+MAX_DOCUMENT_BYTES = 16_000_000
+
+GateConfigOption = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE|v1_1", help="A gate.yml or its folder, or v1_1: the documented rule; default: the shipped rules."),
+]
+
+
+@app.command()
+def check(
+    prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="The question.")] = None,
+    response: Annotated[str | None, typer.Option("--response", metavar="TEXT", help="The answer.")] = None,
+    document: Annotated[
+        list[Path] | None, typer.Option("--document", metavar="FILE", help="A document, as text; its name without the ending is its id. Several times.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Instead: a dataset with prompt, response and documents.")
+    ] = None,
+    config: GateConfigOption = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with every signal.")] = False,
+) -> None:
+    """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise."""
+    from areopage.cli.gate_show import decision_json, decision_text
+    from areopage.errors import UserError
+    from areopage.report.languages import LANGUAGES
+    from areopage.suites.gate import load_gate
+
+    if lang is not None and lang not in LANGUAGES:
+        raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
+    gate = load_gate(config)
+    left = 0
+    cases = given_cases(prompt, response, document or [], file)
+    for number, case in enumerate(cases):
+        decision = gate.decide(case.prompt_text, case.response or "", case.documents)
+        left += decision.verdict == "deliver"
+        if as_json:
+            typer.echo(decision_json(case.id, decision))
+            continue
+        if file is not None:
+            typer.echo(("\n" if number else "") + f"# {case.id}")
+        typer.echo(decision_text(decision, lang or decision.prompt_lang or "en"))
+    if left < len(cases):
+        raise typer.Exit(HELD)
+
+
+def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> "list[Case]":
+    """What is to be decided on: one answer from the options, or those of a file.
+
+    Raises:
+        UserError: options are missing or contradict each other, or a file cannot be used.
+    """
+    from areopage.cases.loader import load_dataset
+    from areopage.cases.records import Case
+    from areopage.errors import DatasetError, UserError
+
+    if file is None:
+        if prompt is None or response is None:
+            raise UserError("give --prompt and --response (and --document FILE for each document), or --file FILE")
+        return [Case(id="answer", prompt=prompt, response=response, documents=tuple(read_document(path) for path in documents))]
+    if prompt is not None or response is not None or documents:
+        raise UserError("--file goes without --prompt, --response and --document")
+    dataset = load_dataset([file], default_maturity="")
+    for row in dataset.rejected:
+        typer.echo(f"areopage: {row.file} row {row.row}: left out: {row.reason}", err=True)
+    for case in dataset.cases:
+        if case.response is None:
+            path, line = dataset.places.get(case.id, (str(file), 0))
+            raise DatasetError(f"{path} row {line}: there is no response to decide on: give a column response")
+    return list(dataset.cases)
+
+
+def read_document(path: Path) -> "Document":
+    """A document from a file of text.
+
+    Raises:
+        UserError: it is missing, too large, or no text.
+    """
+    from areopage.cases.records import Document
+    from areopage.errors import UserError
+
+    try:
+        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+            raise UserError(f"{path}: larger than {MAX_DOCUMENT_BYTES:,} bytes: give the passages that the answer rests on")
+        return Document(id=path.stem, text=path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None
+

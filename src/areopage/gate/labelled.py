@@ -1,0 +1,138 @@
+"""Answers that people have labelled: what thresholds are chosen by and the grounding model is fitted on."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.cases.columns import fold_name
+from areopage.cases.records import Case, Document
+
+Label = Literal["yes", "partly", "no"]
+
+_WORDS: Mapping[str, Label] = {
+    **dict.fromkeys(["yes", "oui", "true", "vrai", "1", "grounded", "fondé", "fondée", "y", "o"], "yes"),
+    **dict.fromkeys(["partly", "partial", "partially", "en partie", "partiellement"], "partly"),
+    **dict.fromkeys(["no", "non", "false", "faux", "0", "ungrounded", "infondé", "infondée", "n"], "no"),
+}
+_NOT: Mapping[Label, Label] = {"yes": "no", "partly": "partly", "no": "yes"}
+# Folded, as `fold_name` leaves them.
+_COLUMNS: Mapping[str, frozenset[str]] = {
+    "grounded": frozenset(["grounded", "fonde", "fondee"]),
+    "hallucinated": frozenset(["hallucinated", "hallucination", "hallucine", "hallucinee"]),
+    "unsupported": frozenset(["unsupported", "spans", "unsupportedspans"]),
+    "group": frozenset(["group", "groupe", "sourceid"]),
+}
+_BLANKS = re.compile(r"\s+")
+
+
+class Labelled(Struct, frozen=True, kw_only=True):
+    """An answer with what people say of it.
+
+    Args:
+        grounded: whether the documents hold all that it says; `partly` counts as ungrounded wherever two kinds are told apart.
+        unsupported: the pieces that no document holds, as (start, end) in the response.
+        sentences: the same as indexes of sentences, where they were labelled so.
+        group: what it shares with rows that are no independent witnesses (the same documents, say); "" is a group of its own.
+        place: where it was read, for messages.
+    """
+
+    id: str
+    prompt: str
+    response: str
+    documents: tuple[Document, ...]
+    grounded: Label
+    unsupported: tuple[tuple[int, int], ...] = ()
+    sentences: tuple[int, ...] = ()
+    group: str = ""
+    place: str = ""
+
+    @property
+    def ungrounded(self) -> bool:
+        """Whether it should not be delivered."""
+        return self.grounded != "yes"
+
+    @property
+    def unit(self) -> str:
+        """The group, or the row itself where it has none."""
+        return f"group {self.group}" if self.group else f"row {self.id}"
+
+
+def labelled_of(case: Case, place: str = "") -> Labelled:
+    """The labelled row that a case of a dataset is: its label stands in columns that no case has.
+
+    Read are `grounded` (yes, partly, no) or `hallucinated` (true, false), `unsupported` or `spans` (a list of {start, end}, of
+    [start, end] or of sentence indexes) and `group` or `source_id`.
+
+    Raises:
+        ValueError: there is no response or no label, or one that cannot be read; the message says what to write.
+    """
+    cells = _cells(case.metadata)
+    if not case.response:
+        raise ValueError("there is no response: a label is about one")
+    spans, sentences = _pieces(cells.get("unsupported"), len(case.response))
+    group = cells.get("group")
+    return Labelled(
+        id=case.id,
+        prompt=case.prompt_text,
+        response=case.response,
+        documents=case.documents,
+        grounded=_label(cells),
+        unsupported=spans,
+        sentences=sentences,
+        group="" if group is None else str(group).strip(),
+        place=place,
+    )
+
+
+def consensus(labels: Sequence[Label]) -> Label:
+    """What several people's labels say together: the most frequent; where two are as frequent, the worse one.
+
+    Raises:
+        ValueError: there are none.
+    """
+    worst_first: tuple[Label, ...] = ("no", "partly", "yes")
+    if not labels:
+        raise ValueError("no label")
+    return max(worst_first, key=labels.count)
+
+
+def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns about labels, by our names for them."""
+    found: dict[str, Any] = {}
+    for name, value in metadata.items():
+        folded = fold_name(name)
+        for ours, theirs in _COLUMNS.items():
+            if folded in theirs:
+                found.setdefault(ours, value)
+    return found
+
+
+def _label(cells: Mapping[str, Any]) -> Label:
+    """The label, from whichever column there is."""
+    for column in ("grounded", "hallucinated"):
+        if column in cells:
+            label = _WORDS.get(_BLANKS.sub(" ", str(cells[column])).strip().lower().removesuffix(".0"))
+            if label is None:
+                allowed = "yes, partly or no" if column == "grounded" else "true or false"
+                raise ValueError(f"{column}: {str(cells[column])[:40]!r} is no label: write {allowed}")
+            return label if column == "grounded" else _NOT[label]
+    raise ValueError("there is no label: give a column `grounded` (yes, partly, no) or `hallucinated` (true, false)")
+
+
+def _pieces(value: Any, length: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """The unsupported pieces: as places, as indexes of sentences."""
+    if not isinstance(value, list):
+        return (), ()
+    spans: list[tuple[int, int]] = []
+    indexes: list[int] = []
+    for one in value:
+        if isinstance(one, int) and not isinstance(one, bool):
+            indexes.append(one)
+            continue
+        ends = (one.get("start"), one.get("end")) if isinstance(one, dict) else tuple(one) if isinstance(one, list) else ()
+        if len(ends) != 2 or not all(isinstance(end, int) for end in ends) or not 0 <= ends[0] < ends[1] <= length:
+            raise ValueError("unsupported: write a list of {start, end} in the response, or of indexes of sentences")
+        spans.append((ends[0], ends[1]))
+    return tuple(spans), tuple(indexes)

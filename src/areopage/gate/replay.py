@@ -1,0 +1,161 @@
+"""Other rules over answers that were decided on before: which verdicts would change, and is that for the better?"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.decide import Gate
+from areopage.gate.labelled import Label
+from areopage.gate.records import Decision, GateVerdict, Reason
+
+Obstacle = Literal["erased", "no_response", "no_documents", "nothing_generated"]
+OBSTACLES: tuple[Obstacle, ...] = ("erased", "no_response", "no_documents", "nothing_generated")
+"""Why an answer cannot be decided on again: its texts are erased; the log that it was imported from did not hold the response, or
+the documents; or documents were not relevant then, so that no response was generated, and would be now."""
+
+_NOT_READ = frozenset(["no_documents", "not_relevant"])
+LONGEST_QUOTE = 300
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """An answer as it was noted. `version` is the gate's that decided then, "" where it is not known; `label` is people's."""
+
+    id: str
+    at: str
+    prompt: str
+    response: str
+    documents: tuple[Document, ...]
+    verdict: GateVerdict
+    reasons: tuple[str, ...] = ()
+    p_unsupported: float | None = None
+    version: str = ""
+    judged: bool = False
+    erased: bool = False
+    imported: bool = False
+    label: Label | None = None
+
+
+class Side(Struct, frozen=True, kw_only=True):
+    """What one configuration says of an answer: the decisive reasons' codes, and the words that they are about."""
+
+    verdict: GateVerdict
+    reasons: tuple[str, ...]
+    p_unsupported: float | None
+    quotes: tuple[str, ...] = ()
+    needs_judge: bool = False
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A decision that changes. `better` says whether the new one agrees with people where the old one did not; None: no label."""
+
+    id: str
+    at: str
+    question: str
+    old: Side
+    new: Side
+    label: Label | None
+    better: bool | None
+
+
+class Replay:
+    """What the decisions seen so far add up to; holds counts alone, however many there are.
+
+    Attributes:
+        seen, replayed: answers, and those of them that could be decided on again.
+        obstacles: why others could not.
+        changes: how many verdicts change, by (old, new).
+        asks_judge: how many the new configuration would ask a judge about.
+        unlike: answers that the same version of the gate decided otherwise when they were recorded: what is stored is not what it
+            saw (a policy cut or redacted the texts). Those that a judge settled are not among them.
+        labelled, old_agrees, new_agrees: replayed answers with a label, and how many of them each side agrees with.
+    """
+
+    def __init__(self, new: Gate, old: Gate | None) -> None:
+        """Args:
+        old: None compares with what was recorded.
+        """
+        self._new, self._old = new, old
+        self.seen = self.replayed = self.asks_judge = self.unlike = 0
+        self.labelled = self.old_agrees = self.new_agrees = 0
+        self.obstacles: Counter[Obstacle] = Counter()
+        self.changes: Counter[tuple[GateVerdict, GateVerdict]] = Counter()
+
+    @property
+    def changed(self) -> int:
+        """How many verdicts change."""
+        return sum(self.changes.values())
+
+    def take(self, one: Recorded) -> Change | None:
+        """Decide on an answer again; its change, if there is one."""
+        self.seen += 1
+        obstacle = obstacle_of(one)
+        if obstacle is not None:
+            self.obstacles[obstacle] += 1
+            return None
+        decision = self._new.decide(one.prompt, one.response, one.documents)
+        before = self._before(one)
+        if not one.response.strip() and _passes_retrieval(decision):
+            self.obstacles["nothing_generated"] += 1
+            return None
+        after = side_of(decision)
+        self.replayed += 1
+        self.asks_judge += after.needs_judge
+        self.unlike += one.version == self._new.version and not one.judged and one.verdict != after.verdict
+        agreed = None if one.label is None else (agrees(before.verdict, one.label), agrees(after.verdict, one.label))
+        if agreed is not None:
+            self.labelled += 1
+            self.old_agrees += agreed[0]
+            self.new_agrees += agreed[1]
+        if before.verdict == after.verdict:
+            return None
+        self.changes[before.verdict, after.verdict] += 1
+        better = None if agreed is None or agreed[0] == agreed[1] else agreed[1]
+        return Change(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
+
+    def _before(self, one: Recorded) -> Side:
+        """What was said of it before, or would be by the configuration that it is compared with."""
+        if self._old is None:
+            return Side(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
+        return side_of(self._old.decide(one.prompt, one.response, one.documents))
+
+
+def obstacle_of(one: Recorded) -> Obstacle | None:
+    """Why an answer cannot be decided on again, as far as it can be told beforehand."""
+    if one.erased:
+        return "erased"
+    if one.imported and not one.response.strip():
+        return "no_response"
+    if one.imported and not one.documents:
+        return "no_documents"
+    return None
+
+
+def side_of(decision: Decision) -> Side:
+    """What a replay keeps of a decision."""
+    decisive = [reason for reason in decision.reasons if reason.decisive]
+    return Side(
+        verdict=decision.verdict,
+        reasons=tuple(dict.fromkeys(reason.code for reason in decisive)),
+        p_unsupported=decision.p_unsupported,
+        quotes=_quotes(decisive),
+        needs_judge=decision.needs_judge,
+    )
+
+
+def agrees(verdict: GateVerdict, label: Label) -> bool:
+    """Whether a verdict does what people's label asks for: grounded answers are delivered, others are not."""
+    return (verdict == "deliver") == (label == "yes")
+
+
+def _passes_retrieval(decision: Decision) -> bool:
+    """Whether the documents were good enough to generate a response from."""
+    return not any(reason.code in _NOT_READ for reason in decision.reasons)
+
+
+def _quotes(reasons: Sequence[Reason]) -> tuple[str, ...]:
+    """The words of the answer that reasons are about, cut where they are long."""
+    found = dict.fromkeys(reason.place.text for reason in reasons if reason.place is not None)
+    return tuple(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…" for text in found)

@@ -1,0 +1,172 @@
+"""How far answers may be let out, so that a stated risk is kept with a stated certainty: thresholds from labelled answers.
+
+Two risks are told apart, since either is called "ungrounded answers delivered":
+
+- `delivered`: of the answers that are delivered, the share that is ungrounded. What a reader meets. It need not grow with the
+  threshold, so that it is a matter for hypothesis tests: learn then test (A. N. Angelopoulos, S. Bates, E. J. Candès,
+  M. I. Jordan, L. Lei, "Learn then Test: Calibrating Predictive Algorithms to Achieve Risk Control", 2021), as selective
+  classification did before (Y. Geifman, R. El-Yaniv, "Selective Classification for Deep Neural Networks", 2017).
+- `all`: of all answers, the share that is ungrounded and delivered. It grows with the threshold. It is never more than the first,
+  and small wherever little is delivered or the model seldom errs.
+
+Both hold with the confidence asked for. `average` bounds the second risk on average over draws of labelled answers, without a
+confidence: conformal risk control (A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster, "Conformal Risk Control", 2022).
+
+The tests are exact: of the answers under a threshold fixed beforehand, the wrong ones are binomial. Thresholds of a fixed grid
+are tested from the strictest to the loosest, each only after the one before was certified, so that one level serves for all
+(fixed sequence testing). The strictest ones deliver too few answers to be certified by any result: testing starts where there
+are enough. A single unlucky answer there would end it, so the level is shared by up to three starts, at twice the answers each,
+and a sequence that reaches a later start lends it its level (fallback procedure, B. L. Wiens, 2003). Where to start is told by
+counts of answers, never by their labels; the guarantee is exact where the share of ungrounded answers does not fall as more is
+delivered, which a score that is of any use keeps to.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.scoring.shares import at_most, upper_bound
+
+Control = Literal["delivered", "all", "average"]
+CONTROLS: tuple[Control, ...] = ("delivered", "all", "average")
+
+GRID: tuple[float, ...] = tuple(round(1.0 / (1.0 + math.exp(-step / 10)), 5) for step in range(-70, 71))
+"""The thresholds that are tested: even steps of log odds, from 0.00091 to 0.99909."""
+
+STARTS = 3
+APART = 2
+_ROUNDING = 1e-12
+_MOST_NEEDED = 10_000_000
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """What a threshold does to the labelled answers: how many are taken (score up to the threshold), how many of them wrongly."""
+
+    threshold: float
+    taken: int
+    wrong: int
+
+
+class Needed(Struct, frozen=True, kw_only=True):
+    """How many labelled answers it takes.
+
+    Args:
+        least: if not a single delivered one is wrong.
+        likely: if the share of wrong ones stays what it is now at the threshold that comes nearest; None where that share is
+            over the risk, so that no number would do.
+        share: that share; None where nothing is delivered.
+    """
+
+    least: int
+    likely: int | None
+    share: float | None
+
+
+def steps_of(scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID) -> tuple[Step, ...]:
+    """Count over a grid that rises. An answer that is never taken has the score infinity."""
+    taken = sorted(scores)
+    mistaken = sorted(score for score, is_wrong in zip(scores, wrong, strict=True) if is_wrong)
+    return tuple(
+        Step(threshold=threshold, taken=bisect_right(taken, threshold), wrong=bisect_right(mistaken, threshold))
+        for threshold in grid
+    )
+
+
+def certify(steps: Sequence[Step], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Step | None:
+    """The loosest threshold that keeps the risk; None where not even the strictest is certain to.
+
+    Args:
+        steps: from the strictest to the loosest.
+        rows: how many labelled answers were counted, those never taken included; independent of each other.
+        risk: the share that is allowed, in (0, 1).
+        confidence: how certain it must be, in (0, 1); not read for `average`.
+    """
+    if control == "average":
+        kept = [step for step in steps if (step.wrong + 1) / (rows + 1) <= risk]
+        return kept[-1] if kept else None
+    starts = starting_counts(rows, risk, 1.0 - confidence) if control == "delivered" else [1]
+    share = (1.0 - confidence) / len(starts)
+    waiting = list(starts)
+    certified, carried = None, 0.0
+    for step in steps:
+        own = 0.0
+        base = step.taken if control == "delivered" else rows
+        while waiting and base >= waiting[0]:
+            waiting.pop(0)
+            own += share
+        level = carried + own
+        if level and p_value(step, rows, risk, control) <= level * (1.0 + _ROUNDING):
+            certified, carried = step, level
+        else:
+            carried = 0.0
+    return certified
+
+
+def p_value(step: Step, rows: int, risk: float, control: Control) -> float:
+    """How likely so few wrong ones would be if the risk were just missed."""
+    return at_most(step.wrong, step.taken if control == "delivered" else rows, risk)
+
+
+def bound(step: Step, rows: int, confidence: float, control: Control) -> float:
+    """The most that the risk at this one threshold may be (Clopper and Pearson), had it been chosen beforehand."""
+    return upper_bound(step.wrong, step.taken if control == "delivered" else rows, confidence)
+
+
+def starting_counts(rows: int, risk: float, level: float) -> list[int]:
+    """From how many delivered answers on testing starts: as many starts as so many rows leave room for."""
+    for starts in range(STARTS, 1, -1):
+        first = least_answers(risk, level / starts)
+        if first * APART ** (starts - 1) <= rows:
+            return [first * APART**place for place in range(starts)]
+    return [least_answers(risk, level)]
+
+
+def least_answers(risk: float, level: float) -> int:
+    """How many answers without a wrong one show at this level that the risk is kept."""
+    return math.ceil(math.log(level) / math.log1p(-risk) - _ROUNDING)
+
+
+def needed(steps: Sequence[Step], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Needed:
+    """How many labelled answers it would take to certify the risk, judged by those at hand: a forecast, no guarantee.
+
+    The share of wrong ones at a threshold is taken as (wrong + ½) / (taken + 1): none of three is not none of a thousand.
+    """
+    if control == "average":
+        least = math.ceil(1.0 / risk - 1.0 - _ROUNDING)
+        return Needed(least=least, likely=least, share=None)
+    level = 1.0 - confidence
+    some = [step for step in steps if step.taken]
+    if not some:
+        return Needed(least=least_answers(risk, level), likely=None, share=None)
+    if control == "all":
+        share = (some[0].wrong + 0.5) / (rows + 1)
+        return Needed(least=least_answers(risk, level), likely=_answers_for(share, risk, level), share=share)
+    forecasts = []
+    for step in some:
+        share = (step.wrong + 0.5) / (step.taken + 1)
+        answers = _answers_for(share, risk, level)
+        if answers is not None:
+            forecasts.append((math.ceil(answers * rows / step.taken), share))
+    likely, share = min(forecasts, default=(None, min((step.wrong + 0.5) / (step.taken + 1) for step in some)))
+    return Needed(least=math.ceil(least_answers(risk, level) * rows / some[-1].taken), likely=likely, share=share)
+
+
+def _answers_for(share: float, risk: float, level: float) -> int | None:
+    """How many answers with such a share of wrong ones show at this level that the risk is kept; None: no number would."""
+    if share >= risk:
+        return None
+    low = high = least_answers(risk, level)
+    while at_most(math.ceil(share * high), high, risk) > level:
+        if high > _MOST_NEEDED:
+            return None
+        low, high = high, high * 2
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        if at_most(math.ceil(share * middle), middle, risk) > level:
+            low = middle
+        else:
+            high = middle
+    return high

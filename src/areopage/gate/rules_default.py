@@ -1,0 +1,247 @@
+"""The gate's own rules.
+
+1. Without documents, with none that is relevant, or without an answer: fallback. Nothing else is decisive then.
+2. An answer that only says that it does not know leaves.
+3. To people: what no document holds though it must (figures and references of the kinds in `hard`), ids that do not exist, an
+   answer that the grounding model holds back, confidence under `escalate_confidence`, an answer too long to be read.
+4. To the fallback: too little confidence, no citation where one is required, another language where that counts.
+5. Between the thresholds `deliver` and `hold`, where nothing else holds it back: a judge if there is one, else `unsettled`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.answer_language import language_of
+from areopage.gate.citations import Citations, citations_of
+from areopage.gate.config import GateConfig
+from areopage.gate.grounding import Grounding, GroundingModel, ground
+from areopage.gate.grounding_signals import note_grounding, sentence_checks, unsupported_claims
+from areopage.gate.overlap import Overlap, overlap_of
+from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, SentenceCheck
+from areopage.gate.refusals import refusal_of
+from areopage.gate.retrieval import Retrieval, retrieval_of
+from areopage.gate.stopwatch import Stopwatch
+
+MOST_REASONS = 50  # of one kind
+_VISIBLE = re.compile(r"[^\W_]")
+
+TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_citation", "other_language"])
+HALLUCINATIONS = frozenset(["unsupported_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"])
+
+
+class Findings(Struct, frozen=True, kw_only=True):
+    """What was found out about an answer, before any rule is applied. Without grounding the answer was not read."""
+
+    retrieval: Retrieval
+    documents: int
+    citations: Citations = Citations()
+    overlap: Overlap = Overlap(snippets=0.0, windows=None)
+    response_lang: str = ""
+    prompt_lang: str = ""
+    refusal: bool = False
+    grounding: Grounding = Grounding(p_unsupported=0.0, sentences=(), features={})
+    empty: bool = False
+    too_long: bool = False
+
+
+def decide_default(
+    config: GateConfig,
+    model: GroundingModel,
+    version: str,
+    prompt: str,
+    response: str,
+    documents: Sequence[Document],
+    clock: Callable[[], float] | None,
+) -> Decision:
+    """Decide by the gate's own rules."""
+    watch = Stopwatch(clock)
+    found = _findings(config, model, prompt, response, documents, watch)
+    checks = sentence_checks(found.grounding)
+    reasons = _reasons(config, found)
+    verdict = _verdict(config, reasons)
+    p_unsupported = found.grounding.p_unsupported
+    doubtful: tuple[int, ...] = ()
+    if _in_grey_band(config, found) and verdict == "deliver":
+        worst = _worst_first(checks, config.thresholds.deliver)
+        held = config.unsettled == "hold"
+        reasons += _sentence_reasons(checks, worst, p_unsupported, config.thresholds.deliver, decisive=held)
+        verdict = "human_review" if held else "deliver"
+        doubtful = worst if config.grey_band else ()
+    reasons.sort(key=lambda reason: not reason.decisive)
+    return Decision(
+        verdict=verdict,
+        needs_judge=bool(doubtful),
+        p_unsupported=p_unsupported,
+        metrics=_metrics(config, found, verdict, reasons),
+        sentences=checks,
+        signals=tuple(watch.signals),
+        reasons=tuple(reasons),
+        doubtful=doubtful,
+        cited_ids=found.citations.cited_ids,
+        unknown_ids=tuple(label for label, _ in found.citations.unknown),
+        response_lang=found.response_lang,
+        prompt_lang=found.prompt_lang,
+        refusal=found.refusal,
+        profile=config.profile,
+        version=version,
+    )
+
+
+def _findings(
+    config: GateConfig, model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], watch: Stopwatch
+) -> Findings:
+    """Look at everything, once. An answer that is empty or too long is not read."""
+    used = documents[: config.top]
+    retrieval = retrieval_of(used, config.confidence_factor)
+    watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+    too_long = len(response) > config.max_characters
+    empty = not too_long and _VISIBLE.search(response) is None
+    if empty or too_long or not used:
+        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long)
+    response_lang, prompt_lang = language_of(response), language_of(prompt)
+    same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
+    watch.note("language", same)
+    citations = citations_of(response, documents)
+    watch.note("citations", citations.known_share, [*citations.places, *(place for _, place in citations.unknown)])
+    overlap = overlap_of(response, used, config.snippet)
+    watch.note("overlap", overlap.windows, overlap.places)
+    grounding = ground(model, prompt, response, used, response_lang or prompt_lang or "en")
+    note_grounding(watch, grounding)
+    refusing = refusal_of([(one.text, one.claim) for one in grounding.sentences], prompt)
+    places = [Place(start=one.start, end=one.end, text=one.text) for one in map(grounding.sentences.__getitem__, refusing)]
+    watch.note("refusal", float(bool(refusing)), places)
+    return Findings(
+        retrieval=retrieval,
+        documents=len(used),
+        citations=citations,
+        overlap=overlap,
+        response_lang=response_lang,
+        prompt_lang=prompt_lang,
+        refusal=bool(refusing),
+        grounding=grounding,
+    )
+
+
+def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
+    """Every reason but those of the grey band."""
+    bounds, retrieval = config.thresholds, found.retrieval
+    if not found.documents:
+        return [Reason(code="no_documents", decisive=True)]
+    irrelevant = retrieval.scored and retrieval.best < bounds.relevance
+    reasons = [Reason(code="not_relevant", decisive=True, value=retrieval.best, threshold=bounds.relevance)] if irrelevant else []
+    open_question = not irrelevant
+    if found.empty:
+        return [*reasons, Reason(code="empty_response", decisive=open_question)]
+    if found.too_long:
+        return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
+    if found.response_lang and found.prompt_lang and found.response_lang != found.prompt_lang:
+        reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
+    if found.refusal:
+        return reasons
+    if retrieval.scored and retrieval.confidence < bounds.confidence:
+        reasons.append(
+            Reason(code="low_confidence", decisive=open_question, value=retrieval.confidence, threshold=bounds.confidence)
+        )
+    reasons += _citation_reasons(config, found, decisive=open_question)
+    reasons += _claim_reasons(config, found, decisive=open_question)
+    if found.grounding.p_unsupported >= bounds.hold:
+        checks = sentence_checks(found.grounding)
+        worst = _worst_first(checks, bounds.hold)
+        reasons += _sentence_reasons(checks, worst, found.grounding.p_unsupported, bounds.hold, decisive=open_question)
+    return reasons
+
+
+def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
+    """Ids that do not exist, and the lack of any that does."""
+    counts = decisive and config.citations != "ignored"
+    reasons = [
+        Reason(code="unknown_citation", decisive=counts, place=place, sentence=_sentence_of(found.grounding, place))
+        for _, place in found.citations.unknown[:MOST_REASONS]
+    ]
+    if config.citations == "required" and not found.citations.cited_ids:
+        reasons.append(Reason(code="no_citation", decisive=decisive))
+    return reasons
+
+
+def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
+    """Figures and references that no document holds; those of kinds that need not be held are only told."""
+    missing = sorted(unsupported_claims(found.grounding), key=lambda one: one[2].kind not in config.hard)
+    return [
+        Reason(
+            code="unsupported_reference" if claim.kind == "reference" else "unsupported_figure",
+            decisive=decisive and claim.kind in config.hard,
+            place=claim.place,
+            document=sentence.document,
+            sentence=index,
+        )
+        for index, sentence, claim in missing[:MOST_REASONS]
+    ]
+
+
+def _sentence_reasons(
+    checks: Sequence[SentenceCheck], worst: Sequence[int], p_unsupported: float, threshold: float, *, decisive: bool
+) -> list[Reason]:
+    """One reason for each doubtful sentence; what was compared is the answer's probability."""
+    if not worst:
+        return [Reason(code="unsupported_sentence", decisive=decisive, value=p_unsupported, threshold=threshold)]
+    return [
+        Reason(
+            code="unsupported_sentence",
+            decisive=decisive,
+            place=Place(start=checks[index].start, end=checks[index].end, text=checks[index].text),
+            document=checks[index].document,
+            sentence=index,
+            value=p_unsupported,
+            threshold=threshold,
+        )
+        for index in worst[:MOST_REASONS]
+    ]
+
+
+def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int, ...]:
+    """The claims over a threshold, the worst first; the worst of all where none is over it."""
+    claims = [(check.p_unsupported or 0.0, index) for index, check in enumerate(checks) if check.claim]
+    claims.sort(key=lambda pair: (-pair[0], pair[1]))
+    over = tuple(index for p_unsupported, index in claims if p_unsupported > threshold)
+    return over or tuple(index for _, index in claims[:1])
+
+
+def _sentence_of(grounding: Grounding, place: Place) -> int | None:
+    """The index of the sentence that a place stands in."""
+    return next((index for index, one in enumerate(grounding.sentences) if one.start <= place.start < one.end), None)
+
+
+def _in_grey_band(config: GateConfig, found: Findings) -> bool:
+    return not found.refusal and config.thresholds.deliver < found.grounding.p_unsupported < config.thresholds.hold
+
+
+def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:
+    """People before the fallback, the fallback before delivery."""
+    decisive = [reason for reason in reasons if reason.decisive]
+    if not decisive:
+        return "deliver"
+    return "fallback" if all(_to_fallback(config, reason) for reason in decisive) else "human_review"
+
+
+def _to_fallback(config: GateConfig, reason: Reason) -> bool:
+    if reason.code == "low_confidence":
+        return reason.value is not None and reason.value >= config.thresholds.escalate_confidence
+    return reason.code in TO_FALLBACK
+
+
+def _metrics(config: GateConfig, found: Findings, verdict: GateVerdict, reasons: Sequence[Reason]) -> Metrics:
+    """The specification's figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
+    overlap = max(found.overlap.snippets, found.overlap.windows or 0.0)
+    return Metrics(
+        avg_score=found.retrieval.avg_score,
+        confidence=found.retrieval.confidence,
+        cites_ok=bool(found.citations.cited_ids) or overlap >= config.thresholds.overlap,
+        overlap_ratio=found.overlap.snippets,
+        hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
+        quality_pass=verdict == "deliver",
+        escalate=verdict == "human_review",
+        num_sources=found.documents,
+    )

@@ -1,0 +1,57 @@
+"""What a judge's word makes of a decision in the grey band."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from areopage.gate.config import GateConfig
+from areopage.gate.records import Decision, GateVerdict, Place, Reason, ReasonCode, SentenceJudgment
+
+
+def settled(config: GateConfig, decision: Decision, judgments: Sequence[SentenceJudgment]) -> Decision:
+    """Settle a decision that needs a judge: see `Gate.resolve`."""
+    refuted = {judgment.sentence for judgment in judgments if judgment.supported is False}
+    refuted &= set(range(len(decision.sentences)))
+    supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
+    missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
+    reasons = [msgspec.structs.replace(one, decisive=False) if _doubt(one) else one for one in decision.reasons]
+    verdict: GateVerdict
+    if refuted:
+        verdict = "human_review"
+        reasons = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)] + reasons
+    elif missing:
+        held = config.unsettled == "hold"
+        verdict = "human_review" if held else "deliver"
+        reasons = [_about(decision, index, "judge_failed", decisive=held) for index in missing] + reasons
+    else:
+        verdict = "deliver"
+    return msgspec.structs.replace(
+        decision,
+        verdict=verdict,
+        needs_judge=False,
+        doubtful=(),
+        judged=not missing or bool(refuted),
+        reasons=tuple(reasons),
+        metrics=msgspec.structs.replace(
+            decision.metrics,
+            hallucination=bool(refuted),
+            quality_pass=verdict == "deliver",
+            escalate=verdict == "human_review",
+        ),
+    )
+
+
+def _doubt(reason: Reason) -> bool:
+    """Whether a reason only says that a judge should look."""
+    return reason.code == "unsupported_sentence"
+
+
+def _about(decision: Decision, index: int, code: ReasonCode, *, decisive: bool) -> Reason:
+    sentence = decision.sentences[index]
+    return Reason(
+        code=code,
+        decisive=decisive,
+        place=Place(start=sentence.start, end=sentence.end, text=sentence.text),
+        document=sentence.document,
+        sentence=index,
+    )

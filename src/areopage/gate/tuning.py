@@ -1,0 +1,282 @@
+"""Thresholds for a stated risk, from answers that people have labelled, with what they cost.
+
+Rows that share a group (answers from the same documents) are no independent witnesses, and the tests ask for independent ones:
+one row of each group is drawn, by a hash of the seed, so that the order of the rows does not matter. What the other rules hold
+back is never delivered, whatever the threshold; a pure refusal always is. So the risk is the whole gate's, not the model's.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from areopage.gate.config import GateConfig
+from areopage.gate.decide import Gate
+from areopage.gate.labelled import Labelled
+from areopage.gate.records import Decision
+from areopage.gate.risk import GRID, Control, Needed, Step, bound, certify, needed, p_value, steps_of
+
+RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
+"""The risks of the table of alternatives, beside the one that is asked for."""
+
+NEVER = math.inf
+_BEYOND = 2.0  # a threshold that no probability reaches
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """What is wanted.
+
+    Args:
+        risk: the share of ungrounded answers that is allowed, in (0, 1); `control` says of which answers.
+        confidence: how certain that must be, in (0, 1).
+        grey_band: choose a second threshold, from which an answer is held back without asking a judge.
+        precision: of those held back by the second threshold, at least so many shall be ungrounded, with the same confidence.
+        seed: which row of each group is drawn, and which groups a refitted model is fitted on.
+    """
+
+    risk: float = 0.02
+    confidence: float = 0.95
+    control: Control = "delivered"
+    grey_band: bool = False
+    precision: float = 0.5
+    seed: int = 0
+
+
+class Scored(Struct, frozen=True, kw_only=True):
+    """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back."""
+
+    id: str
+    unit: str
+    score: float
+    ungrounded: bool
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What a threshold does to the labelled answers.
+
+    Args:
+        risk: the one that was asked for.
+        threshold: None where the risk cannot be certified; the counts are then 0.
+        answers, delivered, wrong: all, those delivered, those of them that are ungrounded.
+        grounded, false_alarms: the grounded ones, and those of them that are held back.
+        bound: what the risk at this threshold is at most, taken by itself; None without a confidence or a threshold.
+        p_value: how likely so few wrong ones would be if the risk were just missed; None likewise.
+    """
+
+    risk: float
+    threshold: float | None
+    answers: int
+    delivered: int = 0
+    wrong: int = 0
+    grounded: int = 0
+    false_alarms: int = 0
+    bound: float | None = None
+    p_value: float | None = None
+
+
+class Holding(Struct, frozen=True, kw_only=True):
+    """The second threshold: `threshold` is None where the precision cannot be certified. `held` are those over it that only the
+    grounding model holds back, `ungrounded` those of them that are."""
+
+    precision: float
+    threshold: float | None
+    held: int = 0
+    ungrounded: int = 0
+
+
+class Tuning(Struct, frozen=True, kw_only=True):
+    """What came out.
+
+    Args:
+        rows: the labelled answers.
+        answers, ungrounded: those counted, one of each group.
+        ruled_out, ruled_out_ungrounded: of them, those that other rules hold back whatever the threshold.
+        chosen: for the risk that was asked for; `alternatives` for others, each by itself at the same confidence.
+        now: what the thresholds do that hold without tuning; its `risk` is the one asked for, which nothing promises.
+        needed: how many labels would do; only told where the risk cannot be certified.
+    """
+
+    ask: Ask
+    rows: int
+    answers: int
+    ungrounded: int
+    ruled_out: int
+    ruled_out_ungrounded: int
+    chosen: Outcome
+    holding: Holding | None
+    alternatives: tuple[Outcome, ...]
+    now: Outcome
+    needed: Needed | None
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a threshold that keeps the risk, and delivers anything."""
+        return self.chosen.threshold is not None and self.chosen.delivered > 0
+
+
+def open_gate(config: GateConfig) -> Gate:
+    """A gate whose grounding model holds nothing back: what it does not deliver, other rules hold back.
+
+    Raises:
+        ValueError: the profile asks no grounding model, so that there is no threshold to choose.
+    """
+    if config.profile != "default" or config.grounding is None:
+        raise ValueError(f"the profile {config.profile} has no threshold on p_unsupported to choose: tune the profile default")
+    bounds = msgspec.structs.replace(config.thresholds, deliver=_BEYOND, hold=_BEYOND)
+    return Gate(msgspec.structs.replace(config, thresholds=bounds, grey_band=False))
+
+
+def scored(row: Labelled, decision: Decision) -> Scored:
+    """A row with what `open_gate` decided about it."""
+    passes = decision.verdict == "deliver"
+    score = (0.0 if decision.refusal else decision.p_unsupported or 0.0) if passes else NEVER
+    return Scored(id=row.id, unit=row.unit, score=score, ungrounded=row.ungrounded)
+
+
+def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
+    """Choose the thresholds.
+
+    Args:
+        rows: none of which the grounding model was fitted on.
+        config: whose thresholds hold without tuning.
+
+    Raises:
+        ValueError: there is no row, or a share that was asked for is none.
+    """
+    _refuse_nonsense(rows, ask)
+    kept = one_of_each(rows, ask.seed)
+    steps = steps_of([row.score for row in kept], [row.ungrounded for row in kept])
+    # Two statements that shall hold together share what may go wrong.
+    confidence = 1.0 - (1.0 - ask.confidence) / 2 if ask.grey_band else ask.confidence
+    chosen = _outcome(kept, steps, ask.risk, confidence, ask.control)
+    certified = chosen.threshold is not None and chosen.delivered > 0
+    out = [row for row in kept if row.score == NEVER]
+    return Tuning(
+        ask=ask,
+        rows=len(rows),
+        answers=len(kept),
+        ungrounded=sum(row.ungrounded for row in kept),
+        ruled_out=len(out),
+        ruled_out_ungrounded=sum(row.ungrounded for row in out),
+        chosen=chosen,
+        holding=_holding(kept, ask.precision, confidence, chosen.threshold) if ask.grey_band and certified else None,
+        alternatives=tuple(
+            _outcome(kept, steps, risk, confidence, ask.control) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
+        ),
+        now=_as_it_is(kept, config, ask),
+        needed=None if certified else needed(steps, len(kept), ask.risk, confidence, ask.control),
+    )
+
+
+def one_of_each(rows: Sequence[Scored], seed: int) -> list[Scored]:
+    """One row of each unit, drawn by hash: neither the order of the rows nor a row added to another unit changes the draw."""
+    drawn: dict[str, tuple[bytes, Scored]] = {}
+    for row in rows:
+        ticket = _ticket(seed, "draw", row.unit, row.id)
+        if row.unit not in drawn or ticket < drawn[row.unit][0]:
+            drawn[row.unit] = ticket, row
+    return [row for _, row in drawn.values()]
+
+
+def split(rows: Sequence[Labelled], seed: int) -> tuple[list[Labelled], list[Labelled]]:
+    """Two halves that share no group: to fit a model on, and to certify it with.
+
+    Raises:
+        ValueError: there are fewer than two groups.
+    """
+    units = sorted({row.unit for row in rows}, key=lambda unit: _ticket(seed, "split", unit))
+    if len(units) < 2:
+        raise ValueError("all labelled rows belong to one group: none would be left to certify a model with")
+    fitted = set(units[: len(units) // 2])
+    return [row for row in rows if row.unit in fitted], [row for row in rows if row.unit not in fitted]
+
+
+def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object], threshold: float | None = None) -> GateConfig:
+    """The configuration with what was chosen.
+
+    Args:
+        statement: what `GateConfig.tuned` says.
+        threshold: takes the place of the one chosen, where none could be certified.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    deliver = tuning.chosen.threshold if threshold is None else threshold
+    if deliver is None:
+        raise ValueError("no threshold was certified")
+    hold = deliver
+    if tuning.ask.grey_band:
+        found = tuning.holding.threshold if tuning.holding else None
+        hold = 1.0 if found is None else max(found, deliver)
+    bounds = msgspec.structs.replace(config.thresholds, deliver=deliver, hold=hold)
+    return msgspec.structs.replace(
+        config, thresholds=bounds, grey_band=config.grey_band or tuning.ask.grey_band, tuned=dict(statement)
+    )
+
+
+def _ticket(seed: int, *names: str) -> bytes:
+    return hashlib.sha256("\0".join([str(seed), *names]).encode("utf-8", "surrogatepass")).digest()
+
+
+def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
+    for name, share in (("risk", ask.risk), ("confidence", ask.confidence), ("precision", ask.precision)):
+        if not 0.0 < share < 1.0:
+            raise ValueError(f"the {name} is {share:g}: it must lie between 0 and 1")
+    if not rows:
+        raise ValueError("there are no labelled answers")
+
+
+def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control) -> Outcome:
+    """The loosest certified threshold for a risk, with its price."""
+    step = certify(steps, len(rows), risk, confidence, control)
+    if step is None:
+        return Outcome(risk=risk, threshold=None, answers=len(rows), grounded=sum(not row.ungrounded for row in rows))
+    priced = _priced(rows, step.threshold, risk)
+    if control == "average":
+        return priced
+    return msgspec.structs.replace(
+        priced,
+        bound=bound(step, len(rows), confidence, control),
+        p_value=p_value(step, len(rows), risk, control),
+    )
+
+
+def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
+    """What a threshold does."""
+    delivered = [row for row in rows if row.score <= threshold]
+    grounded = sum(not row.ungrounded for row in rows)
+    wrong = sum(row.ungrounded for row in delivered)
+    return Outcome(
+        risk=risk,
+        threshold=threshold,
+        answers=len(rows),
+        delivered=len(delivered),
+        wrong=wrong,
+        grounded=grounded,
+        false_alarms=grounded - (len(delivered) - wrong),
+    )
+
+
+def _as_it_is(rows: Sequence[Scored], config: GateConfig, ask: Ask) -> Outcome:
+    """What the thresholds do that hold now, the risk's bound for them taken by itself."""
+    priced = _priced(rows, config.thresholds.deliver, ask.risk)
+    if ask.control == "average":
+        return priced
+    step = Step(threshold=config.thresholds.deliver, taken=priced.delivered, wrong=priced.wrong)
+    return msgspec.structs.replace(priced, bound=bound(step, len(rows), ask.confidence, ask.control))
+
+
+def _holding(rows: Sequence[Scored], precision: float, confidence: float, deliver: float | None) -> Holding:
+    """The lowest threshold over which enough is ungrounded: the same test, from the other end, about grounded ones."""
+    open_rows = [row for row in rows if row.score != NEVER]
+    steps = steps_of(
+        [-row.score for row in open_rows], [not row.ungrounded for row in open_rows], [-value for value in reversed(GRID)]
+    )
+    step = certify(steps, len(open_rows), 1.0 - precision, confidence, "delivered")
+    if step is None:
+        return Holding(precision=precision, threshold=None)
+    threshold = max(-step.threshold, deliver or 0.0)
+    held = [row for row in open_rows if row.score >= threshold]
+    return Holding(precision=precision, threshold=threshold, held=len(held), ungrounded=sum(row.ungrounded for row in held))

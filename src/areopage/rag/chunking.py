@@ -1,0 +1,166 @@
+"""Texts in chunks: whole sentences under their headings, each with an id that people can cite."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.evidence.plain import plain
+from areopage.evidence.sentences import sentences
+from areopage.rag.reading import Part, SourceText
+
+VERSION = 1  # of the way texts are cut; part of what tells an unchanged file
+SHORTEST_MARK = 4  # characters of the hash in an id
+LONGEST_STEM = 32
+OWN_ID = re.compile(r"[\w.:/#@+-]{1,64}")
+# The article that a line of a law opens: "Article 12", "Article L. 123-4 -", "Art. 3 bis". French and English write it alike.
+ARTICLE = re.compile(
+    r"(?m)^[ \t*_>«\"“]{0,8}(?:Article|ARTICLE|Art\.|ART\.)[ \t\u00a0]{1,3}"
+    r"(?:[LRDA]\.?[ \t\u00a0*]{0,2})?(?:\d|(?:[Pp]remier|PREMIER|[Uu]nique|UNIQUE|[IVXLC]{1,7})\b)"
+)
+LONGEST_HEADING = 120
+_SPACES = re.compile(r"[ \t\u00a0\u202f]{2,}")
+_BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
+
+
+class Chunk(Struct, frozen=True, kw_only=True):
+    """A piece of a document that is found, shown and cited as one.
+
+    `key` identifies it for good (a hash of source, text, and which of several equal texts of the source it is), `id` is what an
+    answer cites; `position` counts from 0 in the document, `page` from 1.
+    """
+
+    key: str
+    id: str
+    text: str
+    title: str
+    source: str
+    position: int
+    page: int | None = None
+    headings: tuple[str, ...] = ()
+    metadata: dict[str, Any] = {}
+
+    @property
+    def embedded(self) -> str:
+        """What is embedded: the text under its title and headings, which say what it is about."""
+        path = [name for name in dict.fromkeys((self.title, *self.headings)) if name and not self.text.startswith(name)]
+        return f"{' > '.join(path)}\n{self.text}" if path else self.text
+
+
+class Cutting(Struct, frozen=True, kw_only=True):
+    """How texts are cut: `size` and `overlap` in characters, overlap < size; `language` "fr" or "en"."""
+
+    size: int
+    overlap: int
+    language: str
+
+
+def cut(document: SourceText, source: str, title: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
+    """The chunks of a document in order.
+
+    Args:
+        source: where it comes from.
+        title: what it is called where it does not say so itself.
+        stem: what its chunks' ids begin with where it has none of its own.
+    """
+    named = document.title or title
+    pieces = list(_pieces(document.parts, cutting))
+    own = document.id if OWN_ID.fullmatch(document.id) else ""
+    seen: Counter[str] = Counter()
+    for position, (text, part, headings) in enumerate(pieces):
+        seen[text] += 1
+        key = sha256("\0".join((source, document.item, str(seen[text]), text)).encode("utf-8", "replace")).hexdigest()
+        mark = key[:SHORTEST_MARK]
+        yield Chunk(
+            key=key,
+            id=own if own and len(pieces) == 1 else f"{own or slug(document.id or stem)}-{mark}",
+            text=text,
+            title=named,
+            source=document.source or source,
+            position=position,
+            page=part.page,
+            headings=headings,
+            metadata=document.metadata,
+        )
+
+
+def slug(name: str) -> str:
+    """A name as the beginning of an id: plain words with hyphens, cut at a word where it is long."""
+    words = plain(name).encode("ascii", "ignore").decode().split()
+    short = ""
+    for word in words:
+        longer = f"{short}-{word}" if short else word[:LONGEST_STEM]
+        if len(longer) > LONGEST_STEM:
+            break
+        short = longer
+    return short or "doc"
+
+
+def _pieces(parts: tuple[Part, ...], cutting: Cutting) -> Iterator[tuple[str, Part, tuple[str, ...]]]:
+    """The texts of all parts with the headings that lead to them; an article begins a new one, and goes on over pages."""
+    article = ""
+    for part in parts:
+        if part.page is None:
+            article = ""
+        text = _BREAKS.sub("\n\n", _SPACES.sub(" ", part.text.replace("\r\n", "\n").replace("\r", "\n")))
+        starts = [match.start() for match in ARTICLE.finditer(text)]
+        for place, (start, end) in enumerate(zip([0, *starts], [*starts, len(text)], strict=True)):
+            body = text[start:end]
+            if place:
+                line = body.lstrip().partition("\n")[0].strip(' \t*_>«"“»”')
+                article = line if len(line) <= LONGEST_HEADING else ""
+            headings = (*part.headings, article) if article and article not in part.headings else part.headings
+            for piece in _filled(_units(body, cutting), cutting):
+                yield piece, part, headings
+
+
+def _units(text: str, cutting: Cutting) -> Iterator[str]:
+    """The sentences of a text with the marks between them, none longer than a chunk; put together they are the text."""
+    begin = 0
+    for span in sentences(text, cutting.language):
+        yield from _short(text[begin : span.end], cutting.size)
+        begin = span.end
+    if text[begin:].strip():
+        yield from _short(text[begin:], cutting.size)
+
+
+def _short(unit: str, size: int) -> Iterator[str]:
+    """A sentence in pieces of at most `size` characters, cut between words; a longer run without spaces is no word."""
+    begin = 0
+    while len(unit) - begin > size:
+        space = max(unit.rfind(mark, begin + 1, begin + size + 1) for mark in (" ", "\n", "\t"))
+        end = space if space > begin else begin + size
+        yield unit[begin:end]
+        begin = end
+    yield unit[begin:]
+
+
+def _filled(units: Iterator[str], cutting: Cutting) -> Iterator[str]:
+    """Chunks of as many units as there is room for, each beginning with the end of the one before it."""
+    held = ""
+    fresh = False
+    for unit in units:
+        if fresh and len(held) + len(unit) > cutting.size:
+            yield held.strip()
+            held = _tail(held, min(cutting.overlap, cutting.size - len(unit)), cutting.language)
+            fresh = False
+        held += unit
+        fresh = fresh or bool(unit.strip())
+    if fresh:
+        yield held.strip()
+
+
+def _tail(text: str, room: int, language: str) -> str:
+    """The last sentences of a text that fit into `room` characters; where none does, its last words; "" without room."""
+    if room <= 0:
+        return ""
+    end = text.rstrip()
+    for span in sentences(end[-2 * room :], language)[1:]:
+        if span.end - span.start <= room and len(end) - (max(0, len(end) - 2 * room) + span.start) <= room:
+            return end[max(0, len(end) - 2 * room) + span.start :]
+    tail = end[-room:]
+    space = re.search(r"\s", tail)
+    return tail[space.end() :] if space else ""

@@ -1,0 +1,303 @@
+"""The vector store: Qdrant in a folder of this process, or behind a URL, with what each collection remembers of itself."""
+
+import asyncio
+import threading
+import warnings
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import MissingExtra, StorageError, UnknownCollection, name_list
+from areopage.models.servers import is_loopback
+from areopage.rag.config import RagConfig
+from areopage.rag.embedding import EmbedderIdentity
+from areopage.rag.secrets import secret
+from areopage.rag.similarity import Background
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
+    from qdrant_client.http.models import Filter, PointStruct, Record, ScoredPoint
+
+RECORD = "areopage"  # the key of our record in a collection's metadata, and of our fields in a point's payload
+META_FILE = "meta.json"  # what Qdrant's local mode keeps beside its collections
+PAGE = 1_000  # points a call when all are gone through
+LOCAL_LIMIT = 20_000  # chunks beyond which every question waits long in local mode
+
+T = TypeVar("T")
+
+
+class CollectionRecord(Struct, frozen=True, kw_only=True):
+    """What a collection remembers: who embedded it, how similar unrelated texts are in it by the question's language, and how
+    many chunks it had when that was measured."""
+
+    embedder: EmbedderIdentity
+    backgrounds: dict[str, Background]
+    measured_chunks: int = 0
+
+
+class CollectionState(Struct, frozen=True, kw_only=True):
+    """A collection as it stands. `record` is None where another system filled it; `vector` is "" for the unnamed one."""
+
+    name: str
+    chunks: int
+    dimension: int
+    vector: str
+    record: CollectionRecord | None
+
+
+class VectorStore:
+    """An open store. Local mode computes where it is called: that happens in a thread, one call at a time."""
+
+    def __init__(self, client: "AsyncQdrantClient", place: str, *, local: bool) -> None:
+        """Args:
+        place: the folder or address, for messages.
+        """
+        self._client = client
+        self.place, self.local = place, local
+        self._turn = threading.Lock()
+
+    async def names(self) -> list[str]:
+        """The collections there are, in order.
+
+        Raises:
+            StorageError: the store cannot be reached.
+        """
+        return sorted(item.name for item in (await self._do(self._client.get_collections())).collections)
+
+    async def state(self, name: str) -> CollectionState:
+        """How a collection stands.
+
+        Raises:
+            UnknownCollection: there is none of this name.
+            StorageError: it cannot be reached, or its vectors are none that a text can be compared with.
+        """
+        if name not in await self.names():
+            raise await self._unknown(name)
+        info = await self._do(self._client.get_collection(name), name)
+        chunks = (await self._do(self._client.count(name, exact=True), name)).count
+        vector, dimension = self._vector(name, info.config.params.vectors)
+        record = _record((info.config.metadata or {}).get(RECORD), name)
+        return CollectionState(name=name, chunks=chunks, dimension=dimension, vector=vector, record=record)
+
+    async def create(self, name: str, dimension: int, record: CollectionRecord) -> None:
+        """Make a collection for vectors that are compared by cosine.
+
+        Raises:
+            StorageError: it cannot be made, or the server is too old to remember the record.
+        """
+        from qdrant_client.http.models import Distance, VectorParams
+
+        params = VectorParams(size=dimension, distance=Distance.COSINE)
+        metadata = {RECORD: msgspec.to_builtins(record)}
+        await self._do(self._client.create_collection(name, vectors_config=params, metadata=metadata), name)
+        if (await self.state(name)).record is None:
+            await self._do(self._client.delete_collection(name), name)
+            raise StorageError(f"the Qdrant server at {self.place} keeps no metadata of collections: use version 1.16 or later")
+
+    async def index(self, name: str, fields: Sequence[str]) -> None:
+        """Have a server find points by these fields of the payload quickly; local mode needs no index."""
+        from qdrant_client.http.models import PayloadSchemaType
+
+        for field in () if self.local else fields:
+            await self._do(self._client.create_payload_index(name, field, field_schema=PayloadSchemaType.KEYWORD), name)
+
+    async def remember(self, name: str, record: CollectionRecord) -> None:
+        """Replace a collection's record."""
+        metadata = {RECORD: msgspec.to_builtins(record)}
+        await self._do(self._client.update_collection(name, metadata=metadata), name)
+
+    async def put(self, name: str, points: "Sequence[PointStruct]") -> None:
+        """Write points; those of the same ids are replaced. They are there when this returns."""
+        await self._do(self._client.upsert(name, points=list(points), wait=True), name)
+
+    async def replace_payload(self, name: str, id: str, payload: Mapping[str, Any]) -> None:
+        """Give a point another payload; its vector stays."""
+        await self._do(self._client.overwrite_payload(name, payload=dict(payload), points=[id], wait=True), name)
+
+    async def remove(self, name: str, ids: Sequence[str]) -> None:
+        """Remove points."""
+        from qdrant_client.http.models import PointIdsList
+
+        if ids:
+            await self._do(self._client.delete(name, points_selector=PointIdsList(points=list(ids)), wait=True), name)
+
+    async def each(
+        self, name: str, fields: Sequence[str], *, vectors: bool = False, limit: int | None = None
+    ) -> AsyncIterator["Record"]:
+        """All points of a collection (the first `limit` ones), with these fields of their payloads."""
+        offset: Any = None
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            scroll = self._client.scroll(name, limit=size, offset=offset, with_payload=list(fields), with_vectors=vectors)
+            points, offset = await self._do(scroll, name)
+            for point in points:
+                yield point
+            if offset is None:
+                return
+            left = None if left is None else left - size
+
+    async def nearest(
+        self, state: CollectionState, vector: Sequence[float], limit: int, sources: Sequence[str], field: str
+    ) -> "list[ScoredPoint]":
+        """The points nearest to a vector, best first, with their payloads.
+
+        Args:
+            sources: only points whose `field` of the payload is one of these; all where empty.
+
+        Raises:
+            UnknownCollection: the collection is gone.
+            StorageError: the store cannot be reached.
+        """
+        found = await self._do(
+            self._client.query_points(
+                state.name,
+                query=list(vector),
+                using=state.vector or None,
+                query_filter=_any_of(field, sources),
+                limit=limit,
+                with_payload=True,
+            ),
+            state.name,
+        )
+        return list(found.points)
+
+    async def aclose(self) -> None:
+        """Let go of the folder or the connections."""
+        await self._do(self._client.close())
+
+    async def _do(self, work: Coroutine[Any, Any, T], collection: str = "") -> T:
+        """Carry a call of the client out, its faults in our words."""
+        from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+        try:
+            return await (asyncio.to_thread(self._alone, work) if self.local else work)
+        except UnexpectedResponse as error:
+            if error.status_code == 404 and collection:
+                raise await self._unknown(collection) from None
+            if error.status_code in (401, 403):
+                raise StorageError(f"the Qdrant server at {self.place} refuses the key: correct store.api_key") from None
+            said = " ".join(error.content.decode("utf-8", "replace").split())[:200]
+            raise StorageError(f"the Qdrant server at {self.place} answered {error.status_code}: {said}") from None
+        except ResponseHandlingException as error:
+            reason = type(error.source).__name__
+            raise StorageError(f"no Qdrant server answers at {self.place}: start it, or correct store.url [{reason}]") from None
+        except ApiException as error:
+            raise StorageError(f"the Qdrant server at {self.place}: {' '.join(str(error).split())[:200]}") from None
+        except ValueError as error:  # local mode says so of a collection that is gone, and of names that it cannot take
+            if collection and "not found" in str(error):
+                raise await self._unknown(collection) from None
+            raise StorageError(f"{self.place}: {error}") from None
+
+    def _alone(self, work: Coroutine[Any, Any, T]) -> T:
+        """In a thread: local mode's methods await nothing, and its database takes one thread at a time."""
+        with self._turn:
+            try:
+                work.send(None)
+            except StopIteration as done:
+                value: T = done.value
+                return value
+            raise StorageError("this version of qdrant-client waits in local mode: use 1.16 to 1.20")
+
+    async def _unknown(self, name: str) -> UnknownCollection:
+        """The exception for a collection that is not there."""
+        there = await self.names()
+        advice = f"it has {name_list(there)}" if there else "it has none: fill one with `areopage rag ingest DIR`"
+        return UnknownCollection(f"{self.place} has no collection {name!r} ({advice})")
+
+    def _vector(self, name: str, vectors: Any) -> tuple[str, int]:
+        """The name and dimension of the vectors that a collection is searched by."""
+        from qdrant_client.http.models import Distance
+
+        named = dict(vectors) if isinstance(vectors, dict) else {"": vectors}
+        if len(named) != 1 or next(iter(named.values())) is None:
+            raise StorageError(f"the collection {name!r} has {len(named)} dense vectors a point, and one is needed: name another")
+        vector, params = next(iter(named.items()))
+        if params.distance not in (Distance.COSINE, Distance.DOT):
+            raise StorageError(f"the collection {name!r} compares by {params.distance.value}, not by cosine: name another")
+        return vector, int(params.size)
+
+
+def vector_of(point: "Record", name: str) -> list[float]:
+    """A point's dense vector; `name` as in `CollectionState.vector`."""
+    vector: Any = point.vector
+    return list(vector[name] if name else vector)
+
+
+def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore:
+    """The store of a configuration. A folder is made where it is missing; a server is not called yet.
+
+    Raises:
+        StorageError: another process uses the folder, or it cannot be written.
+        ConfigError: the address or the key is wrong.
+        MissingExtra: qdrant-client is not installed.
+    """
+    try:
+        from qdrant_client import AsyncQdrantClient
+    except ImportError:
+        raise MissingExtra("retrieval", "rag") from None
+    section = config.section.store
+    if not section.url:
+        return _open_folder(config.path(section.path))
+    parts = urlsplit(section.url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise config.fault("is not the address of a server: write http://host:6333", "store", "url")
+    key = secret(config, environment, section.api_key, "store", "api_key")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a key over plain HTTP is the user's decision, on his own network
+        client = AsyncQdrantClient(
+            url=section.url,
+            api_key=key or None,
+            timeout=max(1, round(section.timeout)),
+            check_compatibility=False,  # it would call the server before anybody asks for anything
+            trust_env=not is_loopback(parts.hostname),
+        )
+    return VectorStore(client, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/"), local=False)
+
+
+def folder_exists(config: RagConfig) -> bool:
+    """Whether there is anything to search: a server is taken at its word."""
+    section = config.section.store
+    return bool(section.url) or (config.path(section.path) / META_FILE).is_file()
+
+
+def _open_folder(folder: Path) -> VectorStore:
+    """Local mode: the folder belongs to one process."""
+    from qdrant_client import AsyncQdrantClient
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            client = AsyncQdrantClient(path=str(folder), force_disable_check_same_thread=True)
+    except RuntimeError as error:
+        if "already accessed" not in str(error):
+            raise
+        raise StorageError(
+            f"another process uses the vector store {folder}: stop it, or run a Qdrant server for both and set store.url"
+        ) from None
+    except OSError as error:
+        raise StorageError(f"the vector store {folder} cannot be opened: {error.strerror or error}") from None
+    return VectorStore(client, str(folder), local=True)
+
+
+def _record(stored: Any, name: str) -> CollectionRecord | None:
+    """The record in a collection's metadata; None where there is none."""
+    if stored is None:
+        return None
+    try:
+        return msgspec.convert(stored, CollectionRecord)
+    except msgspec.ValidationError as error:
+        raise StorageError(f"the record of the collection {name!r} cannot be read ({error}): ingest into another one") from None
+
+
+def _any_of(field: str, values: Sequence[str]) -> "Filter | None":
+    """The condition that a field is one of these."""
+    from qdrant_client.http.models import FieldCondition, Filter, MatchAny
+
+    if not values:
+        return None
+    return Filter(must=[FieldCondition(key=field, match=MatchAny(any=list(values)))])

@@ -1,0 +1,106 @@
+"""Embeddings over the OpenAI protocol, as OpenAI and every compatible server speak it: `/embeddings`."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.models.http import JsonServer
+from areopage.models.retry import Calls
+from areopage.models.servers import open_server
+from areopage.models.settings import ModelSettings, Timeouts
+from areopage.rag.config import RagConfig
+from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
+from areopage.rag.secrets import secret
+
+PROBE = "ok"
+# What e5 models want before a text; other models are asked with the text alone.
+E5_PREFIXES = ("query: ", "passage: ")
+
+
+class _Embedding(msgspec.Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Reply(msgspec.Struct):
+    data: list[_Embedding]
+
+
+class OpenAIEmbedder:
+    """One model of one server."""
+
+    def __init__(self, model: str, server: JsonServer, calls: Calls, batch: int) -> None:
+        self._model, self._server, self._calls, self._batch = model, server, calls, batch
+        self._query, self._passage = E5_PREFIXES if "e5-" in model.lower() else ("", "")
+        self._dimension = 0
+
+    async def identity(self) -> EmbedderIdentity:
+        """Embed a word, the first time; see `Embedder.identity`."""
+        if not self._dimension:
+            await self._embed([PROBE])
+        return EmbedderIdentity(provider="openai", model=self._model, dimension=self._dimension)
+
+    async def passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts, a batch a call."""
+        return await self._embed([self._passage + embeddable(text) for text in texts])
+
+    async def questions(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions, a batch a call."""
+        return await self._embed([self._query + embeddable(text[:LONGEST_QUESTION]) for text in texts])
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._server.aclose()
+
+    async def _embed(self, texts: list[str]) -> Vectors:
+        batches = [await self._call(texts[start : start + self._batch]) for start in range(0, len(texts), self._batch)]
+        return np.concatenate(batches) if batches else np.zeros((0, self._dimension), dtype=np.float32)
+
+    async def _call(self, texts: list[str]) -> Vectors:
+        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        try:
+            reply = await self._calls.make(lambda: self._server.post("/embeddings", body, _Reply))
+        except CallRejected as fault:
+            raise ModelError(f"{fault}: correct embedding.model, embedding.api_key or ingestion.chunk_size") from None
+        except CallError as fault:
+            raise ServerDown(f"the embedding server does not answer: start it, or correct embedding.url [{fault}]") from None
+        return self._read(reply, len(texts))
+
+    def _read(self, reply: _Reply, expected: int) -> Vectors:
+        """The vectors in the order of the texts.
+
+        Raises:
+            ModelError: there are not as many as texts, or not all of one dimension.
+        """
+        where = f"{self._server.address}/embeddings"
+        order = [item.index if item.index is not None else place for place, item in enumerate(reply.data)]
+        if sorted(order) != list(range(expected)):
+            raise ModelError(f"{where}: {expected} texts were sent, and {len(reply.data)} vectors came back: use another server")
+        rows: list[list[float]] = [[]] * expected
+        for place, item in zip(order, reply.data, strict=True):
+            rows[place] = item.embedding
+        dimension = self._dimension or len(rows[0])
+        if not dimension or any(len(row) != dimension for row in rows):
+            raise ModelError(f"{where}: the vectors of {self._model} are not all of {dimension} dimensions: use another model")
+        self._dimension = dimension
+        return normalised(np.asarray(rows, dtype=np.float32))
+
+
+def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbedder:
+    """The embedder; nothing is called yet.
+
+    Raises:
+        ConfigError: the model or the address is missing, or the variable of the key is not set.
+        ModelError: the address is none.
+    """
+    section = config.section.embedding
+    if not section.model:
+        raise config.fault("provider openai needs it: name the server's embedding model", "embedding", "model")
+    if not section.url:
+        raise config.fault("provider openai needs it: give the base URL, which usually ends in /v1", "embedding", "url")
+    timeouts = Timeouts(read=section.timeout, total=section.timeout)
+    settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
+    server = open_server(section.url, settings, api_key=secret(config, environment, section.api_key, "embedding", "api_key"))
+    return OpenAIEmbedder(section.model, server, Calls(patience=section.timeout, outage=2.0), section.batch)

@@ -1,0 +1,90 @@
+"""The gate in somebody else's pipeline: a plain function, and a node for any LangGraph graph. Needs no extra.
+
+gate = areopage.suites.gate.load_gate()
+decision = check_answer(gate, question, answer, documents)
+graph.add_node("gate", gate_node(gate))
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+import msgspec
+
+from areopage.errors import SubmissionError
+from areopage.gate.decide import Gate
+from areopage.gate.records import Decision, GateVerdict
+from areopage.rag.loose import LooseDocuments, documents_of
+
+
+class GateUpdate(TypedDict):
+    """What the node changes. `decision` is plain JSON data, which every checkpointer can keep."""
+
+    decision: dict[str, Any]
+    verdict: GateVerdict
+
+
+def check_answer(gate: Gate, prompt: str, response: str, documents: LooseDocuments) -> Decision:
+    """Have the gate decide on an answer.
+
+    Args:
+        documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
+            LangChain documents, or pairs of one of these and its score in [0, 1].
+
+    Raises:
+        DatasetError: one of the documents is none.
+    """
+    return gate.decide(prompt, response, documents_of(documents))
+
+
+def gate_node(
+    gate: Gate,
+    *,
+    prompt: str = "question",
+    response: str = "generation",
+    documents: str = "documents",
+    on_decision: Callable[[Decision], None] | None = None,
+) -> Callable[[Any], GateUpdate]:
+    """A node for a LangGraph graph: reads three keys of the state, writes `decision` and `verdict`.
+
+    Route on the verdict (deliver, fallback, human_review) behind it.
+
+    Args:
+        prompt, response, documents: the state's keys; a state may be a mapping or an object.
+        on_decision: called with each decision, to note it.
+    """
+
+    def node(state: Any) -> GateUpdate:
+        """Decide on the state's answer."""
+        decision = check_answer(gate, text_in(state, prompt), text_in(state, response), value_in(state, documents))
+        if on_decision is not None:
+            on_decision(decision)
+        return {"decision": msgspec.to_builtins(decision), "verdict": decision.verdict}
+
+    return node
+
+
+def value_in(state: Any, key: str) -> Any:
+    """A value of the state.
+
+    Raises:
+        SubmissionError: the state has no such key.
+    """
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    if found is None:
+        raise SubmissionError(
+            f"the state has no {key!r}: name the key in gate_node(gate, prompt=..., response=..., documents=...)"
+        )
+    return found
+
+
+def text_in(state: Any, key: str) -> str:
+    """A text of the state; a message of a chat counts by its content.
+
+    Raises:
+        SubmissionError: the state has no such key, or no text under it.
+    """
+    found = value_in(state, key)
+    text = found if isinstance(found, str) else getattr(found, "content", None)
+    if not isinstance(text, str):
+        raise SubmissionError(f"the state's {key!r} is no text, but {type(found).__name__}")
+    return text

@@ -1,0 +1,115 @@
+"""The nodes of the graph: each takes the state and gives what it changes. They know nothing of LangGraph."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from areopage.cases.records import Document
+from areopage.gate.decide import Gate
+from areopage.gate.records import Decision
+from areopage.rag.judging import SentenceJudge
+from areopage.rag.records import Generated, Generator, Retriever
+from areopage.rag.state import RagState
+from areopage.rag.texts import Texts
+
+NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
+LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread
+
+
+class Nodes:
+    """The six nodes and the two routes between them."""
+
+    def __init__(
+        self,
+        *,
+        retriever: Retriever,
+        generator: Generator,
+        gate: Gate,
+        texts: Texts,
+        judge: SentenceJudge | None = None,
+        shadow: bool = False,
+    ) -> None:
+        """Args:
+        judge: settles the grey band; None: the gate's `unsettled` does.
+        shadow: decide, and deliver all the same.
+        """
+        self._retriever = retriever
+        self._generator = generator
+        self._gate = gate
+        self._texts = texts
+        self._judge = judge
+        self._shadow = shadow
+
+    # --- nodes
+
+    async def retrieve(self, state: RagState) -> RagState:
+        """Find documents."""
+        found = await self._retriever.retrieve(state["question"], state["collection"], state["sources_filter"])
+        return {"documents": found}
+
+    async def grade_documents(self, state: RagState) -> RagState:
+        """Say whether any document is near enough to answer from; the gate's threshold decides.
+
+        In shadow mode whatever was found is answered from: nothing may change for the user.
+        """
+        started = time.perf_counter()
+        decision = await decide(self._gate, state["question"], "", state["documents"])
+        relevant = not any(reason.decisive and reason.code in NOT_RELEVANT for reason in decision.reasons)
+        if relevant or (self._shadow and state["documents"]):
+            return {"relevant": True}
+        return {"relevant": False, "decision": decision, "gate_seconds": time.perf_counter() - started}
+
+    async def generate(self, state: RagState) -> RagState:
+        """Have the model answer."""
+        return {"generated": await self._generator.generate(state["question"], state["documents"], state["language"])}
+
+    async def evaluate_response(self, state: RagState) -> RagState:
+        """Let the gate decide, and a judge where it asks for one."""
+        started = time.perf_counter()
+        documents, question = state["documents"], state["question"]
+        generation = with_cited_ids(state["generated"])
+        decision = await decide(self._gate, question, generation, documents)
+        if decision.needs_judge:
+            language = decision.response_lang or state["language"]
+            judged = await self._judge.judge(question, generation, documents, decision, language) if self._judge else ()
+            decision = self._gate.resolve(decision, judged)
+        changed: RagState = {"generation": generation, "decision": decision, "gate_seconds": time.perf_counter() - started}
+        if decision.verdict == "deliver":
+            changed |= {"answer": state["generated"].text, "mode": "generated"}
+        elif self._shadow:
+            changed |= {"answer": state["generated"].text, "mode": "shadow"}
+        return changed
+
+    async def fallback(self, state: RagState) -> RagState:
+        """Say that the documents do not tell."""
+        return {"answer": self._texts.no_answer(state["language"]), "mode": "fallback"}
+
+    async def human_review(self, state: RagState) -> RagState:
+        """Say that a person will look at it."""
+        return {"answer": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
+
+    # --- routes
+
+    def after_grading(self, state: RagState) -> Literal["relevant", "not_relevant"]:
+        """Generate, or fall back."""
+        return "relevant" if state["relevant"] else "not_relevant"
+
+    def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
+        """Out, to people, or to the fallback."""
+        if "answer" in state:
+            return "pass"
+        return "escalate" if state["decision"].verdict == "human_review" else "fail"
+
+
+async def decide(gate: Gate, question: str, response: str, documents: Sequence[Document]) -> Decision:
+    """A decision; in a thread where the texts are long."""
+    if len(response) + sum(len(document.text) for document in documents) > LONG:
+        return await asyncio.to_thread(gate.decide, question, response, documents)
+    return gate.decide(question, response, documents)
+
+
+def with_cited_ids(generated: Generated) -> str:
+    """The response as the gate reads it: ids that the model named apart from its text stand in brackets at its end."""
+    missing = [f"[{id}]" for id in generated.cited_ids if f"[{id}]" not in generated.text]
+    return f"{generated.text} {' '.join(missing)}" if missing and generated.text else generated.text

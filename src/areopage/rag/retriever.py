@@ -1,0 +1,222 @@
+"""Retrieval: a question in, the nearest chunks out, best first, with scores that mean the same under every embedder."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from areopage.cases.records import Document
+from areopage.errors import StorageError
+from areopage.gate.answer_language import language_of
+from areopage.rag.collection import LOCAL_LIMIT, CollectionState, VectorStore, open_store, vector_of
+from areopage.rag.config import FieldsSection, RagConfig
+from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
+from areopage.rag.similarity import Background, coverages, measured_background, other_matters, relevance, shipped_backgrounds
+
+if TYPE_CHECKING:
+    from qdrant_client.http.models import ScoredPoint
+
+CANDIDATES = 30  # the nearest ones, among which words decide the order
+FRESH = 30.0  # seconds for which what is known of a collection is taken as still true
+SAMPLE = 300  # chunks that the background of a collection is measured on
+
+
+class QdrantRetriever:
+    """A `Retriever` over one store and one embedder. Safe for many questions at once on one event loop."""
+
+    def __init__(
+        self,
+        config: RagConfig,
+        store: VectorStore,
+        embedder: Embedder,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args:
+        say: gets a line, once, about a collection that should be mended.
+        """
+        self._config = config
+        self._store, self._embedder = store, embedder
+        self._say, self._clock = say, clock
+        self._known: dict[str, tuple[float, CollectionState, Mapping[str, Background]]] = {}
+        self._said: set[str] = set()
+        self._looking = asyncio.Lock()
+
+    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+        """The nearest documents; see `Retriever.retrieve`. "" and () take the configuration's collection and sources.
+
+        Raises:
+            UnknownCollection: there is no such collection.
+            StorageError: another embedder filled it, the store cannot be reached, or no payload holds a text.
+            ModelError: the question cannot be embedded.
+        """
+        section = self._config.section
+        state, backgrounds = await self._look(collection or section.store.collection)
+        vector = (await self._embedder.questions([question]))[0]
+        sources = sources_filter or tuple(section.retrieval.sources)
+        limit = max(CANDIDATES, section.retrieval.top_k)
+        points = await self._store.nearest(state, vector.tolist(), limit, sources, section.store.fields.source)
+        documents = _documents(points, section.store.fields, state.name)
+        background = backgrounds.get(language_of(question)) or backgrounds[section.language]
+        return self._ranked(question, documents, background)
+
+    async def aclose(self) -> None:
+        """Close store and embedder."""
+        await self._embedder.aclose()
+        await self._store.aclose()
+
+    def _ranked(self, question: str, documents: Sequence[Document], background: Background) -> tuple[Document, ...]:
+        """The best of the candidates, with their scores."""
+        settings = self._config.section.retrieval
+        texts = [f"{document.title}\n{document.text}" for document in documents]
+        cosines = np.array([document.score or 0.0 for document in documents])
+        scores = relevance(cosines, coverages(question, texts), background)
+        order = np.argsort(-scores, kind="stable")[: settings.top_k]
+        return tuple(
+            Document(
+                id=documents[place].id,
+                title=documents[place].title,
+                text=documents[place].text,
+                source=documents[place].source,
+                score=round(float(scores[place]), 4),
+                metadata={**documents[place].metadata, "similarity": round(float(cosines[place]), 4)},
+            )
+            for place in order
+            if scores[place] >= settings.score_threshold
+        )
+
+    async def _look(self, name: str) -> tuple[CollectionState, Mapping[str, Background]]:
+        """What is known of a collection; looked up again after half a minute, for another process may have filled it."""
+        async with self._looking:
+            known = self._known.get(name)
+            if known is None or self._clock() - known[0] > FRESH:
+                state = await self._store.state(name)
+                identity = await self._embedder.identity()
+                agree(state, identity)
+                backgrounds = state.record.backgrounds if state.record else {}
+                if not backgrounds:
+                    backgrounds = dict(known[2]) if known else await self._background_of(state, identity)
+                self._warn(state)
+                known = self._known[name] = (self._clock(), state, backgrounds)
+            return known[1], known[2]
+
+    async def _background_of(self, state: CollectionState, identity: EmbedderIdentity) -> dict[str, Background]:
+        """The background of a collection that remembers none."""
+        shipped = shipped_backgrounds(identity)
+        if shipped:
+            return shipped
+        sample = [vector_of(point, state.vector) async for point in self._store.each(state.name, (), vectors=True, limit=SAMPLE)]
+        return await measure_backgrounds(self._embedder, np.asarray(sample, dtype=np.float32))
+
+    def _warn(self, state: CollectionState) -> None:
+        """Say once what a collection lacks."""
+        if state.name in self._said:
+            return
+        self._said.add(state.name)
+        if state.record is None:
+            self._say(
+                f"the collection {state.name!r} does not say who embedded it: it is taken for the configured embedder, "
+                "and scores rest on the similarity background that is shipped for that one"
+            )
+        if self._store.local and state.chunks > LOCAL_LIMIT:
+            self._say(
+                f"the collection {state.name!r} holds {state.chunks:,} chunks, and a folder serves {LOCAL_LIMIT:,} well: "
+                "run a Qdrant server and set store.url"
+            )
+
+
+def open_retriever(
+    config: RagConfig, say: Callable[[str], None], environment: Mapping[str, str] | None = None
+) -> QdrantRetriever:
+    """The retriever of a configuration. A folder is opened (and made, where it is missing); a server is not called yet.
+
+    Args:
+        say: gets a line about a collection that should be mended.
+        environment: where keys are looked up; the process's where None.
+
+    Raises:
+        ConfigError: a value is wrong.
+        StorageError: another process uses the folder.
+        MissingExtra: a part is not installed.
+    """
+    variables = os.environ if environment is None else environment
+    embedder = open_embedder(config, variables)
+    return QdrantRetriever(config, open_store(config, variables), embedder, say)
+
+
+def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
+    """Make sure that a collection's vectors can be compared with an embedder's.
+
+    Raises:
+        StorageError: they cannot.
+    """
+    if state.record is not None and state.record.embedder != identity:
+        raise StorageError(
+            f"the collection {state.name!r} was embedded by {state.record.embedder}, and {identity} is configured: "
+            "configure that one, or ingest into another collection"
+        )
+    if state.dimension != identity.dimension:
+        raise StorageError(
+            f"the collection {state.name!r} holds vectors of {state.dimension} dimensions, and {identity} is configured: "
+            "configure the embedder that made them, or ingest into another collection"
+        )
+
+
+async def measure_backgrounds(embedder: Embedder, passages: Vectors) -> dict[str, Background]:
+    """The background of passages, by the language of the question."""
+    return {
+        language: measured_background(await embedder.questions(questions), passages)
+        for language, questions in other_matters().items()
+    }
+
+
+def at(payload: Mapping[str, Any] | None, path: str) -> Any:
+    """What a payload holds under a dotted path; None where there is nothing. A key that itself holds the dot comes first."""
+    value: Any = payload or {}
+    if path in value:
+        return value[path]
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str) -> list[Document]:
+    """Points as documents with their cosine; those without a text are left out.
+
+    Raises:
+        StorageError: none has one.
+    """
+    documents: list[Document] = []
+    for point in points:
+        payload = point.payload or {}
+        text = at(payload, fields.content)
+        if not isinstance(text, str) or not text.strip():
+            continue
+        metadata = payload.get("metadata")
+        documents.append(
+            Document(
+                id=_written(at(payload, fields.id)) or str(point.id),
+                title=_written(at(payload, fields.title)),
+                text=text,
+                source=_written(at(payload, fields.source)),
+                score=float(point.score),
+                metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+            )
+        )
+    if points and not documents:
+        held = ", ".join(sorted(points[0].payload or {})) or "nothing"
+        raise StorageError(
+            f"no point of the collection {name!r} holds a text under {fields.content!r}: "
+            f"set store.fields.content (the first one holds {held})"
+        )
+    return documents
+
+
+def _written(value: Any) -> str:
+    """A field as text; "" for none."""
+    return "" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""What the gate decided, in words for people."""

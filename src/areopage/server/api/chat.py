@@ -1,0 +1,162 @@
+"""`/v1/chat`: a question answered through the gate, as one reply or as a stream of events; and what people made of those held back."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Depends
+from msgspec import structs
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from areopage.errors import UserError
+from areopage.ledger.access import Audit
+from areopage.ledger.exchanges import Exchanges
+from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.server.access import Actor, require
+from areopage.server.api.evaluations import decoded, json_body
+from areopage.server.api.exchange_records import ChatReply, ChatRequest, CitationView, HeldReply
+from areopage.server.api.schema import answers_with, json_response, takes
+from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, question_of, reasons_of
+from areopage.server.context import Pipeline, context_of
+from areopage.server.errors import Refusal
+
+EVENTS = "text/event-stream"
+EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+SIGN_OF_LIFE_SECONDS = 15.0
+
+Reader = Annotated[Actor, Depends(require("read"))]
+Writer = Annotated[Actor, Depends(require("write"))]
+
+log = logging.getLogger(__name__)
+
+router = APIRouter(prefix="/v1/chat", tags=["chat"])
+
+
+@router.post(
+    "", responses=answers_with(ChatReply, 200, 400, 404, 413, 415, 502, 504), openapi_extra=takes(ChatRequest), summary="Ask a question"
+)
+async def chat(request: Request, actor: Writer) -> Response:
+    """Retrieve, generate, check, and answer; with `Accept: text/event-stream` each step is an event, the answer the last one."""
+    asked = decoded(await json_body(request), ChatRequest)
+    pipeline = pipeline_of(request)
+    question = question_of(
+        pipeline,
+        actor,
+        asked.question,
+        collection=asked.collection,
+        sources=tuple(asked.sources_filter),
+        no_cache=asked.no_cache,
+        session=asked.session,
+    )
+    if EVENTS in request.headers.get("accept", ""):
+        return await streamed(request, pipeline, question)
+    return json_response(reply_of(await ask(request, pipeline, question), pipeline.language))
+
+
+@router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="What became of an answer that was held back")
+def held(request: Request, id: str, actor: Reader) -> Response:
+    """The text is there once a person has released it."""
+    return json_response(held_of(request, actor, id))
+
+
+def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
+    """How a held-back answer stands; that somebody got its text is noted.
+
+    Raises:
+        Refusal: 404, no such answer was held back, or the key's scope lacks its collection.
+    """
+    exchanges = Exchanges(context_of(request).ledger)
+    release = exchanges.release(id)
+    exchange = exchanges.get(id) if release else None
+    if release is None or exchange is None or not actor.may_see(exchange.collection):
+        raise Refusal(404, "unknown_answer", f"no answer with the id {id[:128]!r} was held back")
+    if release.text:
+        Audit(context_of(request).ledger).note(actor.name, "read", id)
+    return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
+
+
+def reply_of(found: ChatAnswer, language: str) -> ChatReply:
+    """An answer as the API gives it."""
+    return ChatReply(
+        id=found.id,
+        answer=found.answer,
+        verdict=found.verdict,
+        mode=found.mode,
+        confidence=found.confidence,
+        p_unsupported=found.p_unsupported,
+        citations=[CitationView(**structs.asdict(one)) for one in found.citations],
+        response_lang=found.response_lang,
+        reasons=reasons_of(found, language),
+        seconds=found.seconds,
+        held=held_path(found),
+    )
+
+
+async def streamed(request: Request, pipeline: Pipeline, question: ChatQuestion) -> Response:
+    """The answer as events. What fails before the first step is over is refused as ever; later the last event says so.
+
+    Raises:
+        Refusal: there is no such collection, or a model or store cannot be reached.
+    """
+    steps = pipeline.service.stream(question)
+    began = time.perf_counter()
+    with plain_faults(question.collection):
+        first = await anext(steps)
+
+    def shown(step: dict[str, Any]) -> bytes:
+        nonlocal began
+        if "answer" in step:
+            count_answer(request, step["answer"])
+            return event("answer", reply_of(step["answer"], pipeline.language))
+        # the step's state holds the response before the gate has seen it: it never leaves
+        spent, began = time.perf_counter() - began, time.perf_counter()
+        return event("node", {"node": step["node"], "seconds": round(spent, 6)})
+
+    return StreamingResponse(
+        events(first, steps, shown, question.collection), media_type=EVENTS, headers=EVENT_HEADERS
+    )
+
+
+async def events(
+    first: dict[str, Any], steps: AsyncIterator[dict[str, Any]], shown: Callable[[dict[str, Any]], bytes], collection: str
+) -> AsyncIterator[bytes]:
+    """The events of a stream: each step, signs of life in long ones, and a fault as its last event."""
+    yield shown(first)
+    try:
+        with plain_faults(collection):
+            async with aclosing(with_signs_of_life(steps)) as found:
+                async for step in found:
+                    yield b": still working\n\n" if step is None else shown(step)
+    except Refusal as fault:
+        yield event("error", {"error": {"code": fault.code, "message": fault.detail}})
+    except UserError as fault:
+        log.error("%s", fault)
+        message = "the server is not configured for this: its log says more"
+        yield event("error", {"error": {"code": "misconfigured", "message": message}})
+
+
+async def with_signs_of_life(steps: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any] | None]:
+    """The steps, and None where the next one takes long: proxies close connections on which nothing moves."""
+    while True:
+        coming = asyncio.ensure_future(anext(steps, None))
+        try:
+            while not (await asyncio.wait([coming], timeout=SIGN_OF_LIFE_SECONDS))[0]:
+                yield None
+        finally:
+            if not coming.done():
+                coming.cancel()
+                await asyncio.wait([coming])
+        step = coming.result()
+        if step is None:
+            return
+        yield step
+
+
+def event(name: str, content: Any) -> bytes:
+    """A server-sent event with one line of JSON."""
+    return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(content) + b"\n\n"

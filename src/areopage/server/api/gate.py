@@ -1,0 +1,191 @@
+"""`/v1/gate/check`: may this answer of another pipeline leave?"""
+
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from msgspec import structs
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.cases.records import Document
+from areopage.cases.rows import MAX_DEPTH, is_deep
+from areopage.errors import DatasetError
+from areopage.gate.records import Decision, SentenceCheck
+from areopage.ledger.gate_records import Exchange, Mode
+from areopage.monitor.answer_case import case_of
+from areopage.report.gate.wording import explain
+from areopage.server.access import Actor, require
+from areopage.server.api.evaluations import decoded, json_body
+from areopage.server.api.exchange_records import CheckReply, CheckRequest, ReasonView, SentenceView, SignalView
+from areopage.server.api.schema import answers_with, json_response, takes
+from areopage.server.context import ServerContext, context_of
+from areopage.server.decision_writer import Noted, decision_writer_of
+from areopage.server.errors import Refusal
+from areopage.server.metrics import metrics_of
+from areopage.server.telemetry import tell_decision
+
+IN_THE_LOOP = 30_000
+"""So many characters are checked where they come in, in a few milliseconds; more go to a thread."""
+MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
+
+Writer = Annotated[Actor, Depends(require("write"))]
+
+router = APIRouter(prefix="/v1/gate", tags=["gate"])
+
+
+@router.post(
+    "/check",
+    responses=answers_with(CheckReply, 200, 400, 413, 415),
+    openapi_extra=takes(CheckRequest),
+    summary="Check an answer before it leaves",
+)
+async def check(request: Request, actor: Writer) -> Response:
+    """Decide; the decision is noted in the ledger. One that holds the answer back is on the disk when this returns."""
+    body = await json_body(request)
+    asked = decoded(body, CheckRequest)
+    prompt, response, documents = material_of(asked)
+    collection = label_of(actor, asked.collection)
+    context = context_of(request)
+    began = time.perf_counter()
+    if len(body) > IN_THE_LOOP:
+        decision = await run_in_threadpool(context.gate.decide, prompt, response, documents)
+    else:
+        decision = context.gate.decide(prompt, response, documents)
+    seconds = time.perf_counter() - began
+    id = secrets.token_hex(16)
+    metrics_of(request).decided(decision, seconds)
+    tell_decision(request, id, decision)
+    stored: Noted = "no"
+    if asked.store:
+        exchange = Exchange(
+            id=id,
+            at=context.now(),
+            origin="check",
+            collection=collection,
+            question=prompt,
+            generation=response,
+            answer="",
+            documents=documents,
+            verdict=decision.verdict,
+            mode=MODES[decision.verdict],
+            decision=decision,
+            metrics=structs.asdict(decision.metrics),
+            p_unsupported=decision.p_unsupported,
+            response_lang=decision.response_lang,
+            profile=decision.profile,
+            version=decision.version,
+            session=asked.session,
+            key=actor.name,
+            gate_seconds=seconds,
+        )
+        durable = decision.verdict == "human_review"
+        stored = await decision_writer_of(request).note(exchange, len(body), durable=durable)
+    return json_response(reply_of(context, id, decision, stored))
+
+
+def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
+    """The prompt, the response and the documents of a request.
+
+    Raises:
+        Refusal: 422, something is missing, given twice, or wrong; 400, it is nested too deeply.
+    """
+    prompt, response = (
+        one_of(names, values)
+        for names, values in (
+            (("prompt", "question"), (asked.prompt, asked.question)),
+            (("response", "answer"), (asked.response, asked.answer)),
+        )
+    )
+    if prompt is None or response is None:
+        missing = "prompt (or question)" if prompt is None else "response (or answer)"
+        raise Refusal(422, "invalid", f"Object missing required field `{missing}`")
+    documents = one_of(("documents", "context_chunks"), (asked.documents, asked.context_chunks)) or ()
+    if is_deep(documents):
+        raise Refusal(400, "bad_json", f"lists and objects lie in each other deeper than {MAX_DEPTH}")
+    if isinstance(prompt, list):
+        prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
+    try:
+        case = case_of(prompt, response, documents, id="-")
+    except DatasetError as fault:
+        raise Refusal(422, "invalid", str(fault)) from None
+    return case.prompt_text, case.response or "", case.documents
+
+
+def one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
+    """The value that is given under either of two names; None where there is none.
+
+    Raises:
+        Refusal: 422, both are given.
+    """
+    if values[0] is not None and values[1] is not None:
+        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are two names of one thing: give one")
+    return values[1] if values[0] is None else values[0]
+
+
+def label_of(actor: Actor, collection: str) -> str:
+    """The collection that a decision is noted under: the one that is named, or the only one of the key's scope.
+
+    Raises:
+        Refusal: 403, the key's scope lacks it; 422, the key has several and none is named.
+    """
+    if not collection and len(actor.collections) == 1:
+        return actor.collections[0]
+    if not collection and actor.collections:
+        raise Refusal(422, "invalid", f"collection: the key {actor.name} has several: name one")
+    if not actor.may_see(collection):
+        raise Refusal(403, "forbidden", f"the key {actor.name} may not use the collection {collection!r}")
+    return collection
+
+
+def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
+    """A decision as the API gives it; reasons are told in the question's language."""
+    language = decision.prompt_lang or decision.response_lang or context.config.section.language or context.suite.own_language
+    held = decision.verdict == "human_review" and stored == "yes"
+    return CheckReply(
+        id=id,
+        verdict=decision.verdict,
+        p_unsupported=decision.p_unsupported,
+        reasons=reason_views(decision, language),
+        metrics=decision.metrics,
+        sentences=sentence_views(decision.sentences),
+        signals=[SignalView(name=signal.name, value=signal.value) for signal in decision.signals],
+        cited_ids=decision.cited_ids,
+        unknown_ids=decision.unknown_ids,
+        response_lang=decision.response_lang,
+        prompt_lang=decision.prompt_lang,
+        refusal=decision.refusal,
+        needs_judge=decision.needs_judge,
+        profile=decision.profile,
+        version=decision.version,
+        stored=stored,
+        held=f"/v1/chat/held/{id}" if held else None,
+    )
+
+
+def reason_views(decision: Decision, language: str) -> list[ReasonView]:
+    """The reasons, each with its sentence."""
+    return [
+        ReasonView(
+            code=reason.code,
+            decisive=reason.decisive,
+            text=text,
+            place=reason.place,
+            document=reason.document,
+            sentence=reason.sentence,
+            value=reason.value,
+            threshold=reason.threshold,
+        )
+        for reason, text in zip(decision.reasons, explain(decision, language), strict=True)
+    ]
+
+
+def sentence_views(sentences: Sequence[SentenceCheck]) -> list[SentenceView]:
+    """The sentences with their probabilities, without their features."""
+    return [
+        SentenceView(start=one.start, end=one.end, claim=one.claim, p_unsupported=one.p_unsupported, document=one.document)
+        for one in sentences
+    ]

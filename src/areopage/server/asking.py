@@ -1,0 +1,131 @@
+"""Questions put to the pipeline, by programs and by people: who may ask what, and what they are told when it fails."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.requests import Request
+
+from areopage.errors import CallError, CallTimedOut, ModelError, UnknownCollection
+from areopage.monitor.answer_case import writable
+from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.report.gate.wording import explain
+from areopage.report.languages import language_for
+from areopage.server.access import Actor
+from areopage.server.context import Pipeline, context_of
+from areopage.server.errors import Refusal
+from areopage.server.metrics import metrics_of
+from areopage.server.telemetry import tell_decision
+
+WORDS = Path(__file__).parent / "pages" / "gate_words.yml"
+NO_PIPELINE = "this server answers no questions: write a rag.yml (`areopage rag init`) and start it again"
+
+log = logging.getLogger(__name__)
+
+
+def pipeline_of(request: Request) -> Pipeline:
+    """The pipeline of the server that got a request.
+
+    Raises:
+        Refusal: 503, it has none.
+    """
+    pipeline = context_of(request).rag
+    if pipeline is None:
+        raise Refusal(503, "no_pipeline", NO_PIPELINE)
+    return pipeline
+
+
+def question_of(
+    pipeline: Pipeline,
+    actor: Actor,
+    question: str,
+    *,
+    collection: str = "",
+    sources: tuple[str, ...] = (),
+    no_cache: bool = False,
+    session: str = "",
+) -> ChatQuestion:
+    """A question as the pipeline takes it.
+
+    Raises:
+        Refusal: 403, the key's scope lacks the collection; 422, there is nothing asked.
+    """
+    if not question.strip():
+        raise Refusal(422, "invalid", "question: is empty: there is nothing to answer")
+    wanted = writable(collection.strip()) or pipeline.collection
+    if not actor.may_see(wanted):
+        raise Refusal(403, "forbidden", f"the key {actor.name} may not ask the collection {wanted!r}")
+    return ChatQuestion(
+        question=writable(question),
+        collection=wanted,
+        sources_filter=tuple(writable(source) for source in sources),
+        no_cache=no_cache,
+        session=writable(session),
+        key=actor.name,
+    )
+
+
+async def ask(request: Request, pipeline: Pipeline, question: ChatQuestion) -> ChatAnswer:
+    """Put a question to the pipeline, and count what the gate decided.
+
+    Raises:
+        Refusal: there is no such collection, or a model or store cannot be reached.
+        UserError: the server is not configured for it.
+    """
+    with plain_faults(question.collection):
+        found = await pipeline.service.answer(question)
+    count_answer(request, found)
+    return found
+
+
+@contextmanager
+def plain_faults(collection: str) -> Iterator[None]:
+    """What goes wrong with models and stores, as a client may hear it: the log has the rest."""
+    try:
+        yield
+    except UnknownCollection:
+        raise Refusal(404, "unknown_collection", f"there is no collection {collection!r}") from None
+    except CallTimedOut as fault:
+        log.warning("%s", fault)
+        raise Refusal(504, "model_timeout", "the model did not answer in time: try again later") from None
+    except (CallError, ModelError) as fault:
+        log.warning("%s", fault)
+        raise Refusal(502, "model_down", "the model or the documents cannot be reached now: try again later") from None
+
+
+def count_answer(request: Request, found: ChatAnswer) -> None:
+    """Note an answer's decision in the metrics and in the request's span; one out of the cache was noted when it was made."""
+    if found.decision is None or found.mode == "cached":
+        return
+    spent = [signal.seconds for signal in found.decision.signals if signal.seconds is not None]
+    metrics_of(request).decided(found.decision, sum(spent) if spent else None)
+    tell_decision(request, found.id, found.decision)
+
+
+def reasons_of(found: ChatAnswer, language: str) -> list[str]:
+    """Why an answer is as it is, in the question's language; of a text that did not leave nothing is quoted.
+
+    Args:
+        language: the one where the question's cannot be told.
+    """
+    if found.decision is None:
+        return []
+    spoken = found.decision.prompt_lang or found.response_lang or language
+    if found.mode in ("generated", "cached", "shadow"):
+        return explain(found.decision, spoken)
+    general = general_reasons(spoken)
+    return list(dict.fromkeys(general[reason.code] for reason in found.decision.reasons if reason.decisive))
+
+
+@lru_cache(maxsize=4)
+def general_reasons(language: str) -> Mapping[str, str]:
+    """A sentence for each code of a reason; none quotes anything."""
+    found: Mapping[str, str] = language_for(language, WORDS).words["gate_reasons"]
+    return found
+
+
+def held_path(found: ChatAnswer) -> str | None:
+    """Where a person's decision will be found; None where nobody has to decide."""
+    return f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None
