@@ -3,8 +3,8 @@
     python benchmarks/gate_store.py                                    # 1,000,000 exchanges in a SQLite file
     python benchmarks/gate_store.py --rows 200000 --url postgresql://user@host/empty_database
 
-Exchanges of 90 days, in the order they came, in two collections: 70 % delivered, 20 % fallback, 10 % held back; each with three documents
-of 300 characters and a decision of four sentences. They are added through the store itself, 500 in a transaction.
+Exchanges of 90 days, in the order they came, in two collections: 70 % delivered, 20 % fallback, 10 % held back; each with three
+documents of 300 characters and a decision of four sentences. They are added through the store itself, 500 in a transaction.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, SentenceCheck
+from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
 from areopage.ledger.store import Ledger
@@ -27,7 +27,7 @@ from areopage.ledger.store import Ledger
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 90
 BATCH = 500
-CODES = ("unsupported_figure", "unsupported_sentence", "unknown_citation")
+CODES: tuple[ReasonCode, ...] = ("unsupported_figure", "unsupported_sentence", "unknown_citation")
 TEXT = "Le délai de rétractation est de dix jours à compter du lendemain de la première présentation de la lettre. "
 
 
@@ -35,11 +35,13 @@ def decision(verdict: GateVerdict, share: float, metrics: Metrics, draw: random.
     """A decision of four sentences."""
     size = len(TEXT) - 1
     sentences = tuple(
-        SentenceCheck(start=at * (size + 1), end=at * (size + 1) + size, text=TEXT[:-1], claim=True, p_unsupported=share / (at + 1))
+        SentenceCheck(
+            start=at * (size + 1), end=at * (size + 1) + size, text=TEXT[:-1], claim=True, p_unsupported=share / (at + 1)
+        )
         for at in range(4)
     )
     place = Place(start=0, end=size, text=TEXT[:-1])
-    code = draw.choice(CODES) if verdict == "human_review" else "not_relevant"
+    code: ReasonCode = draw.choice(CODES) if verdict == "human_review" else "not_relevant"
     reasons = () if verdict == "deliver" else (Reason(code=code, decisive=True, place=place, sentence=0, value=share),)
     return Decision(
         verdict=verdict,
@@ -174,7 +176,11 @@ def main() -> None:
         found["stream_rows_a_second"] = round(rows / (time.perf_counter() - begun))
         ledger.close()
     named = {"benchmark": "gate_store", "database": "postgresql" if options.url else "sqlite", "rows": options.rows}
-    print(json.dumps(named | {"added_a_second": round(options.rows / seconds), "bytes_a_row": size and size // options.rows} | found))
+    print(
+        json.dumps(
+            named | {"added_a_second": round(options.rows / seconds), "bytes_a_row": size and size // options.rows} | found
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -391,8 +391,7 @@ def test_lists_and_counts_read_indexes(tmp_path: Path, open_ledger: Callable[[st
         for statement, parameters in list(said):
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
             plans.append(" / ".join(row[3] for row in rows))
-    assert "ix_exchanges_collection" in plans[0]
-    assert "SCAN exchanges USING COVERING INDEX ix_exchanges_figures" in plans[3]
-    assert "GROUP BY" not in plans[3]
+    for counted in (plans[0], plans[3]):
+        assert counted == "SCAN exchanges USING COVERING INDEX ix_exchanges_figures"
     assert not any("SCAN exchanges" in plan and "INDEX" not in plan for plan in plans)
     assert not any("USE TEMP B-TREE FOR ORDER BY" in plan for plan in plans[-2:])

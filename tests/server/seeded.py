@@ -29,6 +29,7 @@ from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
+from areopage.suites.gate import load_gate
 from areopage.suites.loader import load_suite
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here
@@ -39,6 +40,7 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
 RUN = "monitor-seeded"
 SUITE = load_suite("answer_quality")
+GATE = load_gate()
 WEIGHTS = {"exactitude": 0.40, "completude": 0.30, "format": 0.15, "sources": 0.15}
 
 
@@ -51,7 +53,7 @@ def context_for(
     """What a server over a new, empty ledger shares."""
     ledger = Ledger.open(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
-    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now)
+    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now, gate=GATE)
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:

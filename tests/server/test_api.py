@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
@@ -147,7 +148,7 @@ def test_where_the_ledger_cannot_be_written_every_waiting_request_hears_of_it(tm
         raise StorageError("/place: no space left to write: free some space")
 
     context = context_for(tmp_path)
-    broken = ServerContext(ledger=context.ledger, config=context.config, suite=context.suite, submit=full, now=context.now)
+    broken = structs.replace(context, submit=full)
     with live(broken) as site, ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda _: site.post("/v1/evaluations", {"prompt": "?", "response": "!"}), range(24)))
         assert {reply.status for reply in replies} == {503}

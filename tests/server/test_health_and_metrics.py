@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 from starlette.testclient import TestClient
@@ -130,7 +131,7 @@ def test_metrics_are_for_readers_and_for_this_computer(site: Live) -> None:
 
 def test_two_servers_of_one_process_do_not_mix_their_metrics(context: ServerContext, tmp_path: Path) -> None:
     other = Ledger.open(tmp_path / "other.db")
-    second = ServerContext(ledger=other, config=context.config, suite=context.suite, submit=lambda _: [True], now=context.now)
+    second = structs.replace(context, ledger=other, submit=lambda _: [True])
     with live(context) as one, live(second) as two:
         two.post("/v1/evaluations", {"prompt": "?", "response": "!"})
         assert samples(one)["areopage_submissions_total", "no"] == 0

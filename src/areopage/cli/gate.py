@@ -5,17 +5,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from areopage.cli import gate_replay, gate_report, gate_tune
+
 if TYPE_CHECKING:
     from areopage.cases.records import Case, Document
 
 app = typer.Typer(help="The quality gate: which answers may leave, and why others may not.", no_args_is_help=True)
+app.command("report")(gate_report.report)
+app.command("tune")(gate_tune.tune)
+app.command("replay")(gate_replay.replay)
 
 HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000
 
 GateConfigOption = Annotated[
     str | None,
-    typer.Option("--config", metavar="FILE|v1_1", help="A gate.yml or its folder, or v1_1: the documented rule; default: the shipped rules."),
+    typer.Option(
+        "--config",
+        metavar="FILE|v1_1",
+        help="A gate.yml or its folder, or v1_1: the documented rule; default: the shipped rules.",
+    ),
 ]
 
 
@@ -24,7 +33,10 @@ def check(
     prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="The question.")] = None,
     response: Annotated[str | None, typer.Option("--response", metavar="TEXT", help="The answer.")] = None,
     document: Annotated[
-        list[Path] | None, typer.Option("--document", metavar="FILE", help="A document, as text; its name without the ending is its id. Several times.")
+        list[Path] | None,
+        typer.Option(
+            "--document", metavar="FILE", help="A document, as text; its name without the ending is its id. Several times."
+        ),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Instead: a dataset with prompt, response and documents.")
@@ -98,4 +110,3 @@ def read_document(path: Path) -> "Document":
         return Document(id=path.stem, text=path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None
-

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+from areopage.cli.monitor_options import ConfigOption, monitor_ledger
 from areopage.cli.monitor_store import actor
+from areopage.cli.rag_options import one_ledger_config
 
 app = typer.Typer(help="API keys of the server: who may read, hand over answers, or erase.", no_args_is_help=True)
 
@@ -23,9 +24,7 @@ def create(
     role: Annotated[str, typer.Option("--role", metavar="read|write|admin", help="What it allows; each includes those before.")],
     collection: Annotated[
         list[str] | None,
-        typer.Option(
-            "--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."
-        ),
+        typer.Option("--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
@@ -41,7 +40,7 @@ def create(
     scope = [one.strip() for one in collection or ()]
     if not all(0 < len(one) <= LONGEST_COLLECTION and one.isprintable() for one in scope):
         raise UserError(f"--collection: give 1 to {LONGEST_COLLECTION} printable characters")
-    with monitor_ledger(monitor_config(config), create=True) as ledger:
+    with monitor_ledger(one_ledger_config(config), create=True) as ledger:
         record, key = ApiKeys(ledger).create(name.strip(), chosen, scope)
         Audit(ledger).note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
@@ -54,7 +53,7 @@ def list_keys(config: ConfigOption = None) -> None:
     """List keys: id, role, day of creation, whether it is revoked, name, and the collections that it is confined to."""
     from areopage.ledger.access import ApiKeys
 
-    with monitor_ledger(monitor_config(config)) as ledger:
+    with monitor_ledger(one_ledger_config(config)) as ledger:
         for key in ApiKeys(ledger).list():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
             scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
@@ -70,7 +69,7 @@ def revoke(
     from areopage.errors import UserError
     from areopage.ledger.access import ApiKeys, Audit
 
-    with monitor_ledger(monitor_config(config)) as ledger:
+    with monitor_ledger(one_ledger_config(config)) as ledger:
         if not ApiKeys(ledger).revoke(id):
             raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
         Audit(ledger).note(actor(), "key_revoke", id)

@@ -7,7 +7,7 @@ import click
 import typer
 
 from areopage import __version__
-from areopage.cli import bench, criteria, gate, keys, models, monitor, review, suites
+from areopage.cli import bench, criteria, gate, keys, models, monitor, rag, review, suites
 from areopage.cli.agreement import agreement
 from areopage.cli.serve import serve
 from areopage.errors import UserError
@@ -31,6 +31,7 @@ app.add_typer(monitor.app, name="monitor")
 app.add_typer(keys.app, name="keys")
 app.add_typer(gate.app, name="gate")
 app.add_typer(review.app, name="review")
+app.add_typer(rag.app, name="rag")
 app.command("agreement")(agreement)
 app.command("serve")(serve)
 

@@ -9,6 +9,7 @@ import typer
 
 from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
 from areopage.cli.monitor_report import STDOUT, day_of
+from areopage.cli.rag_options import one_ledger_config
 
 if TYPE_CHECKING:
     from areopage.ledger.quality_records import Filters
@@ -79,15 +80,13 @@ def export(
 
 def erase(
     config: ConfigOption = None,
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", metavar="ID", help="An answer, or one of the gate; repeatable.")
-    ] = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="An answer (repeatable).")] = None,
     older_than: Annotated[
         int | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All answers received so many days ago or earlier.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove answers for good: texts, scores, verdicts, labels; of answers of the gate all texts. Counts, which hold none, stay."""
+    """Remove answers for good: texts, scores, verdicts, labels; of the gate's answers all texts. Counts hold none, and stay."""
     from areopage.errors import UserError
     from areopage.ledger.access import Audit
     from areopage.ledger.exchanges import Exchanges
@@ -97,7 +96,7 @@ def erase(
     if bool(ids) == (older_than is not None):
         raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")
     what = f"{len(set(ids))} answers" if ids else f"all answers that are older than {older_than} days"
-    with monitor_ledger(monitor_config(config)) as ledger:
+    with monitor_ledger(one_ledger_config(config)) as ledger:
         if not yes and sys.stdin.isatty():
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
         if older_than is not None:

@@ -41,6 +41,18 @@ def named_rag_config(path: Path | None) -> "RagConfig | None":
     return load_rag_config(named) if named else None
 
 
+def one_ledger_config(path: Path | None) -> "MonitorConfig":
+    """The monitor's configuration (see `monitor_config`), on the ledger that `rag.yml` means where there is one.
+
+    Raises:
+        ConfigError: a file is missing or wrong, or they name different ledgers.
+    """
+    from areopage.cli.monitor_options import monitor_config
+
+    monitor, rag = monitor_config(path), named_rag_config(None)
+    return on_one_ledger(monitor, rag) if rag else monitor
+
+
 def on_one_ledger(monitor: "MonitorConfig", rag: "RagConfig") -> "MonitorConfig":
     """The monitor's configuration on the ledger that both files mean: the one that either of them names, else the default.
 
@@ -54,5 +66,7 @@ def on_one_ledger(monitor: "MonitorConfig", rag: "RagConfig") -> "MonitorConfig"
     if not monitor.section.ledger:
         return structs.replace(monitor, section=monitor.section.model_copy(update={"ledger": rag.ledger}))
     if monitor.ledger != rag.ledger:
-        raise rag.fault(f"is {rag.ledger}, and monitor.yml names {monitor.ledger}: name one ledger for both, or leave one out", "ledger")
+        raise rag.fault(
+            f"is {rag.ledger}, and monitor.yml names {monitor.ledger}: name one ledger for both, or leave one out", "ledger"
+        )
     return monitor

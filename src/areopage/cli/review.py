@@ -1,11 +1,13 @@
-"""`areopage review`: list, show, label, fill, import."""
+"""`areopage review`: list, show, label, verdict, fill, import."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+from areopage.cli.monitor_options import ConfigOption, monitor_ledger
+from areopage.cli.rag_options import one_ledger_config
+from areopage.cli.review_held import verdict
 
 if TYPE_CHECKING:
     from areopage.monitor.config import MonitorConfig
@@ -15,6 +17,8 @@ app = typer.Typer(help="People's labels of answers: a queue, and how to give the
 
 REJECTED = 1
 SHOWN_REJECTED = 20
+
+app.command("verdict")(verdict)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Who labels.")]
@@ -28,21 +32,33 @@ def list_items(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many.")] = 50,
     reveal: RevealOption = False,
 ) -> None:
-    """List the answers that wait for a label; with --rater only those that he has not labelled yet."""
+    """List the answers that wait for a label, or were held back; with --rater only those that he has not labelled yet."""
     from areopage.cli.review_show import print_queue
 
-    settings = monitor_config(config)
+    settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
         print_queue(ledger, rater, limit, reveal=reveal)
 
 
 @app.command()
 def show(id: IdArgument, config: ConfigOption = None, rater: RaterOption = None, reveal: RevealOption = False) -> None:
-    """Show an answer to somebody who will label it; with what the judge says once he has, or with --reveal."""
-    from areopage.cli.review_show import print_answer
+    """Show an answer to somebody who will label it; with what the judge says once he has, or with --reveal.
 
-    settings = monitor_config(config)
+    Of an answer that the gate has seen, its sentences are numbered, and the reasons told.
+    """
+    from areopage.cli.review_held import print_exchange
+    from areopage.cli.review_show import print_answer
+    from areopage.ledger.exchange_rows import HELD
+    from areopage.ledger.exchanges import Exchanges
+    from areopage.ledger.people import ReviewQueue
+
+    settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
+        exchange, item = Exchanges(ledger).get(id), ReviewQueue(ledger).item(id)
+        # a client may have handed an answer of the gate over for evaluation too, under the same id
+        if exchange is not None and not exchange.erased and (item is None or item.why == HELD):
+            print_exchange(ledger, exchange)
+            return
         print_answer(ledger, rubric_of_config(settings), id, rater, reveal=reveal)
 
 
@@ -69,7 +85,7 @@ def label(
         if not sign or not name.strip() or name in scores:
             raise UserError(f"--score {pair!r}: give CRITERION=SCORE, each criterion once")
         scores[name] = text
-    settings = monitor_config(config)
+    settings = one_ledger_config(config)
     rubric = rubric_of_config(settings)
     with monitor_ledger(settings) as ledger:
         given = label_answer(ledger, rubric, id, rater, scores, note, "cli", datetime.now(UTC))
@@ -86,7 +102,7 @@ def fill(config: ConfigOption = None) -> None:
     from areopage.ledger.people import ReviewQueue
     from areopage.review.fill import fill_queue
 
-    settings = monitor_config(config)
+    settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
         added = fill_queue(ledger, fill_settings(settings), datetime.now(UTC))
         parts = (
@@ -114,7 +130,7 @@ def import_file(
     from areopage.cases.loader import write_rejected
     from areopage.review.import_ratings import import_ratings
 
-    settings = monitor_config(config)
+    settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
         found = import_ratings(ledger, rubric_of_config(settings), file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} known already, of {found.answers} answers")

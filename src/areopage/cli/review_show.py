@@ -3,8 +3,11 @@
 import typer
 
 from areopage.errors import UserError
+from areopage.ledger.exchange_rows import HELD
+from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.report.agreement import flat, table
@@ -20,20 +23,32 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
     if not items:
         typer.echo("nothing waits for a label (areopage review fill queues answers)")
         return
-    store, submissions = Labels(ledger), Submissions(ledger)
-    given = store.current_of([item.submission_id for item in items])
-    rows = [["id", "queued (UTC)", "raters", *(["why"] if reveal else []), "question"]]
+    ids = [item.submission_id for item in items]
+    given, said = Labels(ledger).current_of(ids), Exchanges(ledger).labels(ids)
+    rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "question"]]
     for item in items:
-        raters = {who for id, who, _ in given if id == item.submission_id}
-        found = submissions.get(item.submission_id)
-        question = flat(found.case.prompt_text, QUESTION) if found else ""
-        why = [item.why] if reveal else []
-        state = f"{len(raters)}/{item.wanted}"
-        rows.append([flat(item.submission_id, 128), f"{item.created_at:%Y-%m-%d %H:%M}", state, *why, question])
+        held = item.why == HELD
+        raters = len(said.get(item.submission_id, ())) if held else len({who for id, who, _ in given if id == item.submission_id})
+        question = flat(held_question(ledger, item) if held else answer_question(ledger, item), QUESTION)
+        why, kind = [item.why] if reveal else [], "held back" if held else "answer"
+        queued = f"{item.created_at:%Y-%m-%d %H:%M}"
+        rows.append([flat(item.submission_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, question])
     typer.echo("\n".join(table(rows)))
     waiting = queue.count_open()
     if waiting > len(items):
         typer.echo(f"shown: {len(items)} of {waiting}")
+
+
+def held_question(ledger: Ledger, item: ReviewItem) -> str:
+    """The question of an answer that the gate held back; "" where it is gone."""
+    found = Exchanges(ledger).get(item.submission_id)
+    return found.question if found else ""
+
+
+def answer_question(ledger: Ledger, item: ReviewItem) -> str:
+    """The question of an answer that was handed over; "" where it is gone."""
+    found = Submissions(ledger).get(item.submission_id)
+    return found.case.prompt_text if found else ""
 
 
 def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:

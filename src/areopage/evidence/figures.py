@@ -94,7 +94,7 @@ _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
 
 _PERCENTAGE = re.compile(
     rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
-    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent)\b)",
+    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?)\b)",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(

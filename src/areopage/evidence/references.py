@@ -137,6 +137,12 @@ def references(text: str) -> tuple[Reference, ...]:
     return tuple(sorted(found, key=lambda reference: (reference.start, reference.end)))
 
 
+def legal_references(text: str) -> tuple[Reference, ...]:
+    """The articles, sections, laws and rulings of a text alone, in order of their start: what an answer may not invent."""
+    found = [reference for finder in (_articles, _sections, _laws, _rulings) for reference in finder(text)]
+    return tuple(sorted(found, key=lambda reference: (reference.start, reference.end)))
+
+
 def _made(kind: ReferenceKind, normalised: str, match: re.Match[str]) -> Reference:
     """A reference over a whole match."""
     return Reference(kind=kind, normalised=normalised, text=match.group(), start=match.start(), end=match.end())

@@ -2,7 +2,7 @@
 
 | form | read as |
 |---|---|
-| `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else the position of a document |
+| `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else a document's position |
 | `[1]` `【1†source】` `[^1]` `^1` | likewise; in round brackets a bare number is none, since (1) counts and (2019) dates |
 | `[Document 2]` `(source 2)` `Document 2` | likewise |
 
@@ -32,7 +32,9 @@ _ROUND = re.compile(r"\(([^()\n]{1,200})\)")
 _RAISED = re.compile(r"\^([0-9]{1,3})(?![\w^])")
 _BEFORE_RAISED = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?»”)\]])\Z")
 _WORDS = r"(?:documents?|docs?\.?|sources?|passages?|extraits?|excerpts?|chunks?|r[ée]f(?:[ée]rences?|erences?|\.)?)"
-_BARE = re.compile(r"\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?([0-9]{1,3})\b", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?<![\[(【])\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?([0-9]{1,3})\b", re.IGNORECASE
+)
 _BARE_WORDS = ("doc", "passage", "source", "extrait", "excerpt")
 _LED = re.compile(rf"(?:(?P<id>(?:doc(?:ument)?[ _-]?)?id)\s*[:=]|{_WORDS}\s*(?:n°|no\.|#|:)?)\s*(?P<rest>\S.*)", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")

@@ -7,14 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.evidence.sentences import Span, sentences
 from areopage.gate.answer_features import answer_features
 from areopage.gate.claims import Claim
+from areopage.gate.examine import ExaminedSentence, examine
 from areopage.gate.linear import Linear, probability
 from areopage.gate.records import Place
-from areopage.gate.sentence_features import SentenceFacts, sentence_facts
 from areopage.gate.source import Source
-from areopage.gate.tokens import WORD, stem, stems
 
 
 class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,39 +70,32 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     Returns:
         The probabilities, with what they rest on. An answer without any claim has p_unsupported 0.
     """
-    spans = sentences(response, language)
-    source = Source(documents, frozenset(map(stem, WORD.findall(response))) - {""})
-    question = frozenset(stems(prompt))
-    checked: list[SentenceGrounding] = []
-    logits: list[float] = []
-    said: set[str] = set()
-    for index, span in enumerate(spans):
-        facts = sentence_facts(span.text, span.start, source, question, (index, len(spans)), said)
-        claim = bool(facts.words) and not facts.features["closing"] and not facts.features["question"]
-        logit = model.sentence.logit(facts.features) if claim else 0.0
-        if claim:
-            logits.append(logit)
-        checked.append(_sentence(span, facts, source, probability(logit) if claim else 0.0, claim))
-    features = answer_features(logits) if logits else {}
-    p_unsupported = probability(model.answer.logit(features)) if logits else 0.0
-    return Grounding(p_unsupported=p_unsupported, sentences=tuple(checked), features=features)
+    examined = examine(prompt, response, documents, language)
+    logits = [model.sentence.logit(one.facts.features) for one in examined.sentences if one.claim]
+    features = answer_features(logits, examined.new) if logits else {}
+    left = iter(logits)
+    return Grounding(
+        p_unsupported=probability(model.answer.logit(features)) if logits else 0.0,
+        sentences=tuple(_told(one, examined.source, next(left) if one.claim else None) for one in examined.sentences),
+        features=features,
+    )
 
 
-def _sentence(span: Span, facts: SentenceFacts, source: Source, p_unsupported: float, claim: bool) -> SentenceGrounding:
-    """The record of one sentence."""
+def _told(one: ExaminedSentence, source: Source, logit: float | None) -> SentenceGrounding:
+    """What is told of a sentence; `logit` is None for one that claims nothing."""
+    facts, span = one.facts, one.span
     supporting = source.place(facts.stretch) if facts.stretch >= 0 else None
     return SentenceGrounding(
         start=span.start,
         end=span.end,
         text=span.text,
-        claim=claim,
-        p_unsupported=p_unsupported,
+        claim=one.claim,
+        p_unsupported=0.0 if logit is None else probability(logit),
         features=dict(facts.features),
         unsupported=tuple(
-            Place(start=word.start, end=word.end, text=span.text[word.start - span.start : word.end - span.start])
-            for word in facts.words
-            if not (word.held or word.asked)
+            [Place(start=word.start, end=word.end, text=span.text[word.start - span.start : word.end - span.start]) for word in facts.unknown]
         ),
+        claims=one.claims,
         document=supporting.document if supporting else "",
         supporting=supporting,
     )

@@ -86,8 +86,5 @@ def _denies(sentence: SentenceGrounding) -> bool:
 
 def _with_support(sentences: Sequence[SentenceGrounding]) -> list[Place]:
     return [
-        place
-        for sentence in sentences[:MOST_PLACES]
-        for place in (_place(sentence), sentence.supporting)
-        if place is not None
+        place for sentence in sentences[:MOST_PLACES] for place in (_place(sentence), sentence.supporting) if place is not None
     ]

@@ -9,7 +9,7 @@ from areopage.cases.records import Document
 from areopage.gate.records import Place
 
 WINDOW = 5  # words
-STEP = 4  # words from one window to the next: a copied run of eight words cannot slip through
+STEP = 6  # words from one window to the next: a copied run of ten words cannot slip through
 MOST_WINDOWS = 64  # of a long answer, windows further apart are taken
 MOST_PLACES = 8
 LONGEST_WINDOW = 400  # characters: what is longer are no five words

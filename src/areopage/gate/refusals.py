@@ -7,10 +7,13 @@ nor in another sentence.
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from areopage.gate.tokens import WORD, stem, stems
 
-LONGEST = 600  # characters: a longer sentence is no plain refusal
+LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
+MOST_SENTENCES = 12  # nor is an answer of more of them
+READ_PROMPT = 20_000  # characters
 OWN_WORDS = 4  # stems that neither the question nor a refusal has: more of them say something
 
 # Looked for first, since the expressions below take longer.
@@ -38,14 +41,14 @@ _TELLING_FR = (
 )
 _FINDING_EN = r"(?:answer|find|determine|provide|locate|say|tell|confirm|help\b(?!\sbut)|give|respond|specify|see)"
 _FINDING_FR = (
-    r"(?:répondre|trouver|dire|déterminer|fournir|donner|confirmer|préciser|indiquer|aider|renseigner|savoir|conclure|communiquer)"
+    r"(?:répondre|trouver|dire|déterminer|fournir|donner|confirmer|préciser|indiquer|aider|renseigner|savoir|communiquer)"
 )
 _ENGLISH = (
     r"\bi\s(?:do\snot|don['’]t)\s(?:know\b|have\s(?:\w+\s){0,3}?(?:answers?|information|data|details|access|knowledge|documents?)\b)"
     rf"|\b(?:i(?:['’]m|\sam|\swas)\s|it\sis\s|am\s|is\s|^\W*)(?:\w+\s)?(?:unable|not\sable|not\spossible|impossible)\sto\s(?:\w+\s)?{_FINDING_EN}\b"
     rf"|\b(?:i|we|one)\s(?:can\s?not|can['’]t|could\snot|couldn['’]t|did\snot|didn['’]t)\s(?:\w+\s)?{_FINDING_EN}\b"
     r"|\b(?:question|this|it)\s(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b"
-    rf"|\bno\s(?:\w+\s){{0,2}}?(?:answer|information|mention|details?|data)\b.{{0,80}}?\b(?:in|from|by)\s(?:\w+\s){{0,3}}?{_SOURCE_EN}"
+    rf"|\bno\s(?:\w+\s){{0,2}}?(?:answer|information|mention|details?|data)\b.{{0,60}}?\b(?:in|from|by)\s(?:\w+\s){{0,3}}?{_SOURCE_EN}"
     r"|\bno\s(?:\w+\s){0,2}?(?:answer|information|mention|details?)\s(?:\w+\s){0,3}?(?:was|were|is|are|could\sbe)\s(?:found|available|provided|given)\b"
     rf"|\bnone\sof\s(?:\w+\s){{0,3}}?{_SOURCE_EN}\s(?:\w+\s)?{_TELLING_EN[:-1]}|mentions?|answers?|contains?|addresse?s?|provides?)\b"
     rf"|\b{_SOURCE_EN}\s(?:that\s(?:was|were|is|are)\s\w+\s|i\shave\s|provided\s|given\s|available\s|above\s|here\s)?"
@@ -66,7 +69,7 @@ _FRENCH = (
     rf"|\b(?:impossible|pas\spossible)\s(?:pour\smoi\s)?(?:de|d['’])\s?(?:\w+\s)?{_FINDING_FR}\b"
     rf"|\b{_SOURCE_FR}\s(?:(?:que\sj['’]ai|fournis?e?s?|disponibles?|donnée?s?|consultée?s?|transmise?s?|retrouvée?s?)\s)?"
     rf"(?:ne\s(?:(?:le|la|les|me|vous|nous)\s|l['’]\s?){{0,2}}|n['’](?:en\s|y\s)?){_TELLING_FR}\b"
-    r"|\b(?:ne\s(?:sont|figurent?|se\strouvent?)|n['’](?:est|apparaît|apparaissent|y\sa))\b.{0,60}\b(?:pas|ni|aucune?)\b.{0,60}"
+    r"|\b(?:ne\s(?:sont|figurent?|se\strouvent?)|n['’](?:est|apparaît|apparaissent|y\sa))\b.{0,40}\b(?:pas|ni|aucune?)\b.{0,40}"
     rf"\b(?:dans|par|parmi)\s(?:\w+\s){{0,3}}?{_SOURCE_FR}"
     rf"|\baucune?\s(?:\w+\s)?(?:information|réponse|élément|mention|précision|donnée|indication)s?\b.{{0,80}}\b(?:dans|par|parmi)\s(?:\w+\s){{0,3}}?{_SOURCE_FR}"
     r"|\baucune?\s(?:\w+\s)?(?:information|réponse|précision|indication)s?\s(?:\w+\s){0,2}?n['’](?:est|a)\s(?:\w+\s)?(?:été\s)?(?:trouvée?s?|disponible|fournie|donnée)\b"
@@ -97,14 +100,36 @@ _DIGITS = re.compile(r"[0-9]+")
 _CITED = re.compile(r"[\[(【][^\])】]{0,60}[\])】]")
 _REFUSING_WORDS = frozenset(
     stems(
-        "answer question find found determine provide provided specific specifically exact exactly detail detailed regarding concerning "
-        "relating related about available able unable sorry unfortunately apologize help assist topic subject matter mention state specify "
-        "know sufficient insufficient enough clear clearly directly explicitly relevant content knowledge base data access basis given "
-        "répondre réponse question trouver préciser précis précise précisément disponible désolé malheureusement sujet fourni fournies "
-        "concernant relatif mesure permettre permettent suffisant élément données détail exact exactement demande indication indiquer "
-        "connaissance accès actuellement currently source sources base mentionner mentionné contenir dire savoir ignorer directement"
+        """
+        answer question find found determine provide provided specific specifically exact exactly detail detailed regarding
+        concerning relating related about available able unable sorry unfortunately apologize help assist topic subject matter
+        mention state specify know sufficient insufficient enough clear clearly directly explicitly relevant content knowledge
+        base data access basis given currently source sources
+        répondre réponse question trouver préciser précis précise précisément disponible désolé malheureusement sujet fourni
+        fournies concernant relatif mesure permettre permettent suffisant élément données détail exact exactement demande
+        indication indiquer connaissance accès actuellement base mentionner mentionné contenir dire savoir ignorer directement
+        """
     )
 )
+
+
+class _Asked:
+    """What the question already has, read when it is first wanted."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt[:READ_PROMPT]
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(_DIGITS.findall(self._prompt))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(stems(self._prompt))
+
+    def has_numbers_of(self, text: str) -> bool:
+        """Whether every number of a text stands in the question; what cites is left out."""
+        return self.numbers.issuperset(_DIGITS.findall(_CITED.sub(" ", text)))
 
 
 def is_refusal(sentence: str, prompt: str) -> bool:
@@ -113,25 +138,7 @@ def is_refusal(sentence: str, prompt: str) -> bool:
     Args:
         prompt: what stands in it may be repeated; any other figure or name, and many other words, are claims.
     """
-    if len(sentence) > LONGEST:
-        return False
-    body = _APOLOGY.sub(" ", sentence, count=1)
-    found = _REFUSAL.search(body)
-    if found is None:
-        return False
-    turn = _TURN.search(body, found.end())
-    if turn:
-        if not is_courtesy(body[turn.end() :].lstrip(" ,:"), prompt):
-            return False
-        body = body[: turn.start()]
-    return not _claims(body, prompt)
-
-
-def is_courtesy(sentence: str, prompt: str) -> bool:
-    """Whether a sentence greets, thanks, apologises, asks back or sends the reader elsewhere, without a figure of its own."""
-    if len(sentence) > LONGEST or _COURTESY.match(sentence) is None:
-        return False
-    return set(_DIGITS.findall(_CITED.sub(" ", sentence))) <= set(_DIGITS.findall(prompt))
+    return _refuses(" ".join(sentence.split()), _Asked(prompt))
 
 
 def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int, ...]:
@@ -140,23 +147,46 @@ def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int,
     Args:
         sentences: each sentence, and whether it claims something.
     """
+    if len(sentences) > MOST_SENTENCES:
+        return ()
+    asked = _Asked(prompt)
     refusing: list[int] = []
     for index, (text, claims) in enumerate(sentences):
-        low = f" {text.lower()} "
-        if any(cue in low for cue in _CUES) and is_refusal(text, prompt):
+        line = " ".join(text.split())
+        low = f" {line.lower()} "
+        if any(cue in low for cue in _CUES) and _refuses(line, asked):
             refusing.append(index)
-        elif claims and not is_courtesy(text, prompt):
+        elif claims and not _courtesy(line, asked):
             return ()
     return tuple(refusing)
 
 
-def _claims(sentence: str, prompt: str) -> bool:
+def _refuses(line: str, asked: _Asked) -> bool:
+    """As `is_refusal`, for a sentence with single spaces."""
+    if len(line) > LONGEST:
+        return False
+    body = _APOLOGY.sub(" ", line, count=1)
+    found = _REFUSAL.search(body)
+    if found is None:
+        return False
+    turn = _TURN.search(body, found.end())
+    if turn:
+        if not _courtesy(body[turn.end() :].lstrip(" ,:"), asked):
+            return False
+        body = body[: turn.start()]
+    return not _claims(body, asked)
+
+
+def _courtesy(line: str, asked: _Asked) -> bool:
+    """Whether a sentence greets, thanks, apologises, asks back or sends the reader elsewhere, without a figure of its own."""
+    return len(line) <= LONGEST and _COURTESY.match(line) is not None and asked.has_numbers_of(line)
+
+
+def _claims(line: str, asked: _Asked) -> bool:
     """Whether a sentence that refuses says more than that: a number or a name of its own, or many words."""
-    bare = _CITED.sub(" ", sentence)
-    if not set(_DIGITS.findall(bare)) <= set(_DIGITS.findall(prompt)):
+    if not asked.has_numbers_of(line):
         return True
-    asked = set(stems(prompt))
-    words = WORD.findall(bare)
-    own = {found for found in map(stem, words) if found} - asked - _REFUSING_WORDS
+    words = WORD.findall(_CITED.sub(" ", line))
+    own = {found for found in map(stem, words) if found} - asked.words - _REFUSING_WORDS
     named = any(word[0].isupper() and stem(word) in own for word in words[1:])
     return named or len(own) > OWN_WORDS

@@ -23,7 +23,7 @@ from areopage.gate.stopwatch import Stopwatch
 
 MOST_REASONS = 50  # unsupported years and amounts that are told
 _YEAR = re.compile(r"\b(19|20)\d{2}\b")
-# \b\d{1,3}(?:,\d{3})*(?:\.\d+)?\s?(?:€|\$|usd|eur)\b read from its end, so that a long row of numbers costs no more than its length.
+# \b\d{1,3}(?:,\d{3})*(?:\.\d+)?\s?(?:€|\$|usd|eur)\b read from its end: a long row of numbers costs no more than its length.
 _AMOUNT_BACKWARDS = re.compile(r"\b(?:€|\$|dsu|rue)\s?(?:\d+\.)?(?:\d{3},)*\d{1,3}\b")
 _CURRENCY = re.compile(r"€|\$|usd|eur")
 
@@ -99,11 +99,11 @@ def _reasons(
     if irrelevant:
         reasons.append(Reason(code="not_relevant", decisive=True, value=retrieval.best, threshold=bounds.relevance))
 
-    def tell(code: ReasonCode, **values: float) -> None:
-        reasons.append(Reason(code=code, decisive=not irrelevant, **values))
+    def tell(code: ReasonCode, value: float | None, threshold: float) -> None:
+        reasons.append(Reason(code=code, decisive=not irrelevant, value=value, threshold=threshold))
 
     if too_long:
-        tell("too_long", threshold=float(config.max_characters))
+        tell("too_long", None, float(config.max_characters))
         return tuple(reasons)
     sentence = 0
     for place in missing[:MOST_REASONS]:
@@ -112,9 +112,9 @@ def _reasons(
         index = sentence if sentence < len(checks) and checks[sentence].start <= place.start else None
         reasons.append(Reason(code="unsupported_year_or_amount", decisive=not irrelevant, place=place, sentence=index))
     if retrieval.scored and retrieval.confidence < bounds.confidence:
-        tell("low_confidence", value=retrieval.confidence, threshold=bounds.confidence)
+        tell("low_confidence", retrieval.confidence, bounds.confidence)
     if not cites_ok:
-        tell("no_citation", value=overlap, threshold=bounds.overlap)
+        tell("no_citation", overlap, bounds.overlap)
     return tuple(reasons)
 
 

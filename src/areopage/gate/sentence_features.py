@@ -6,153 +6,128 @@ from math import log1p
 
 from msgspec import Struct
 
-from areopage.gate.source import BEGINNING, Source
+from areopage.gate.source import Source
 from areopage.gate.tokens import WORD, is_light, stem
 
-NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
-MARKER = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
-# "(passage 2)", "according to document 3", "[doc1]": words about the documents, no words of theirs.
-CITATION = re.compile(r"\[[^\[\]\n]{1,40}\]|\b(?:passages?|documents?|sources?|extraits?|docs?)\s?#?((?:\d{1,3}\s?(?:,\s?)?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6})", re.IGNORECASE)
-NEGATION = re.compile(r"\b(?:not|no|never|none|without|cannot|unable|neither|nor|ne|pas|aucune?|jamais|sans|ni)\b|n['’]t\b|\bn['’]", re.IGNORECASE)
-ABSENCE = re.compile(
-    r"\b(?:not|no|n['’]t|cannot|unable|pas|aucune?|ne|impossible)\b[^.!?\n]{0,60}\b(?:mention|provid|specif|explicit|state[ds]?|includ|contain|information|address|discuss"
-    r"|indicat|clear|answer|determin|précis|mentionn|indiqu|contien|fourni|répon|trouv|inform|spécifi)",
+# Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
+CITATION = re.compile(
+    r"\[[^\[\]\n]{1,40}\]"
+    r"|\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
     re.IGNORECASE,
 )
-ADVICE = re.compile(
-    r"\b(?:important to (?:note|remember)|worth noting|keep in mind|recommend\w*|make sure|be sure|ensure|may vary|depending on|consult\w*|if you (?:have|need|are)|can help|should be"
-    r"|il est important|il convient|n['’]hésitez pas|veillez|assurez-vous|il est conseillé|recommandé)\b",
-    re.IGNORECASE,
+DIGIT = re.compile(r"[0-9]")
+NEGATIONS = frozenset(
+    "not no never none without cannot can't don't doesn't isn't aren't won't didn't unable neither nor pas aucun aucune jamais sans ni".split()
 )
-CLOSING = re.compile(
-    r"\b(?:let me know|feel free|i hope|happy to help|further (?:clarification|assistance|questions)|n['’]hésitez pas|j['’]espère|bien à vous)\b", re.IGNORECASE
-)
-SUMMARY = re.compile(
-    r"^\W*(?:overall|in (?:summary|conclusion|general)|based on|according to|here (?:are|is)|the (?:following|passages)|sure|en résumé|en conclusion|globalement|d['’]après|selon|voici)\b"
-    r"|:\W*$",
-    re.IGNORECASE,
-)
+CLOSINGS = (
+    "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
+    "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
+)  # fmt: skip
 
 
 class Word(Struct, frozen=True):
-    """A word of the answer that means something: its stem, where it stands, and whether the documents or the question know it."""
+    """A word of the answer that means something.
+
+    Args:
+        stem: what it is compared by.
+        start, end: its place in the response.
+        held, asked: whether the documents, or the question, have it.
+        light: a word unknown to the documents that states little by itself.
+    """
 
     stem: str
     start: int
     end: int
     held: bool
     asked: bool
-    near: bool
     light: bool
 
 
 class SentenceFacts(Struct, frozen=True):
-    """A sentence's words and features."""
+    """A sentence's words, its features by name, and the stretch of the documents that comes nearest (-1 for none)."""
 
     words: Sequence[Word]
+    unknown: Sequence[Word]
     features: Mapping[str, float]
     stretch: int
 
 
-def citations_blanked(text: str) -> str:
-    """The text with its citations replaced by as many spaces."""
-    return CITATION.sub(lambda match: " " * len(match.group()), text)
+class Answered(Struct):
+    """What the sentences of an answer are looked at with: the documents, the question's stems, and the stems said so far."""
+
+    source: Source
+    question: Set[str]
+    sentences: int
+    said: set[str]
 
 
-def read_words(sentence: str, offset: int, source: Source, question: Set[str]) -> list[Word]:
-    """The words of a sentence that mean something."""
+def sentence_facts(sentence: str, offset: int, index: int, answered: Answered) -> SentenceFacts:
+    """Look at a sentence, the `index`-th of the answer, that stands at `offset`."""
+    source = answered.source
+    words = _words(sentence, offset, answered)
+    if not words:
+        return SentenceFacts(words, (), {}, -1)
+    total = len(words)
+    roots = [word.stem for word in words]
+    distinct = set(roots)
+    unknown = [word for word in words if not (word.held or word.asked)]
+    strange = {word.stem for word in unknown}
+    new = len(strange - answered.said)
+    answered.said |= distinct
+    stretch, together = source.best_stretch(distinct)
+    pairs = list(zip(roots, roots[1:], strict=False))
+    held_pairs = len([pair for pair in pairs if pair in source.pairs])
+    coverage = sum([word.held for word in words]) / total
+    low = sentence.lower().replace("’", "'")
+    negated = denies(low)
+    features = {
+        "unknown": log1p(len(unknown)),
+        "unknown_count": float(len(unknown)),
+        "unknown_share": len(unknown) / total,
+        "unknown_light": log1p(sum([word.light for word in unknown])),
+        "unknown_run": float(_longest_run(words)),
+        "new": float(new),
+        "pairs_share": held_pairs / len(pairs) if pairs else coverage,
+        "pairs_missing": log1p(len(pairs) - held_pairs),
+        "scattered": max(0.0, coverage - together / len(distinct)),
+        "length": log1p(total),
+        "coverage": coverage,
+        "opens": float(index == 0 and answered.sentences > 1),
+        "closes": float(index == answered.sentences - 1 and answered.sentences > 1),
+        "position": index / max(1, answered.sentences - 1),
+        "courtesy": float(sentence.endswith("?") or any([closing in low for closing in CLOSINGS])),
+    }
+    if stretch >= 0:
+        denied = denies(source.place(stretch).text.lower().replace("’", "'"))
+        features["negation_alone"] = float(negated and not denied)
+        features["negation_lost"] = float(denied and not negated)
+    return SentenceFacts(words, unknown, features, stretch)
+
+
+def denies(low: str) -> bool:
+    """Whether a text, in lower case and with straight apostrophes, denies anything."""
+    return not NEGATIONS.isdisjoint(low.split())
+
+
+def _words(sentence: str, offset: int, answered: Answered) -> list[Word]:
+    """The words of a sentence that mean something, without its citations."""
+    stems, question = answered.source.stems, answered.question
+    if "[" in sentence or DIGIT.search(sentence):
+        sentence = CITATION.sub(lambda match: " " * len(match.group()), sentence)
     found = []
-    for match in WORD.finditer(citations_blanked(sentence)):
-        root = stem(match.group())
+    for match in WORD.finditer(sentence):
+        written = match.group()
+        root = stem(written)
         if root:
-            held, asked = root in source.stems, root in question
-            near = not held and len(root) >= BEGINNING and root[:BEGINNING] in source.beginnings
-            light = not held and is_light(match.group())
-            found.append(Word(root, offset + match.start(), offset + match.end(), held, asked, near, light))
+            held = root in stems
+            found.append(Word(root, offset + match.start(), offset + match.end(), held, root in question, not held and is_light(written)))
     return found
 
 
-def sentence_facts(sentence: str, offset: int, source: Source, question: Set[str], place: tuple[int, int], said: set[str]) -> SentenceFacts:
-    """Look at one sentence. `place` is its index and how many there are. `said` are the stems of the sentences before: it grows."""
-    words = read_words(sentence, offset, source, question)
-    total = len(words)
-    if not total:
-        return SentenceFacts(words, {}, -1)
-    known = [word.held or word.asked for word in words]
-    unknown = [word for word, is_known in zip(words, known, strict=True) if not is_known]
-    roots = [word.stem for word in words]
-    distinct = set(roots)
-    stretch, votes = source.best_stretch(distinct)
-    pairs = list(zip(roots, roots[1:], strict=False))
-    held_pairs = sum(pair in source.pairs for pair in pairs)
+def _longest_run(words: Sequence[Word]) -> int:
+    """The most unknown words that follow each other."""
     run = longest = 0
-    for is_known in known:
-        run = 0 if is_known else run + 1
+    for word in words:
+        run = 0 if word.held or word.asked else run + 1
         longest = max(longest, run)
-    names = [word for word in unknown if sentence[word.start - offset].isupper() and word.start > words[0].start]
-    numbers = [word for word in unknown if sentence[word.start - offset].isdigit()]
-    index, count = place
-    cited = _cited(sentence, source, distinct)
-    negative = bool(NEGATION.search(sentence))
-    there = bool(stretch >= 0 and NEGATION.search(source.place(stretch).text))
-    absence = bool(ABSENCE.search(sentence))
-    coverage = sum(word.held for word in words) / total
-    new = {word.stem: word for word in unknown if word.stem not in said}.values()
-    new_light = sum(word.light for word in new)
-    new_near = sum(word.near for word in new)
-    said |= distinct
-    features = {
-        "new": log1p(len(new)),
-        "new_n": float(len(new)),
-        "new_over": max(0.0, len(new) - 3.0),
-        "new_over5": max(0.0, len(new) - 5.0),
-        "new_light": log1p(new_light),
-        "new_near": log1p(new_near),
-        "new_rate": len(new) / total,
-        "novel": log1p(len(unknown)),
-        "novel_n": float(len(unknown)),
-        "novel_rate": len(unknown) / total,
-        "near": log1p(sum(word.near for word in unknown)),
-        "novel_light": log1p(sum(word.light for word in unknown)),
-        "novel_heavy": log1p(sum(not word.light for word in unknown)),
-        "novel_strange": log1p(sum(not (word.light or word.near) for word in unknown)),
-        "strange_rate": sum(not (word.light or word.near) for word in unknown)/total,
-        "novel_long": log1p(sum(len(word.stem) >= 5 for word in unknown)),
-        "coverage": coverage,
-        "run": float(longest),
-        "names": log1p(len(names)),
-        "numbers": log1p(len(numbers)),
-        "pairs": held_pairs / len(pairs) if pairs else coverage,
-        "pairs_missing": log1p(len(pairs) - held_pairs),
-        "stretch": votes / len(distinct),
-        "scattered": max(0.0, coverage - votes / len(distinct)),
-        "cited": float(cited is not None),
-        "misattributed": cited or 0.0,
-        "negation": float(negative),
-        "negation_alone": float(negative and not there),
-        "negation_lost": float(there and not negative),
-        "absence": float(absence),
-        "absence_held": coverage * absence,
-        "advice": float(bool(ADVICE.search(sentence))),
-        "summary": float(bool(SUMMARY.search(sentence))),
-        "closing": float(bool(CLOSING.search(sentence))),
-        "question": float("?" in sentence),
-        "length": log1p(total),
-        "asked": sum(word.asked for word in words) / total,
-        "position": index / max(1, count - 1),
-        "last": float(index == count - 1),
-        "first": float(index == 0),
-    }
-    return SentenceFacts(words, features, stretch)
-
-
-def _cited(sentence: str, source: Source, distinct: Set[str]) -> float | None:
-    """How much better another document holds the words than the cited ones; None where none is cited by its number."""
-    numbers = {int(digits) for match in CITATION.finditer(sentence) for digits in re.findall(r"\d{1,3}", match[1] or match[0])}
-    named = [number - 1 for number in numbers if 1 <= number <= len(source.held)]
-    if not named:
-        return None
-    size = len(distinct)
-    best = max(len(distinct & source.held[index]) / size for index in named)
-    others = [len(distinct & held) / size for index, held in enumerate(source.held) if index not in named]
-    return max(0.0, max(others, default=0.0) - best)
+    return longest

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence, Set
 
 from areopage.cases.records import Document
 from areopage.gate.records import Place
-from areopage.gate.tokens import WORD, stem
+from areopage.gate.tokens import parted, stem
 
 STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
-BEGINNING = 5  # letters: words that share them are mostly of one family (misaligned, misalignment)
 MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an answer's cost is bounded
 
 
@@ -18,7 +17,6 @@ class Source:
     Attributes:
         stems: the stems of all documents.
         held: the same for each document, in their order.
-        beginnings: their first five letters.
         pairs: stems that follow each other in a document, words that mean nothing alone left out.
     """
 
@@ -35,20 +33,20 @@ class Source:
         for index, document in enumerate(documents):
             words = self._read(index, document.text, wanted)
             if document.title:
-                words += map(stem, WORD.findall(document.title))
+                words += map(stem, parted(document.title).split())
             filled = list(filter(None, words))
             self.held.append(frozenset(filled))
             stems.update(filled)
             self.pairs.update(zip(filled, filled[1:], strict=False))
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
         self.stems: Set[str] = stems
-        self.beginnings: Set[str] = frozenset(word[:BEGINNING] for word in stems)
 
     def _read(self, index: int, text: str, wanted: Set[str]) -> list[str]:
         """The stems of a document's words in order; notes in which stretches the wanted ones stand."""
         found: list[str] = []
-        for start, end in _cuts(text):
-            words = list(map(stem, WORD.findall(text, start, end)))
+        clean = parted(text)
+        for start, end in _cuts(clean):
+            words = list(map(stem, clean[start:end].split()))
             found += words
             number = len(self._stretches)
             for word in wanted.intersection(words):

@@ -96,6 +96,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
         chosen: for the risk that was asked for; `alternatives` for others, each by itself at the same confidence.
         now: what the thresholds do that hold without tuning; its `risk` is the one asked for, which nothing promises.
         needed: how many labels would do; only told where the risk cannot be certified.
+        guess: where nothing is certified, the loosest threshold that keeps the risk among these very labels, else the one that
+            comes nearest: it promises nothing. None where no answer can be delivered.
     """
 
     ask: Ask
@@ -109,6 +111,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     alternatives: tuple[Outcome, ...]
     now: Outcome
     needed: Needed | None
+    guess: float | None
 
     @property
     def certified(self) -> bool:
@@ -167,6 +170,7 @@ def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
         ),
         now=_as_it_is(kept, config, ask),
         needed=None if certified else needed(steps, len(kept), ask.risk, confidence, ask.control),
+        guess=None if certified else _guess(steps, len(kept), ask),
     )
 
 
@@ -257,6 +261,16 @@ def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
         grounded=grounded,
         false_alarms=grounded - (len(delivered) - wrong),
     )
+
+
+def _guess(steps: Sequence[Step], rows: int, ask: Ask) -> float | None:
+    """The loosest threshold that keeps the risk among the labels at hand, else the one with the smallest risk."""
+    some = [step for step in steps if step.taken]
+    if not some:
+        return None
+    of = {step: step.taken if ask.control == "delivered" else rows for step in some}
+    kept = [step for step in some if step.wrong / of[step] <= ask.risk]
+    return kept[-1].threshold if kept else min(some, key=lambda step: (step.wrong + 0.5) / (of[step] + 1)).threshold
 
 
 def _as_it_is(rows: Sequence[Scored], config: GateConfig, ask: Ask) -> Outcome:

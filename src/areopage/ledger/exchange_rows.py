@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
@@ -121,10 +121,18 @@ def exchange_of(row: Row[Any]) -> Exchange:
     )
 
 
-def conditions_of(filter: ExchangeFilter) -> list[ColumnElement[bool]]:
-    """What a filter asks of rows of `exchanges`."""
+def conditions_of(filter: ExchangeFilter, *, scan: bool = False) -> list[ColumnElement[bool]]:
+    """What a filter asks of rows of `exchanges`.
+
+    Args:
+        scan: written so that no index is sought in by time, verdict or collection: whoever counts goes through the index that
+            lies in his order, which is quicker than to fetch rows of a period one by one, and to sort them.
+    """
     one = exchanges.c
-    asked = narrow_conditions(filter, one.at, one.verdict, one.origin, one.collection)
+    columns: tuple[ColumnElement[Any], ...] = (one.at, one.verdict, one.origin, one.collection)
+    if scan:
+        columns = tuple(func.coalesce(column, column) for column in columns)
+    asked = narrow_conditions(filter, *columns)
     if filter.question is not None:
         asked.append(one.question_key == question_key(filter.question))
     if filter.unlabelled:

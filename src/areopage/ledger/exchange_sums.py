@@ -29,7 +29,11 @@ def summed(connection: Connection, filter: ExchangeFilter) -> ExchangeSummary:
     """Counts of the exchanges that a filter lets through."""
     one = exchanges.c
     columns = (one.verdict, one.mode, one.response_lang, one.confidence_bin, one.unsupported_bin)
-    found = select(*columns, func.count().label("rows")).where(*conditions_of(filter)).group_by(*columns)
+    found = (
+        select(*columns, func.count().label("rows"))
+        .where(*conditions_of(filter, scan=filter.question is None))
+        .group_by(*columns)
+    )
     verdicts, modes, languages = Counter[str](), Counter[str](), Counter[str]()
     confidences, unsupported = [0] * BINS, [0] * BINS
     for row in connection.execute(found):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -29,7 +30,7 @@ _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
 class Chunk(Struct, frozen=True, kw_only=True):
     """A piece of a document that is found, shown and cited as one.
 
-    `key` identifies it for good (a hash of source, text, and which of several equal texts of the source it is), `id` is what an
+    `key` identifies it for good (a hash of its file, its text, and which of several equal texts there it is), `id` is what an
     answer cites; `position` counts from 0 in the document, `page` from 1.
     """
 
@@ -42,6 +43,11 @@ class Chunk(Struct, frozen=True, kw_only=True):
     page: int | None = None
     headings: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
+
+    @property
+    def point(self) -> str:
+        """The id of its point in the vector store."""
+        return str(UUID(self.key[:32]))
 
     @property
     def embedded(self) -> str:
@@ -58,28 +64,26 @@ class Cutting(Struct, frozen=True, kw_only=True):
     language: str
 
 
-def cut(document: SourceText, source: str, title: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
+def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
     """The chunks of a document in order.
 
     Args:
-        source: where it comes from.
-        title: what it is called where it does not say so itself.
-        stem: what its chunks' ids begin with where it has none of its own.
+        file: what tells its file from all others.
+        stem: the file's name without its ending: its title where it has none, and what its chunks' ids begin with.
     """
-    named = document.title or title
     pieces = list(_pieces(document.parts, cutting))
     own = document.id if OWN_ID.fullmatch(document.id) else ""
     seen: Counter[str] = Counter()
     for position, (text, part, headings) in enumerate(pieces):
         seen[text] += 1
-        key = sha256("\0".join((source, document.item, str(seen[text]), text)).encode("utf-8", "replace")).hexdigest()
+        key = sha256("\0".join((file, document.item, str(seen[text]), text)).encode("utf-8", "replace")).hexdigest()
         mark = key[:SHORTEST_MARK]
         yield Chunk(
             key=key,
             id=own if own and len(pieces) == 1 else f"{own or slug(document.id or stem)}-{mark}",
             text=text,
-            title=named,
-            source=document.source or source,
+            title=document.title or stem,
+            source=document.source or file,
             position=position,
             page=part.page,
             headings=headings,

@@ -1,7 +1,7 @@
 """The schema of `rag.yml`: where the documents are, who embeds and who answers, what the gate decides by, and what users read."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -79,6 +79,7 @@ class GenerationSection(Section):
     """Who answers: a model reference (`provider:model`); `structured` asks for JSON with `answer` and `cited_ids`.
 
     `max_chars` is how much of each document the model is shown. `url` and `api_key` (may be `env:NAME`) override the provider's.
+    `options` go to the model as they are, under its provider's names (`stop`, `top_p`, `seed`, ...).
     """
 
     model: str = "ollama:llama3.1"
@@ -90,6 +91,7 @@ class GenerationSection(Section):
     structured: bool = False
     max_chars: Count = 2000
     instructions: dict[str, str] = {}
+    options: dict[str, Any] = {}
 
 
 class GreyBandSection(Section):

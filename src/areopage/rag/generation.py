@@ -111,7 +111,7 @@ def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]
         "temperature": section.temperature,
         "num_predict": section.max_tokens,
         "num_ctx": min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW),
-    }
+    } | section.options
 
 
 def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:

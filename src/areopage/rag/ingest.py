@@ -1,32 +1,25 @@
 """Ingestion: a folder's documents, cut and embedded, into a collection; again and again, each time only what changed."""
 
-import random
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from areopage.errors import DatasetError, UnknownCollection
+from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.chunking import VERSION, Chunk, Cutting, cut
-from areopage.rag.collection import LOCAL_LIMIT, RECORD, CollectionRecord, CollectionState, VectorStore, vector_of
-from areopage.rag.config import FieldsSection, RagConfig
-from areopage.rag.embedding import Embedder, EmbedderIdentity
+from areopage.rag.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
+from areopage.rag.config import RagConfig
+from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.points import Held, Points
 from areopage.rag.reading import Found, RowFields, SourceText, Unread, find_files, read_documents
-from areopage.rag.retriever import agree, at, measure_backgrounds
+from areopage.rag.retriever import agree, measure_backgrounds
 from areopage.rag.similarity import Background, shipped_backgrounds
 
-if TYPE_CHECKING:
-    from qdrant_client.http.models import PointStruct
-
 SAMPLE = 300  # chunks that the similarity background is measured on
+BLOCK = 1024 * 1024
 GROWN = 1.25  # it is measured anew when a collection has grown or shrunk by so much since
-REMOVED_AT_ONCE = 500
 
 
 class IngestProgress(Struct, frozen=True, kw_only=True):
@@ -64,26 +57,8 @@ class IngestReport(Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
 
 
-class _Marks(Struct, frozen=True, kw_only=True):
-    """What a point's payload remembers: its file, how that was read (the hash of content and settings), how many chunks it gave, and
-    the hash of the payload."""
-
-    file: str
-    recipe: str = ""
-    chunks: int = 0
-    digest: str = ""
-
-
-class _Held(Struct, frozen=True):
-    """A point that the collection has."""
-
-    point: str
-    id: str
-    marks: _Marks
-
-
 class Ingestion:
-    """One run over one folder. What is written is complete file by file: a run that was broken off is taken up by the next."""
+    """One run over one folder. Each file is sealed when it is complete: a run that was broken off is taken up by the next one."""
 
     def __init__(
         self,
@@ -102,101 +77,189 @@ class Ingestion:
         source: what all documents are said to come from; "" leaves each its own, else its path.
         fields: of JSON Lines.
         prune: remove the chunks of files that are gone from the folder.
+
+        Raises:
+            ConfigError: the overlap is as long as a chunk.
         """
-        self._store, self._embedder, self._progress = store, embedder, progress
-        self._name = collection or config.section.store.collection
-        self._source, self._rows, self._prune = source, fields or RowFields(), prune
-        self._fields = config.section.store.fields
-        self._batch = config.section.embedding.batch
-        self._calibrate = config.section.embedding.calibrate
         cutting = config.section.ingestion
         if cutting.overlap >= cutting.chunk_size:
             raise config.fault("must be less than chunk_size", "ingestion", "overlap")
         self._cutting = Cutting(size=cutting.chunk_size, overlap=cutting.overlap, language=config.section.language)
-        self._done = self._total = self._embedded = self._kept = self._removed = self._unchanged = 0
+        self._store, self._embedder, self._progress = store, embedder, progress
+        self._name = collection or config.section.store.collection
+        self._points = Points(store, embedder, self._name, config.section.store.fields, config.section.embedding.batch)
+        self._source, self._rows, self._prune = source, fields or RowFields(), prune
+        self._calibrate = config.section.embedding.calibrate
+        self._source_field = config.section.store.fields.source
+        self._done = self._total = self._unchanged = self._kept = 0
         self._unread: list[Unread] = []
         self._remarks: list[str] = []
-        # Ids that are taken, by the point that has them.
-        self._ids: dict[str, str] = {}
 
     async def run(self, folder: Path) -> IngestReport:
-        """Bring the collection up to date with the folder (or with one file).
+        """Bring the collection up to date with a folder, or with one file.
 
         Raises:
             DatasetError: there is no such folder, or nothing in it can be read.
             StorageError: the store cannot be reached or written, or another embedder filled the collection.
             ModelError: the texts cannot be embedded.
         """
-        root = folder.resolve().name if folder.is_dir() else ""
-        files, unread = find_files(folder)
+        root, whole, files, unread = _files(folder)
         self._unread += unread
         if not files:
-            raise DatasetError(f"{folder} holds no file that can be read{_first_of(unread)}")
+            reason = f": {unread[0].file}: {unread[0].reason}" if unread else ""
+            raise DatasetError(f"{folder} holds no file that can be read{reason}")
         self._total = sum(file.size for file in files)
         identity = await self._embedder.identity()
-        state = await self._opened(identity)
-        held = await self._points()
+        await self._open(identity)
+        held = await self._points.held()
         for file in files:
-            key = f"{root}/{file.name}" if root else file.name
-            await self._file(file, key, held.pop(key, {}))
+            await self._file(file, root + file.name, held.pop(root + file.name, {}))
             self._done += file.size
-            self._tell()
-        missing = {file.file for file in self._unread}
-        gone = sorted(key for key in held if key.startswith(f"{root}/") and key.removeprefix(f"{root}/") not in missing) if root else []
-        if self._prune:
-            for key in gone:
-                await self._remove(list(held[key]))
-        state = await self._calibrated(identity)
-        return self._report(state, len(files), gone)
+            self._tell(0)
+        await self._points.flush()
+        there = {root + file.file for file in unread}
+        gone = sorted(key for key in held if key.startswith(root) and key not in there) if whole else []
+        for key in gone if self._prune else ():
+            self._points.remove(held[key])
+        await self._points.flush()
+        return self._report(await self._measured(identity), len(files), gone)
 
-    async def _opened(self, identity: EmbedderIdentity) -> CollectionState:
-        """The collection, made where it is missing."""
+    async def _open(self, identity: EmbedderIdentity) -> None:
+        """Make the collection where it is missing.
+
+        Raises:
+            StorageError: another embedder filled it.
+        """
         try:
             state = await self._store.state(self._name)
         except UnknownCollection:
             await self._store.create(self._name, identity.dimension, CollectionRecord(embedder=identity, backgrounds={}))
-            await self._store.index(self._name, [self._fields.source])
-            state = await self._store.state(self._name)
+            await self._store.index(self._name, [self._source_field])
+            return
         agree(state, identity)
-        if state.record is None:
-            self._remarks.append(
-                f"the collection {self._name!r} was made by another system: it is taken for {identity}'s from now on; "
-                "chunks that other systems put there stay"
+        if state.vector:
+            raise StorageError(
+                f"the vectors of the collection {self._name!r} have a name: it can be searched, not filled; name another"
             )
-        return state
+        if state.record is None:
+            self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
 
-    async def _points(self) -> dict[str, dict[str, _Held]]:
-        """What the collection has of our making: file -> point -> what is known of it."""
-        held: dict[str, dict[str, _Held]] = defaultdict(dict)
-        async for point in self._store.each(self._name, (self._fields.id, RECORD)):
-            marks = (point.payload or {}).get(RECORD)
-            if not isinstance(marks, Mapping):
-                continue
-            id = str(at(point.payload, self._fields.id) or "")
-            one = _Held(str(point.id), id, msgspec.convert(marks, _Marks))
-            held[one.marks.file][one.point] = one
-            self._ids[id] = one.point
-        return held
-
-    async def _file(self, file: Found, key: str, held: dict[str, _Held]) -> None:
+    async def _file(self, file: Found, key: str, held: dict[str, Held]) -> None:
         """Bring one file's chunks up to date."""
         try:
             recipe = self._recipe(file)
-            known = {one.marks.recipe: one.marks.chunks for one in held.values()}
-            if held and known == {recipe: len(held)}:
+            if any(one.recipe == recipe and one.chunks == len(held) for one in held.values()):
                 self._unchanged += 1
                 self._kept += len(held)
                 return
-            stale = dict(held)
-            async for batch in self._changed(file, key, recipe, stale):
-                await self._write(batch)
+            await self._changed(file, key, recipe, held)
         except DatasetError as error:
             self._unread.append(Unread(file=file.name, reason=str(error).removeprefix(f"{file.path}: ")))
-            return
         except OSError as error:
             self._unread.append(Unread(file=file.name, reason=f"cannot be read: {error.strerror}"))
-            return
-        await self._remove(list(stale))
-        await self._finish(key, recipe, held, stale)
-"""
-"""
+
+    async def _changed(self, file: Found, key: str, recipe: str, held: dict[str, Held]) -> None:
+        """Write what is new in a file, seal its last chunk, and then remove what is no longer in it."""
+        stale = dict(held)
+        seen: set[str] = set()
+        last: Chunk | None = None
+        read = 0
+        for chunk in self._chunks(file, key):
+            read += len(chunk.text)
+            self._tell(min(read, file.size))
+            if chunk.key in seen:
+                continue
+            seen.add(chunk.key)
+            if last is not None:
+                await self._add(last, key, stale)
+            last = chunk
+        if last is None:
+            self._unread.append(Unread(file=file.name, reason="holds no text"))
+        else:
+            await self._add(last, key, stale, recipe=recipe, chunks=len(seen))
+        self._points.remove(stale)
+
+    async def _add(self, chunk: Chunk, key: str, stale: dict[str, Held], *, recipe: str = "", chunks: int = 0) -> None:
+        """One chunk; `stale` loses the point that it has already."""
+        known = stale.pop(chunk.point, None)
+        self._kept += known is not None
+        await self._points.add(chunk, key, known, recipe=recipe, chunks=chunks)
+
+    def _chunks(self, file: Found, key: str) -> Iterator[Chunk]:
+        """The chunks of all documents of a file; what cannot be read is noted."""
+        stem = Path(file.name).stem
+        for document in read_documents(file, self._rows):
+            if isinstance(document, Unread):
+                self._unread.append(document)
+                continue
+            yield from cut(self._sourced(document, file), key, stem, self._cutting)
+
+    def _sourced(self, document: SourceText, file: Found) -> SourceText:
+        """A document that says where it comes from."""
+        return structs.replace(document, source=self._source or document.source or file.name)
+
+    def _recipe(self, file: Found) -> str:
+        """What tells whether a file has to be read again: its content, and all that its chunks depend on."""
+        settings = (VERSION, self._cutting, self._source, self._rows)
+        made = sha256(repr(settings).encode())
+        with file.path.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                made.update(block)
+        return made.hexdigest()[:32]
+
+    async def _measured(self, identity: EmbedderIdentity) -> CollectionState:
+        """The collection as it is now, its similarity background measured anew where it has changed much."""
+        state = await self._store.state(self._name)
+        record = state.record or CollectionRecord(embedder=identity, backgrounds={})
+        before = record.measured_chunks
+        if record.backgrounds and (not self._calibrate or before / GROWN <= state.chunks <= before * GROWN):
+            return state
+        shipped = shipped_backgrounds(identity)
+        if state.chunks and (self._calibrate or not shipped):
+            vectors = await self._sample(state)
+            backgrounds = await measure_backgrounds(self._embedder, vectors)
+            record = CollectionRecord(embedder=identity, backgrounds=backgrounds, measured_chunks=state.chunks)
+        else:
+            record = CollectionRecord(embedder=identity, backgrounds=shipped)
+        await self._store.remember(self._name, record)
+        return await self._store.state(self._name)
+
+    async def _sample(self, state: CollectionState) -> Vectors:
+        """The vectors of some chunks, drawn by their ids, which are as good as random and always the same."""
+        points = [vector_of(point, "") async for point in self._store.each(self._name, (), vectors=True, limit=SAMPLE)]
+        return np.asarray(points, dtype=np.float32)
+
+    def _tell(self, part: int) -> None:
+        """Say how far it is."""
+        self._progress(IngestProgress(done=self._done + part, total=self._total, embedded=self._points.embedded))
+
+    def _report(self, state: CollectionState, files: int, gone: list[str]) -> IngestReport:
+        """What the run did."""
+        if self._store.local and state.chunks > LOCAL_LIMIT:
+            self._remarks.append(
+                f"a folder serves {LOCAL_LIMIT:,} chunks well; there are {state.chunks:,}: run a Qdrant server and set store.url"
+            )
+        return IngestReport(
+            collection=self._name,
+            files=files,
+            unchanged=self._unchanged,
+            embedded=self._points.embedded,
+            kept=self._kept,
+            removed=self._points.removed,
+            gone=tuple(gone),
+            unread=tuple(self._unread),
+            chunks=state.chunks,
+            backgrounds=state.record.backgrounds if state.record else {},
+            remarks=tuple(self._remarks),
+        )
+
+
+def _files(folder: Path) -> tuple[str, bool, list[Found], list[Unread]]:
+    """What begins the keys of a folder's files, whether it is a folder, its files, and those that cannot be read.
+
+    Raises:
+        DatasetError: there is no such folder.
+    """
+    whole = folder.is_dir()
+    place = folder.resolve()
+    return f"{(place if whole else place.parent).name}/", whole, *find_files(folder)

@@ -44,6 +44,7 @@ class _Page(HTMLParser):
         self._pieces: list[str] = []
         self._path: list[tuple[int, str]] = []
         self._heading: list[str] | None = None
+        self._own = ""  # the heading of the section that is being read
         self._in_title = False
         # The tag whose content nobody sees, and how many of its name are open; "" outside of one.
         self._silent, self._depth = "", 0
@@ -95,9 +96,9 @@ class _Page(HTMLParser):
             self._heading = None
         lines = [" ".join(line.split()).strip(" |") for line in "".join(self._pieces).split("\n")]
         body = "\n".join(filter(None, lines))
-        if body:
+        if len(body) > len(self._own):
             self.parts.append(Part(text=body, headings=tuple(name for _, name in self._path)))
-        self._pieces = []
+        self._pieces, self._own = [], ""
 
     def _end_heading(self, level: int) -> None:
         name = " ".join("".join(self._heading or ()).split())
@@ -105,7 +106,7 @@ class _Page(HTMLParser):
         if name:
             self._path = [(above, title) for above, title in self._path if above < level]
             self._path.append((level, name))
-            self._pieces = [name, "\n"]
+            self._pieces, self._own = [name, "\n"], name
 
     def _separate(self, tag: str) -> None:
         """Blocks begin a line, cells are set apart."""

@@ -57,14 +57,17 @@ def _plain(value: object) -> object:
 
 
 def _sections(text: str) -> list[Part]:
-    """The sections in order; each keeps its own heading as its first line. A `#` inside a code block is no heading."""
+    """The sections in order; each keeps its own heading as its first line, and one without text is left out.
+
+    A `#` inside a code block is no heading.
+    """
     parts: list[Part] = []
     path: list[tuple[int, str]] = []
     lines: list[str] = []
-    fence = ""
+    fence, titled = "", 0
 
     def close() -> None:
-        if any(line.strip() for line in lines):
+        if any(line.strip() for line in lines[titled:]):
             parts.append(Part(text="\n".join(lines).strip("\n"), headings=tuple(name for _, name in path)))
         lines.clear()
 
@@ -79,6 +82,7 @@ def _sections(text: str) -> list[Part]:
             path[:] = [(level, above) for level, above in path if level < len(heading[1])]
             path.append((len(heading[1]), name))
             lines.append(name)
+            titled = 1
         else:
             lines.append(line)
     close()

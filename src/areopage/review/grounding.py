@@ -33,6 +33,9 @@ class Storage(Struct, frozen=True, kw_only=True):
     max_chars: int = 500
 
 
+KEEP_ALL = Storage()
+
+
 def find_exchange(ledger: Ledger, id: str) -> Exchange:
     """An exchange by its id.
 
@@ -74,7 +77,7 @@ def label_exchange(
 
 
 def settle_exchange(
-    ledger: Ledger, id: str, rater: str, settlement: Settlement, *, now: datetime, storage: Storage = Storage()
+    ledger: Ledger, id: str, rater: str, settlement: Settlement, *, now: datetime, storage: Storage = KEEP_ALL
 ) -> Release:
     """Release or refuse a held-back answer, once and for all, with an entry in the audit log.
 
@@ -107,7 +110,7 @@ def review_exchange(
     note: str = "",
     origin: Origin,
     now: datetime,
-    storage: Storage = Storage(),
+    storage: Storage = KEEP_ALL,
 ) -> tuple[GroundingLabel, Release]:
     """Label and settle in one go: everything is checked before anything is written.
 
@@ -143,7 +146,7 @@ def checked_label(
         raise UserError(f"grounded {grounded[:40]!r}: use yes, partly or no")
     marked = tuple(sorted(set(sentences)))
     known = len(exchange.decision.sentences) if exchange.decision else 0
-    if marked and not (0 <= marked[0] and marked[-1] < known):
+    if marked and (marked[0] < 0 or marked[-1] >= known):
         wrong = marked[0] if marked[0] < 0 else marked[-1]
         raise UserError(f"there is no sentence {wrong + 1}: the answer has {known}")
     if marked and word == "yes":

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from areopage.errors import StorageError
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange
+from areopage.ledger.stored_exchange import stored_exchange
 from areopage.server.context import ServerContext
 
 Store = Callable[[Sequence[Exchange]], object]
@@ -146,8 +147,13 @@ class DecisionWriter:
 
 
 def keeper_of(context: ServerContext) -> Store:
-    """What commits exchanges to a server's ledger."""
-    return Exchanges(context.ledger).add
+    """What commits exchanges to a server's ledger, with what the storage policy leaves of their texts."""
+    storage, exchanges = context.config.section.storage, Exchanges(context.ledger)
+
+    def keep(given: Sequence[Exchange]) -> None:
+        exchanges.add([stored_exchange(one, storage.text, storage.max_chars) for one in given])
+
+    return keep
 
 
 async def until(event: asyncio.Event, seconds: float) -> None:

@@ -79,9 +79,7 @@ class Server(uvicorn.Server):
             await self.lifespan.shutdown()
 
 
-def run_server(
-    config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say, rag: "RagConfig | None" = None
-) -> None:
+def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say, rag: "RagConfig | None" = None) -> None:
     """Serve until SIGTERM or Ctrl-C: then requests are finished, the worker is stopped, and what is left is said.
 
     Args:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -46,8 +47,10 @@ class ThresholdsSection(Section):
 
 
 class GateSection(Section):
-    """The whole file, as `areopage.gate.config.GateConfig` explains it. `grounding` is a file of weights or `default`; left out it
-    is `default`, or nothing at all under v1_1, which asks no model."""
+    """The whole file, as `areopage.gate.config.GateConfig` explains it.
+
+    `grounding` is a file of weights or `default`; left out it is `default`, or nothing at all under v1_1, which asks no model.
+    """
 
     profile: Literal["default", "v1_1"] = "default"
     mended_patterns: bool = False
@@ -199,10 +202,10 @@ def config_text(config: GateConfig, weights: str | None) -> str:
         _line("max_characters", config.max_characters, "a longer answer is held back unread"),
     ]
     if weights is not None:
-        lines.append(_line("grounding", _scalar(weights), "weights of the grounding model: a file, or default"))
+        lines.append(_line("grounding", weights, "weights of the grounding model: a file, or default"))
     if config.tuned:
         lines += ["", "# Where thresholds and weights come from"]
-        lines.append(yaml.safe_dump({"tuned": msgspec.to_builtins(config.tuned)}, allow_unicode=True, sort_keys=False).rstrip())
+        lines.append(_dumped({"tuned": msgspec.to_builtins(config.tuned)}).rstrip())
     return "\n".join(lines) + "\n"
 
 
@@ -211,9 +214,10 @@ def _line(key: str, value: object, says: str) -> str:
     return f"{f'{key}: {shown}':<42} # {says}"
 
 
-def _scalar(text: str) -> str:
-    """A text as YAML writes it."""
-    return yaml.safe_dump(text, allow_unicode=True, width=10_000).removesuffix("...\n").strip()
+def _dumped(data: dict[str, Any]) -> str:
+    """Data as YAML, with its accents as they are unless some other sign would not come back."""
+    text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+    return text if yaml.safe_load(text) == data else yaml.safe_dump(data, sort_keys=False)
 
 
 def _free_name(folder: Path, weights: bytes) -> str:
@@ -238,4 +242,5 @@ def _replace(path: Path, content: bytes) -> None:
     except OSError as fault:
         raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what led here has been said
+            temporary.unlink(missing_ok=True)

@@ -11,13 +11,14 @@ from areopage.gate.records import GateVerdict, Reason
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.store import Ledger
-from areopage.monitor.storage import CUT, Policy, stored_text
+from areopage.monitor.storage import Policy, stored_text
 from areopage.report.gate.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.wording import explain
 
 PORTION = 200
 MOST_NAMES = 12  # collections, sources or languages that a table shows
 MOST_REASONS = 8  # of one answer
+CUT = "…"
 
 Warned = tuple[str, int]
 
@@ -180,7 +181,8 @@ def outward(parts: Sequence[Piece], policy: Policy, max_chars: int) -> tuple[Pie
         return ()
     if policy != "truncated":
         return tuple(Piece(stored_text(part.text, policy, max_chars), part.marked) for part in parts)
-    kept, left = [], max_chars
+    kept: list[Piece] = []
+    left = max_chars
     for part in parts:
         if len(part.text) > left:
             return (*kept, Piece(part.text[: max(0, left - 1)] + CUT, part.marked))

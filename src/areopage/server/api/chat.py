@@ -1,9 +1,9 @@
-"""`/v1/chat`: a question answered through the gate, as one reply or as a stream of events; and what people made of those held back."""
+"""`/v1/chat`: questions answered through the gate, as a reply or as events; and what people made of answers held back."""
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -38,7 +38,10 @@ router = APIRouter(prefix="/v1/chat", tags=["chat"])
 
 
 @router.post(
-    "", responses=answers_with(ChatReply, 200, 400, 404, 413, 415, 502, 504), openapi_extra=takes(ChatRequest), summary="Ask a question"
+    "",
+    responses=answers_with(ChatReply, 200, 400, 404, 413, 415, 502, 504),
+    openapi_extra=takes(ChatRequest),
+    summary="Ask a question",
 )
 async def chat(request: Request, actor: Writer) -> Response:
     """Retrieve, generate, check, and answer; with `Accept: text/event-stream` each step is an event, the answer the last one."""
@@ -75,6 +78,8 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
     exchange = exchanges.get(id) if release else None
     if release is None or exchange is None or not actor.may_see(exchange.collection):
         raise Refusal(404, "unknown_answer", f"no answer with the id {id[:128]!r} was held back")
+    if exchange.erased:
+        return HeldReply(id=id, state="refused", text="")
     if release.text:
         Audit(context_of(request).ledger).note(actor.name, "read", id)
     return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
@@ -117,9 +122,7 @@ async def streamed(request: Request, pipeline: Pipeline, question: ChatQuestion)
         spent, began = time.perf_counter() - began, time.perf_counter()
         return event("node", {"node": step["node"], "seconds": round(spent, 6)})
 
-    return StreamingResponse(
-        events(first, steps, shown, question.collection), media_type=EVENTS, headers=EVENT_HEADERS
-    )
+    return StreamingResponse(events(first, steps, shown, question.collection), media_type=EVENTS, headers=EVENT_HEADERS)
 
 
 async def events(
@@ -140,7 +143,7 @@ async def events(
         yield event("error", {"error": {"code": "misconfigured", "message": message}})
 
 
-async def with_signs_of_life(steps: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any] | None]:
+async def with_signs_of_life(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any] | None, None]:
     """The steps, and None where the next one takes long: proxies close connections on which nothing moves."""
     while True:
         coming = asyncio.ensure_future(anext(steps, None))

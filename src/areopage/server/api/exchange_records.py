@@ -14,7 +14,7 @@ MOST_QUESTION = 20_000
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
 
-Collection = Annotated[str, Meta(max_length=128, description="Where to look; \"\" takes the configured one.", examples=[""])]
+Collection = Annotated[str, Meta(max_length=128, description='Where to look; "" takes the configured one.', examples=[""])]
 Label = Annotated[str, Meta(max_length=128, description="A name of yours that keys may be scoped to.", examples=["handbook"])]
 Session = Annotated[str, Meta(max_length=128, description="Your own id of the conversation.", examples=["chat-4711"])]
 Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
@@ -208,7 +208,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     admin's key may give another.
     """
 
-    grounded: Grounded | None = None
+    grounded: Grounded
     sentences: Annotated[list[Annotated[int, Meta(ge=0, le=100_000)]], Meta(max_length=1000)] = []
     note: Annotated[str, Meta(max_length=MOST_NOTE)] = ""
     action: Literal["release", "refuse"] | None = None
@@ -217,9 +217,8 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class StoredVerdict(Struct, frozen=True, kw_only=True):
-    """What is known after a verdict: whether a label was stored, and how a held-back answer stands."""
+    """What is known after a verdict: whose it is, and how the answer stands; `state` is null where it was never held back."""
 
     id: str
     rater: str
-    labelled: bool
     state: ReleaseState | None

@@ -1,21 +1,20 @@
 """`/v1/exchanges`: answers on their way out, what became of them, and what people say of those that were held back."""
 
 from datetime import UTC
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.errors import StorageError, UserError
+from areopage.errors import NotHeldBack, StorageError, UserError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.report.gate.wording import explain
-from areopage.review.grounding import label_exchange, settle_exchange
+from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange
 from areopage.server.access import RANK, Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.exchange_records import (
@@ -88,7 +87,9 @@ def latest(
     return json_response(latest_of(found))
 
 
-@router.delete("/exchanges/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
+@router.delete(
+    "/exchanges/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts"
+)
 def erase(request: Request, id: str, actor: Admin) -> Response:
     """Its texts, its labels' notes and its release go, down to the bytes; what is counted of it stays."""
     context = context_of(request)
@@ -145,7 +146,7 @@ def entry_of(one: Exchange) -> ExchangeEntry:
     return ExchangeEntry(**entry_fields(one))
 
 
-def entry_fields(one: Exchange) -> dict[str, object]:
+def entry_fields(one: Exchange) -> dict[str, Any]:
     """The fields that lists and single exchanges share."""
     return {
         "id": one.id,
@@ -202,11 +203,35 @@ def latest_of(one: Exchange) -> Latest:
     return Latest(metrics={"timestamp": moment, "question": one.question, **one.metrics}, snapshot=snapshot)
 
 
-def store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVerdict) -> StoredVerdict:
-    """Store a label, and settle the answer where that is asked for; it blocks.
+def store_verdict(
+    context: ServerContext, actor: Actor, id: str, given: GivenVerdict, *, origin: Literal["api", "web"] = "api"
+) -> StoredVerdict:
+    """Store a label, and settle the answer where that is asked for; it blocks. The audit log names who sent them, too.
 
     Raises:
         Refusal: 404, no such exchange; 409, somebody settled it before, or it was never held back; 422, a field is wrong.
         StorageError: the ledger cannot be written.
     """
-    raise NotImplementedError
+    exchange = found_by(context, actor, id)
+    rater, ledger = given.rater or actor.name, context.ledger
+    said: dict[str, Any] = {"sentences": given.sentences, "note": given.note, "origin": origin, "now": context.now()}
+    if given.text is not None and given.action != "release":
+        raise Refusal(422, "invalid", "text: goes with the action release alone")
+    try:
+        if given.action is None:
+            label_exchange(ledger, exchange.id, rater, given.grounded, **said)
+        else:
+            policy = context.config.section.storage
+            settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
+            kept = Storage(policy=policy.text, max_chars=policy.max_chars)
+            review_exchange(ledger, exchange.id, rater, given.grounded, settlement, storage=kept, **said)
+    except StorageError:
+        raise
+    except NotHeldBack as fault:
+        raise Refusal(409, "settled", str(fault)) from None
+    except UserError as fault:
+        raise Refusal(422, "invalid", str(fault)) from None
+    if rater != actor.name and not actor.keyless:
+        Audit(ledger).note(actor.name, "label", exchange.id, f"in the name of {rater}")
+    release = Exchanges(ledger).release(exchange.id)
+    return StoredVerdict(id=exchange.id, rater=rater, state=release.state if release else None)

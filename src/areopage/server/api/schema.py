@@ -13,6 +13,7 @@ FAULTS = {
     401: "No key, or a wrong one.",
     403: "The key may not do this, or a page of another site sent it.",
     404: "There is no such answer, or no such collection.",
+    409: "Somebody settled this answer before, or it was never held back.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not answer for this host.",

@@ -97,3 +97,8 @@ def review_url(id: str) -> str:
     if id in (".", ".."):
         return f"/review/?id={quote(id)}"
     return f"/review/{quote(id, safe='')}"
+
+
+def gate_url(id: str) -> str:
+    """The page of an answer on its way out."""
+    return f"/gate/{quote(id, safe='')}"

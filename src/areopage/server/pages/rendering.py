@@ -1,8 +1,9 @@
 """Pages out of templates: in the reader's language, escaped always, built once per application.
 
 Every page extends `base.html.j2`. What a template has: `lang`, `say`, `count`, `standing`, `unfit`, `standing_of_judge`, `asset`,
-`answer_url`, `review_url`, `version`; the filters of `pages.formats`; of the request: `here` (its path), `languages` (code and
-link of each), `actor` (None where nobody had to sign in), `csrf()` for the hidden field of a form.
+`answer_url`, `gate_url`, `review_url`, `version`; the filters of `pages.formats`; of the request: `here` (its path), `languages`
+(code and link of each), `actor` (None where nobody had to sign in), `csrf()` for the hidden field of a form, `can_ask` (whether
+this server answers questions).
 """
 
 import hashlib
@@ -25,7 +26,8 @@ from areopage.report.agreement import AGREEMENT_WORDS
 from areopage.report.charts import STYLES
 from areopage.report.languages import LANGUAGES, WORDS_FILE, Language, typeset
 from areopage.server.access import actor_of, csrf_token
-from areopage.server.pages.formats import answer_url, filters_of, review_url
+from areopage.server.context import context_of
+from areopage.server.pages.formats import answer_url, filters_of, gate_url, review_url
 from areopage.server.pages.standings import standing_of_judge, standing_text
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -90,6 +92,7 @@ def environment(language: Language, assets: Mapping[str, str]) -> Environment:
         standing_of_judge=standing_of_judge,
         asset=assets.__getitem__,
         answer_url=answer_url,
+        gate_url=gate_url,
         review_url=review_url,
         version=__version__,
     )
@@ -158,6 +161,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
                 "languages": [(name, link_in(request, name)) for name in LANGUAGES],
                 "csrf": partial(csrf_token, request),
                 "actor": actor_of(request),
+                "can_ask": context_of(request).rag is not None,
             }
             | values
         )

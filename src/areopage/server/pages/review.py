@@ -1,7 +1,8 @@
 """Pages on which people label answers, without knowing what the judge said until they have."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
@@ -15,15 +16,18 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.erasure import is_erased
+from areopage.ledger.exchange_rows import HELD
+from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label, QualityScore, ReviewItem, Submission
+from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.review.label import MAX_NOTE, MAX_RATER, label_answer, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
 from areopage.server.access import Actor, checked_form, require
 from areopage.server.context import context_of
-from areopage.server.pages.formats import review_url
+from areopage.server.pages.formats import gate_url, review_url
 from areopage.server.pages.rendering import YEAR_SECONDS, language, language_code, render
 
 RATER_COOKIE = "areopage_rater"
@@ -40,11 +44,18 @@ router = APIRouter(include_in_schema=False)
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """A line of the queue. Why the answer is there is not shown: it would tell what the judge thinks of it."""
+    """A line of the queue. Why the answer is there is not shown: it would tell what the judge thinks of it. Only an answer that
+    the gate holds back is called so, as somebody waits for it."""
 
     item: ReviewItem
     question: str
     raters: int
+    address: str
+
+    @property
+    def held(self) -> bool:
+        """Whether the gate holds the answer back."""
+        return self.item.why == HELD
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -76,16 +87,10 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 @router.get("/review")
 def show_queue(request: Request, reader: Reader) -> Response:
-    """The answers that wait for this rater's label."""
+    """The answers that wait for this rater's label, and those that the gate holds back in what he may see."""
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), rater_of(request, reader)
-    items = queue.open_items(rater or None, limit=SHOWN)
-    given = Labels(ledger).current_of([item.submission_id for item in items])
-    raters = [{who for id, who, _ in given if id == item.submission_id} for item in items]
-    lines = [
-        Waiting(item=item, question=prompt_of(Submissions(ledger).get(item.submission_id)), raters=len(who))
-        for item, who in zip(items, raters, strict=True)
-    ]
+    lines = list(islice(lines_of(ledger, reader, rater), SHOWN))
     return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=queue.count_open(), shown=SHOWN)
 
 
@@ -94,10 +99,10 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
     """An answer whose id cannot stand in a path; else the next one that waits for this rater, behind a number of the queue."""
     if id:
         return show_answer(request, id, reader)
-    queue, rater = ReviewQueue(context_of(request).ledger), rater_of(request, reader) or None
+    ledger, rater = context_of(request).ledger, rater_of(request, reader)
     bounded = min(max(after, 0), 2**31 - 1)
-    found = queue.open_items(rater, limit=1, after=bounded) or queue.open_items(rater, limit=1)
-    return RedirectResponse(review_url(found[0].submission_id) if found else "/review", 303)
+    found = next(lines_of(ledger, reader, rater, after=bounded), None) or next(lines_of(ledger, reader, rater), None)
+    return RedirectResponse(found.address if found else "/review", 303)
 
 
 @router.get("/review/{id:path}")
@@ -143,9 +148,33 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     response = RedirectResponse(further if fields.get("then") == "next" else review_url(id), 303)
     if writer.keyless:
         response.set_cookie(
-            RATER_COOKIE, quote(rater_name(rater), safe=""), max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/review"
+            RATER_COOKIE, quote(rater_name(rater), safe=""), max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/"
         )
     return response
+
+
+def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
+    """What waits for a rater behind a number of the queue, read in portions, without answers of collections beyond his scope.
+
+    Args:
+        rater: "" for somebody whose name is not known yet.
+    """
+    queue, exchanges = ReviewQueue(ledger), Exchanges(ledger)
+    while items := queue.open_items(rater or None, limit=SHOWN, after=after):
+        given = Labels(ledger).current_of([item.submission_id for item in items])
+        said = exchanges.labels([item.submission_id for item in items if item.why == HELD])
+        for item in items:
+            id = item.submission_id
+            if item.why != HELD:
+                raters = len({who for labelled, who, _ in given if labelled == id})
+                yield Waiting(item=item, question=prompt_of(Submissions(ledger).get(id)), raters=raters, address=review_url(id))
+                continue
+            exchange = exchanges.get(id)
+            if exchange is not None and reader.may_see(exchange.collection):
+                yield Waiting(item=item, question=exchange.question, raters=len(said.get(id, ())), address=gate_url(id))
+        if len(items) < SHOWN:
+            return
+        after = items[-1].number
 
 
 def label_page(

@@ -1,0 +1,220 @@
+"""`areopage gate tune`: thresholds for a stated risk, from answers that people have labelled."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from msgspec import Struct
+
+from areopage.cli.gate_options import (
+    CollectionOption,
+    LedgerOption,
+    SinceOption,
+    UntilOption,
+    gate_ledger,
+    gate_settings,
+    scope_of,
+)
+from areopage.cli.rag_options import RagOption
+
+if TYPE_CHECKING:
+    from areopage.cli.gate_labels import LabelSet
+    from areopage.gate.config import GateConfig
+    from areopage.gate.labelled import Labelled
+    from areopage.gate.risk import Control
+    from areopage.gate.tuning import Ask, Scored, Tuning
+
+NOT_CERTIFIED = 1
+LEDGER = "ledger"
+
+
+class Tuned(Struct, frozen=True, kw_only=True):
+    """What came out, with the configuration that it was measured with and what the model was refitted on, if it was."""
+
+    tuning: "Tuning"
+    config: "GateConfig"
+    refit: dict[str, Any] | None
+
+
+def tune(
+    labels: Annotated[
+        list[str],
+        typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (several times), or the ledger's."),
+    ],
+    risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="The share of ungrounded ones allowed.")] = 0.02,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="How certain that must be.")] = 0.95,
+    of: Annotated[
+        str, typer.Option("--of", metavar="delivered|all|average", help="Of which answers: see the reference.")
+    ] = "delivered",
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Fit the model on half of the groups; the other half certifies.")
+    ] = False,
+    grey_band: Annotated[bool, typer.Option("--grey-band", help="Choose a second threshold, with a judge between both.")] = False,
+    precision: Annotated[
+        float, typer.Option("--precision", metavar="SHARE", help="Of those held back above the grey band, so many ungrounded.")
+    ] = 0.5,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="The rules to begin with; default: shipped.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="DIR", help="Where gate.yml goes; without it nothing is written.")
+    ] = None,
+    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Who chose, for the file's own record.")] = "",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which answer of a group counts; which groups fit a model.")] = 0,
+    force_uncertified: Annotated[
+        bool, typer.Option("--force-uncertified", help="Write the threshold that comes nearest where none is certain.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a gate.yml that stands there.")] = False,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    collection: CollectionOption = None,
+    rag: RagOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Choose thresholds that keep a stated risk with a stated certainty, and say what they cost; exit code 1 if none does."""
+    from areopage.cli.gate_tune_show import tuning_lines
+    from areopage.errors import UserError
+    from areopage.gate.tuning import Ask
+    from areopage.suites.gate import load_gate_config
+
+    ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
+    refuse_nonsense(ask)
+    base = load_gate_config(config)
+    if output is not None and not force and (output / "gate.yml").exists():
+        raise UserError(f"{output / 'gate.yml'} is there already: choose another folder, or replace it with --force")
+    if labels == [LEDGER]:
+        with gate_ledger(gate_settings(rag, ledger)) as opened:
+            from areopage.cli.gate_labels import labels_of_ledger
+
+            given = labels_of_ledger(opened, scope_of(since, until, collection))
+    else:
+        given = file_labels(labels, [since, until, collection])
+    found = tuned(given, ask, base, refit=refit)
+    typer.echo("\n".join(tuning_lines(found.tuning)))
+    certain = found.tuning.certified and not given.skewed
+    if given.skewed:
+        typer.echo(f"\nNOT certified for the traffic: {given.skewed}. Label answers drawn at random from all of them", err=True)
+    if output is not None and (certain or force_uncertified):
+        typer.echo(f"written to {write(found, given, output, who=who, certain=certain)}", err=True)
+    elif not certain and output is not None:
+        typer.echo("nothing was written (--force-uncertified writes all the same)", err=True)
+    if not certain:
+        raise typer.Exit(NOT_CERTIFIED)
+
+
+def control_of(named: str) -> "Control":
+    """Which risk is meant.
+
+    Raises:
+        UserError: there is no such one.
+    """
+    from areopage.errors import UserError
+    from areopage.gate.risk import CONTROLS
+
+    for control in CONTROLS:
+        if named == control:
+            return control
+    raise UserError(f"--of {named!r}: use one of {', '.join(CONTROLS)}")
+
+
+def refuse_nonsense(ask: "Ask") -> None:
+    """Refuse shares that are none.
+
+    Raises:
+        UserError: one of them lies outside of (0, 1).
+    """
+    from areopage.errors import UserError
+
+    for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
+        if not 0.0 < share < 1.0:
+            raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
+
+
+def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> "LabelSet":
+    """The labels of files.
+
+    Raises:
+        UserError: the ledger is named among files, or an option is given that only narrows the ledger.
+        DatasetError: a file cannot be read.
+    """
+    from areopage.cli.gate_labels import labels_of_files
+    from areopage.errors import UserError
+
+    if LEDGER in labels:
+        raise UserError("--labels: give files, or ledger alone")
+    if any(narrowing):
+        raise UserError("--since, --until and --collection narrow --labels ledger, not a file")
+    return labels_of_files([Path(name) for name in labels])
+
+
+def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> Tuned:
+    """Fit if wished, look at every answer, choose.
+
+    Raises:
+        UserError: the labels do not serve, or the profile has no threshold to choose.
+    """
+    from msgspec.structs import replace
+
+    from areopage.errors import UserError
+    from areopage.gate.refit import refit as fit_half
+    from areopage.gate.tuning import tune as choose
+
+    config, rows, said = base, given.rows, None
+    try:
+        if refit:
+            made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()})
+            config, rows = replace(base, grounding=made.model), made.unseen
+            said = {"fitted_rows": len(made.fitted), "certified_rows": len(rows)}
+        return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)
+    except ValueError as fault:
+        raise UserError(f"--labels: {fault}") from None
+
+
+def scored_rows(rows: "Sequence[Labelled]", config: "GateConfig") -> "list[Scored]":
+    """Every row as the gate sees it, whatever its thresholds.
+
+    Raises:
+        ValueError: the profile asks no grounding model.
+    """
+    from areopage.cli.pace import Pace
+    from areopage.gate.tuning import open_gate, scored
+
+    gate, pace = open_gate(config), Pace("tune", len(rows))
+    found: list[Scored] = []
+    for number, row in enumerate(rows, 1):
+        found.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
+        pace.moved(number)
+    pace.finish()
+    return found
+
+
+def write(found: Tuned, given: "LabelSet", output: Path, *, who: str, certain: bool) -> Path:
+    """Write the configuration with its statement.
+
+    Raises:
+        UserError: not even a threshold to guess at.
+        StorageError: the folder cannot be written.
+    """
+    from areopage import __version__
+    from areopage.errors import UserError
+    from areopage.gate.statement import fingerprint_of, statement_of
+    from areopage.gate.tuning import tuned_config
+    from areopage.suites.gate import write_gate_config
+
+    tuning = found.tuning
+    deliver = tuning.chosen.threshold if tuning.certified else tuning.guess
+    if deliver is None:
+        raise UserError("other rules hold back every labelled answer: there is no threshold to write")
+    labels: dict[str, Any] = {"source": given.source, "rows": len(given.rows), "sha256": fingerprint_of(given.rows)}
+    if given.skewed:
+        labels["skewed"] = given.skewed
+    statement = statement_of(
+        tuning, by=who, at=_today(), program=__version__, labels=labels, deliver=deliver, refit=found.refit
+    ) | {"certified": certain}
+    return write_gate_config(tuned_config(found.config, tuning, statement, deliver), output)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

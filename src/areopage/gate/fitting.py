@@ -1,0 +1,206 @@
+"""Fit the grounding model: two logistic regressions with a ridge penalty, one on sentences and one on answers.
+
+The answers' model is fitted on what the sentences' model says of answers that it has not seen, so that neither trusts the other
+too much. Everything is deterministic for a given seed.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.cases.records import Document
+from areopage.gate.answer_features import answer_features
+from areopage.gate.examine import examine
+from areopage.gate.grounding import GroundingModel
+from areopage.gate.linear import Linear, Weight
+
+Floats = NDArray[np.float64]
+
+SENTENCE_FEATURES = {
+    "unknown": "logarithm of 1 + the number of words that neither the documents nor the question have",
+    "unknown_count": "the number of those words",
+    "unknown_share": "their share of the sentence's words",
+    "unknown_light": "logarithm of 1 + how many of them state little by themselves (important, various, généralement)",
+    "unknown_run": "the most of them that follow each other",
+    "pairs_missing": "logarithm of 1 + the number of neighbouring words that are no neighbours in any document",
+    "scattered": "how much of what the documents hold stands in other places than the one that comes nearest",
+    "length": "logarithm of 1 + the number of words that mean something",
+    "opens": "1 for the first sentence of several",
+    "closes": "1 for the last sentence of several",
+    "position": "where in the answer the sentence stands, from 0 to 1",
+}
+ANSWER_FEATURES = {
+    "expected": "logarithm of the expected number of unsupported sentences",
+    "invented": "logarithm of 1 + the new words of the claims, as far as a claim has more than three of them",
+}
+SENTENCE_PENALTY, ANSWER_PENALTY = 10.0, 3.0
+INNER_FOLDS = 5
+STEPS = 50
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A labelled answer.
+
+    Args:
+        unsupported: the places (start, end) of what the documents do not support; None where only the whole answer is labelled.
+        ungrounded: whether the answer says anything unsupported.
+        group: rows of one group (the same documents) are never on both sides of a fold.
+    """
+
+    prompt: str
+    response: str
+    documents: tuple[Document, ...]
+    language: str
+    ungrounded: bool
+    unsupported: tuple[tuple[int, int], ...] | None
+    group: str
+
+
+class Table(Struct, frozen=True):
+    """The features of all rows.
+
+    Attributes:
+        sentences: one line for each claim, (claims, features); `labels` whether it is unsupported, NaN where nobody said;
+            `rows` to which answer it belongs; `new` its new words.
+        answers: whether each answer is ungrounded; `groups` a number for each answer's group.
+    """
+
+    sentences: Floats
+    labels: Floats
+    rows: NDArray[np.int64]
+    new: Floats
+    answers: Floats
+    groups: NDArray[np.int64]
+
+
+def tabulate(rows: Sequence[Row]) -> Table:
+    """Look at all answers once."""
+    lines: list[list[float]] = []
+    labels: list[float] = []
+    owners: list[int] = []
+    new: list[float] = []
+    for number, row in enumerate(rows):
+        for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
+            if one.claim:
+                lines.append([one.facts.features[name] for name in SENTENCE_FEATURES])
+                labels.append(_label(row, one.span.start, one.span.end))
+                owners.append(number)
+                new.append(one.facts.features["new"])
+    names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
+    return Table(
+        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
+        np.array(labels, dtype=np.float64),
+        np.array(owners, dtype=np.int64),
+        np.array(new, dtype=np.float64),
+        np.array([row.ungrounded for row in rows], dtype=np.float64),
+        np.array([names[row.group] for row in rows], dtype=np.int64),
+    )
+
+
+def _label(row: Row, start: int, end: int) -> float:
+    """Whether a sentence is unsupported: 1 or 0, NaN where only its ungrounded answer is labelled."""
+    if not row.ungrounded:
+        return 0.0
+    if row.unsupported is None:
+        return float("nan")
+    return float(any(first < end and last > start for first, last in row.unsupported))
+
+
+def fit(rows: Sequence[Row], *, name: str = "grounding", provenance: dict[str, Any] | None = None, seed: int = 0) -> GroundingModel:
+    """The model that fits these answers.
+
+    Raises:
+        ValueError: all answers carry the same label, or no sentence claims anything.
+    """
+    table = tabulate(rows)
+    return fit_table(table, np.arange(len(rows)), name=name, provenance=provenance or {}, seed=seed)
+
+
+def fit_table(table: Table, used: NDArray[np.int64], *, name: str, provenance: dict[str, Any], seed: int) -> GroundingModel:
+    """The model that fits some of a table's answers; see `fit`."""
+    if not len(table.sentences) or len(set(table.answers[used].tolist())) < 2:
+        raise ValueError("labels: answers of both kinds are wanted, grounded and ungrounded, that claim something")
+    sentence = _sentence_model(table, used)
+    inner = folds(table.groups, INNER_FOLDS, seed)
+    lines: list[list[float]] = []
+    kept: list[int] = []
+    for fold in range(INNER_FOLDS):
+        held_out = used[inner[used] == fold]
+        rest = used[inner[used] != fold]
+        model = _sentence_model(table, rest) if len(rest) and len(held_out) else sentence
+        for row, features in answers_of(table, model, held_out).items():
+            lines.append([features[key] for key in ANSWER_FEATURES])
+            kept.append(row)
+    answer = _ridge(np.array(lines), table.answers[kept], ANSWER_FEATURES, ANSWER_PENALTY)
+    return GroundingModel(name=name, provenance=provenance, sentence=sentence, answer=answer)
+
+
+def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
+    """The features of answers that claim something, by their row."""
+    logits = logits_of(sentence, table.sentences)
+    found: dict[int, dict[str, float]] = {}
+    order = np.argsort(table.rows, kind="stable")
+    first = np.searchsorted(table.rows[order], used, side="left")
+    last = np.searchsorted(table.rows[order], used, side="right")
+    for row, start, stop in zip(used.tolist(), first.tolist(), last.tolist(), strict=True):
+        own = order[start:stop]
+        if len(own):
+            found[row] = answer_features(logits[own].tolist(), table.new[own].tolist())
+    return found
+
+
+def logits_of(linear: Linear, lines: Floats) -> Floats:
+    """The log odds of many lines at once; the same as `Linear.logit` of each."""
+    weights = np.array([part.weight for part in linear.weights])
+    means = np.array([part.mean for part in linear.weights])
+    scales = np.array([part.scale for part in linear.weights])
+    logits: Floats = np.clip((lines - means) / scales @ weights + linear.bias, -30.0, 30.0)
+    return logits
+
+
+def folds(groups: NDArray[np.int64], number: int, seed: int) -> NDArray[np.int64]:
+    """A fold for each row; groups stay together."""
+    shuffled = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
+    chosen: NDArray[np.int64] = shuffled[groups] % number
+    return chosen
+
+
+def _sentence_model(table: Table, used: NDArray[np.int64]) -> Linear:
+    """The sentences' model; where only whole answers are labelled, an ungrounded one's worst-looking sentence stands for it."""
+    mine = np.isin(table.rows, used)
+    lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]
+    column = list(SENTENCE_FEATURES).index("unknown_count")
+    for row in np.unique(rows[np.isnan(labels)]):
+        own = np.flatnonzero(rows == row)
+        labels[own] = np.nan
+        labels[own[np.argmax(lines[own, column])]] = 1.0
+    known = ~np.isnan(labels)
+    return _ridge(lines[known], labels[known], SENTENCE_FEATURES, SENTENCE_PENALTY)
+
+
+def _ridge(lines: Floats, labels: Floats, says: dict[str, str], penalty: float) -> Linear:
+    """Logistic regression on standardised features by Newton's method; the bias is not penalised."""
+    means, scales = lines.mean(axis=0), lines.std(axis=0)
+    scales = np.where(scales > 1e-9, scales, 1.0)
+    inputs = np.column_stack([(lines - means) / scales, np.ones(len(lines))])
+    penalties = np.append(np.full(lines.shape[1], penalty), 1e-6)
+    weights = np.zeros(lines.shape[1] + 1)
+    for _ in range(STEPS):
+        chances = 1.0 / (1.0 + np.exp(-np.clip(inputs @ weights, -30.0, 30.0)))
+        slope = inputs.T @ (chances - labels) + penalties * weights
+        curve = (inputs * (chances * (1.0 - chances))[:, None]).T @ inputs + np.diag(penalties)
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    parts = zip(says.items(), weights, means, scales, strict=False)
+    return Linear(
+        bias=round(float(weights[-1]), 4),
+        weights=tuple(
+            Weight(feature=name, weight=round(float(weight), 4), mean=round(float(mean), 4), scale=round(float(scale), 4), says=text)
+            for (name, text), weight, mean, scale in parts
+        ),
+    )

@@ -1,0 +1,241 @@
+"""Take the logs of an older system into the ledger: rows of figures, each with its response and its snapshot.
+
+Rows are joined by their question and the nearest time. Nothing is dropped in silence: lines that cannot be used are rejected,
+each with its reason; fields that contradict each other are taken as they are, and listed. Importing again adds nothing twice.
+"""
+
+import tempfile
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.cases.records import RejectedRow
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Exchange
+from areopage.ledger.store import Ledger
+from areopage.rag.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
+from areopage.rag.old_logs import Difference, Kind, Logged, differences, exchange_of, kind_of, logged, moment_of, text_in
+
+NEAR = 5.0
+"""Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""
+
+BATCH = 500
+MOST_LISTED = 100_000
+TOLD_EVERY = 1_000_000
+
+Reject = Callable[[RejectedRow], None]
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    """What became of the logs.
+
+    Args:
+        rows: rows of figures, responses and snapshots that were read.
+        added, known: exchanges that are new, and that the ledger had already.
+        verdicts: what became of the answers, those that were known as well.
+        joined: exchanges with a response, and with a snapshot.
+        contradictions: fields that do not follow from the others, by name; `differences` lists them, up to 100,000.
+        rejected: lines that were not taken.
+    """
+
+    files: int
+    rows: dict[str, int]
+    added: int
+    known: int
+    verdicts: dict[str, int]
+    joined: dict[str, int]
+    contradictions: dict[str, int]
+    differences: tuple[Difference, ...]
+    rejected: int
+
+
+class Entry(Struct, frozen=True, order=True):
+    """Where a response or a snapshot stands; ordered by time."""
+
+    at: float
+    file: int
+    start: int
+    size: int
+    line: int
+
+
+class Shelf:
+    """Responses, or snapshots, by their question; each is taken once."""
+
+    def __init__(self) -> None:
+        self._entries: dict[bytes, list[Entry]] = {}
+        self.count = 0
+
+    def put(self, question: str, entry: Entry) -> None:
+        """Note where one stands."""
+        insort(self._entries.setdefault(key_of(question), []), entry)
+        self.count += 1
+
+    def take(self, question: str, at: datetime) -> Entry | None:
+        """The one of this question that lies nearest in time, if any is near; nobody else gets it then."""
+        entries = self._entries.get(key_of(question), [])
+        moment = at.timestamp()
+        right = bisect_left(entries, moment, key=lambda entry: entry.at)
+        near = [place for place in (right - 1, right) if 0 <= place < len(entries)]
+        best = min(near, key=lambda place: abs(entries[place].at - moment), default=None)
+        if best is None or abs(entries[best].at - moment) > NEAR:
+            return None
+        return entries.pop(best)
+
+    def left(self) -> Iterator[Entry]:
+        """Those that nobody took, by their place."""
+        yield from sorted((one for entries in self._entries.values() for one in entries), key=lambda one: (one.file, one.start))
+
+
+def key_of(question: str) -> bytes:
+    """What stands for a question in memory."""
+    return sha256(question.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def import_logs(
+    ledger: Ledger, places: Sequence[Path], *, zone: tzinfo, reject: Reject, progress: Progress = lambda _done, _total: None
+) -> Imported:
+    """Take logs into the ledger, as exchanges of the origin `import`.
+
+    Args:
+        places: files, and folders that are searched.
+        zone: that times are in which name none.
+        reject: is given every line that is not taken.
+
+    Raises:
+        DatasetError: a place does not exist, or holds no logs.
+        StorageError: the ledger cannot be written; what came before is in it.
+    """
+    with tempfile.TemporaryDirectory(prefix="areopage-") as workspace:
+        files = find_logs(places, Path(workspace))
+        return Import(ledger, files, zone, reject, progress).run()
+
+
+class Import:
+    """One import: first where responses and snapshots stand is noted, then rows of figures go in one after another."""
+
+    def __init__(self, ledger: Ledger, files: Sequence[LogFile], zone: tzinfo, reject: Reject, progress: Progress) -> None:
+        self._exchanges = Exchanges(ledger)
+        self._files, self._zone, self._reject, self._progress = files, zone, reject, progress
+        self._total, self._done = 2 * sum(file.size for file in files), 0
+        self._responses, self._snapshots = Shelf(), Shelf()
+        self._batch: list[Exchange] = []
+        self._rows, self._verdicts, self._joined, self._contradictions = (Counter[str]() for _ in range(4))
+        self._differences: list[Difference] = []
+        self._added = self._given = self._rejected = 0
+
+    def run(self) -> Imported:
+        """Do it."""
+        for number, piece, kind in self._read():
+            self._note(number, piece, kind)
+        for _, piece, kind in self._read():
+            if kind == "metrics" and piece.record is not None:
+                self._take(piece, piece.record)
+        self._take_snapshots()
+        self._flush()
+        for entry in self._responses.left():
+            self._refuse(self._files[entry.file], entry.line, "no row of figures belongs to this response", self._text(entry))
+        return Imported(
+            files=len(self._files),
+            rows=dict(self._rows),
+            added=self._added,
+            known=self._given - self._added,
+            verdicts=dict(self._verdicts),
+            joined=dict(self._joined),
+            contradictions=dict(self._contradictions),
+            differences=tuple(self._differences),
+            rejected=self._rejected,
+        )
+
+    def _read(self) -> Iterator[tuple[int, Piece, Kind | None]]:
+        told = self._done
+        for number, file in enumerate(self._files):
+            for piece in pieces(file):
+                self._done += piece.size
+                yield number, piece, kind_of(piece.record) if piece.record is not None else None
+                if self._done - told >= TOLD_EVERY:
+                    told = self._done
+                    self._progress(self._done, self._total)
+        self._progress(self._done, self._total)
+
+    def _note(self, number: int, piece: Piece, kind: Kind | None) -> None:
+        """First reading: count, reject what is nothing, and note where responses and snapshots stand."""
+        if piece.record is None or kind is None:
+            reason = piece.reason or "neither a row of figures, nor a response, nor a snapshot"
+            self._refuse(piece.file, piece.line, reason, piece.content or str(piece.record))
+            return
+        self._rows[kind] += 1
+        if kind == "metrics":
+            return
+        inner = piece.record if kind == "response" else piece.record["metrics"]
+        try:
+            if not isinstance(inner, dict):
+                raise ValueError("metrics: not an object")  # noqa: TRY301, TRY004 - one way out for all that is wrong
+            question, at = (
+                piece.record.get("question"),
+                moment_of(inner.get("timestamp", piece.record.get("timestamp")), self._zone),
+            )
+            if not isinstance(question, str):
+                raise ValueError("question: missing, or not a text")  # noqa: TRY301, TRY004
+        except ValueError as fault:
+            self._refuse(piece.file, piece.line, str(fault), str(piece.record))
+            return
+        shelf = self._responses if kind == "response" else self._snapshots
+        shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
+
+    def _take(self, piece: Piece, record: dict[str, Any]) -> None:
+        """Second reading: a row of figures, with what belongs to it."""
+        try:
+            row = logged(record, self._zone)
+        except ValueError as fault:
+            self._refuse(piece.file, piece.line, str(fault), str(record))
+            return
+        response, snapshot = self._responses.take(row.question, row.at), self._snapshots.take(row.question, row.at)
+        self._put(row, piece.file, piece.line, response, snapshot)
+
+    def _take_snapshots(self) -> None:
+        """Snapshots whose row of figures is in no log: they hold it themselves."""
+        for entry in list(self._snapshots.left()):
+            file = self._files[entry.file]
+            snapshot = read_again(file, entry.start, entry.size)
+            try:
+                row = logged(
+                    {"question": snapshot.get("question"), "timestamp": snapshot.get("timestamp")} | snapshot["metrics"],
+                    self._zone,
+                )
+            except ValueError as fault:
+                self._refuse(file, entry.line, f"metrics: {fault}", text_in(snapshot, "question"))
+                continue
+            self._put(row, file, entry.line, self._responses.take(row.question, row.at), entry)
+
+    def _put(self, row: Logged, file: LogFile, line: int, response: Entry | None, snapshot: Entry | None) -> None:
+        found = differences(row, str(file.named), line)
+        self._contradictions.update(one.field for one in found)
+        self._differences += found[: max(0, MOST_LISTED - len(self._differences))]
+        exchange = exchange_of(row, self._record(response), self._record(snapshot))
+        self._verdicts[exchange.verdict] += 1
+        self._joined.update({"response": response is not None, "snapshot": snapshot is not None})
+        self._batch.append(exchange)
+        if len(self._batch) == BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._added += self._exchanges.add(self._batch)
+        self._given += len(self._batch)
+        self._batch.clear()
+
+    def _record(self, entry: Entry | None) -> dict[str, Any] | None:
+        return None if entry is None else read_again(self._files[entry.file], entry.start, entry.size)
+
+    def _text(self, entry: Entry) -> str:
+        return text_in(self._record(entry), "question")
+
+    def _refuse(self, file: LogFile, line: int, reason: str, content: str) -> None:
+        self._rejected += 1
+        self._reject(RejectedRow(file=str(file.named), row=line, reason=reason, content=content[:500]))

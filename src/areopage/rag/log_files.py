@@ -1,0 +1,147 @@
+"""Find the logs of an older system, and read them record by record: JSON Lines, packed or not, and snapshots of one file each."""
+
+import gzip
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.rows import MAX_RECORD, clip, is_deep
+from areopage.errors import DatasetError
+
+LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+WHOLE = (".json", ".json.gz")
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes are read, and how many there are."""
+
+
+class LogFile(Struct, frozen=True, kw_only=True):
+    """A file: where it was named, where it lies unpacked, and whether it is one record as a whole."""
+
+    named: Path
+    path: Path
+    whole: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes, unpacked."""
+        return self.path.stat().st_size
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """A record with its place, or why there is none. `line` is 1-based."""
+
+    file: LogFile
+    line: int
+    start: int
+    size: int
+    record: dict[str, Any] | None = None
+    reason: str = ""
+    content: str = ""
+
+
+def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
+    """The log files among files and in folders, in order; packed ones are unpacked into a workspace.
+
+    Raises:
+        DatasetError: a place does not exist, no file is found, or one cannot be unpacked.
+    """
+    found: list[LogFile] = []
+    for place in places:
+        if not place.exists():
+            raise DatasetError(f"{place}: no such file or folder")
+        named = files_in(place) if place.is_dir() else [place]
+        for path in named:
+            name = path.name.lower()
+            if not name.endswith((*LINES, *WHOLE)):
+                raise DatasetError(f"{path}: the logs are .jsonl or .json files, maybe packed (.gz)")
+            unpacked = unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
+            found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
+    if not found:
+        raise DatasetError(f"{', '.join(map(str, places))}: no .jsonl or .json file is in there")
+    return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The log files below a folder, in order; links to folders are not followed."""
+    found = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(root, name) for name in sorted(names) if is_log(name)]
+    return found
+
+
+def is_log(name: str) -> bool:
+    """Whether a file of this name may hold logs."""
+    return not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))
+
+
+def unpack(path: Path, place: Path) -> Path:
+    """Unpack a file.
+
+    Raises:
+        DatasetError: it is no such file, or ends too early.
+    """
+    try:
+        with gzip.open(path, "rb") as packed, place.open("wb") as unpacked:
+            shutil.copyfileobj(packed, unpacked)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
+        raise DatasetError(f"{path}: not a whole packed file ({fault}): copy it again, or unpack it yourself") from None
+    return place
+
+
+def pieces(file: LogFile) -> Iterator[Piece]:
+    """Every record of a file, and every line that is none."""
+    if file.whole:
+        if file.size > MAX_RECORD:
+            yield too_long(file, 1, 0, file.size)
+            return
+        yield read_piece(file, 1, 0, file.path.read_bytes())
+        return
+    start, line = 0, 0
+    with file.path.open("rb") as stream:
+        while content := stream.readline(MAX_RECORD + 1):
+            line, size = line + 1, len(content)
+            if size > MAX_RECORD:
+                while (rest := stream.readline(MAX_RECORD)) and not rest.endswith(b"\n"):
+                    size += len(rest)
+                size += len(rest)
+                yield too_long(file, line, start, size)
+            elif content.strip():
+                yield read_piece(file, line, start, content)
+            start += size
+
+
+def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
+    """A line that is not read."""
+    return Piece(file=file, line=line, start=start, size=size, reason=f"longer than {MAX_RECORD:,} bytes")
+
+
+def read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
+    """What a line, or a whole file, holds."""
+    place: dict[str, Any] = {"file": file, "line": line, "start": start, "size": len(content)}
+    try:
+        value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        reason = f"not valid JSON: {fault}"
+    except RecursionError:
+        reason = "the JSON is nested too deeply"
+    else:
+        if isinstance(value, dict) and not is_deep(value):
+            return Piece(**place, record=value)
+        reason = "not a JSON object, or nested too deeply"
+    return Piece(**place, reason=reason, content=clip(content.decode("utf-8", "replace").strip()))
+
+
+def read_again(file: LogFile, start: int, size: int) -> dict[str, Any]:
+    """A record that was read before, by its place."""
+    with file.path.open("rb") as stream:
+        stream.seek(start)
+        piece = read_piece(file, 1, start, stream.read(size))
+    return piece.record or {}

@@ -1,0 +1,274 @@
+"""Lines of an older system's logs: what they are, what they say, and whether their figures agree with each other.
+
+Two formats are in use: rows of figures say `avg_score` and `confidence`, or `similarity_score` and `confidence_score`.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
+from areopage.ledger.gate_records import Exchange, Mode
+
+Kind = Literal["metrics", "response", "snapshot"]
+Figure = float | bool | int | None
+
+OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}
+SHARES = ("avg_score", "confidence", "overlap_ratio")
+FLAGS = ("cites_ok", "hallucination", "quality_pass", "escalate")
+SAFE_ID = re.compile(r"[0-9a-f]{32}")
+HEADER = re.compile(r"\[Document \d+\] \(Score: [^)\n]{0,40}\)\n")
+FACTOR, PASSES_FROM, OVERLAP_FROM, ESCALATES_UNDER = 0.8, 0.35, 0.35, 0.25
+MODES: dict[GateVerdict, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
+OWN_MODES: tuple[Mode, ...] = ("generated", "cached", "fallback", "human_review", "shadow")
+
+
+class Logged(Struct, frozen=True, kw_only=True):
+    """A row of figures.
+
+    Args:
+        stamp: its time as it is written; `at` is the same in UTC.
+        metrics: by the documented names; None where the row lacks one.
+        own: what this program adds to its rows; {} for others.
+    """
+
+    stamp: str
+    at: datetime
+    question: str
+    metrics: dict[str, Figure]
+    own: dict[str, Any] = {}
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """A field that does not say what follows from the row's other fields."""
+
+    place: str
+    line: int
+    field: str
+    said: Figure
+    derived: Figure
+
+
+def kind_of(record: dict[str, Any]) -> Kind | None:
+    """What a line is, by its fields; None for none of these."""
+    if "generation_trunc" in record or "detected_ids" in record:
+        return "response"
+    if "metrics" in record and ("generation" in record or "documents" in record):
+        return "snapshot"
+    return "metrics" if "quality_pass" in record else None
+
+
+def moment_of(stamp: object, zone: tzinfo) -> datetime:
+    """A time as it is written, in UTC; one without a zone is the zone's local time.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(stamp, str):
+        raise ValueError("timestamp: not a text")
+    try:
+        read = datetime.fromisoformat(stamp)
+        return (read if read.tzinfo else read.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(f"timestamp: {stamp[:40]!r} is no time") from None
+
+
+def logged(record: dict[str, Any], zone: tzinfo) -> Logged:
+    """A record as a row of figures.
+
+    Raises:
+        ValueError: a field is missing, or not what it should be.
+    """
+    question = record.get("question")
+    if not isinstance(question, str):
+        raise ValueError("question: missing, or not a text")
+    at = moment_of(record.get("timestamp"), zone)
+    return Logged(stamp=record["timestamp"], at=at, question=question, metrics=figures_of(record), own=own_of(record))
+
+
+def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
+    """The figures of a row, by their documented names.
+
+    Raises:
+        ValueError: one is not what it should be, or there is no `quality_pass`.
+    """
+    named = {OTHER_NAMES.get(name, name): value for name, value in record.items()}
+    metrics: dict[str, Figure] = {}
+    for name in SHARES:
+        value = named.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ValueError(f"{name}: {value!r:.40} is no number")
+        metrics[name] = value
+    for name in FLAGS:
+        if not isinstance(named.get(name), bool | None):
+            raise ValueError(f"{name}: {named[name]!r:.40} is neither true nor false")
+        metrics[name] = named.get(name)
+    count = named.get("num_sources")
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+        raise ValueError(f"num_sources: {count!r:.40} is no number")
+    metrics["num_sources"] = count
+    if metrics["quality_pass"] is None:
+        raise ValueError("quality_pass: missing")
+    return metrics
+
+
+def own_of(record: dict[str, Any]) -> dict[str, Any]:
+    """What this program adds to its rows, as far as it is usable."""
+    own: dict[str, Any] = {
+        name: value
+        for name in ("response_lang", "collection", "profile", "version")
+        if isinstance(value := record.get(name), str)
+    }
+    id, risk = record.get("id"), record.get("p_unsupported")
+    if isinstance(id, str) and SAFE_ID.fullmatch(id):
+        own["id"] = id
+    if isinstance(risk, int | float) and not isinstance(risk, bool) and 0 <= risk <= 1:
+        own["p_unsupported"] = float(risk)
+    if record.get("verdict") in GATE_VERDICTS:
+        own["verdict"] = record["verdict"]
+    if record.get("mode") in OWN_MODES:
+        own["mode"] = record["mode"]
+    return own
+
+
+def verdict_of(row: Logged) -> GateVerdict:
+    """What became of an answer, by the row itself."""
+    own: GateVerdict | None = row.own.get("verdict")
+    if own is not None:
+        return own
+    if row.metrics["quality_pass"]:
+        return "deliver"
+    escalated = row.metrics["escalate"]
+    return "human_review" if (derived(row.metrics)["escalate"] if escalated is None else escalated) else "fallback"
+
+
+def differences(row: Logged, place: str, line: int) -> list[Difference]:
+    """Which fields do not say what follows from the others; what is within rounding, or not written, is no difference."""
+    said = row.metrics
+    rule = row.own.get("profile", "v1_1") == "v1_1"
+    found = [
+        Difference(place=place, line=line, field=field, said=said[field], derived=value)
+        for field, value in derived(said).items()
+        if value is not None and said[field] is not None and (rule or field == "confidence")
+        if not same(said, field, value)
+    ]
+    return found
+
+
+def derived(said: dict[str, Figure]) -> dict[str, Figure]:
+    """What the documented rule makes of a row's other fields; None where they do not tell."""
+    average, confidence = said["avg_score"], said["confidence"]
+    passes = escalates = None
+    if confidence is not None:
+        overlaps = said["overlap_ratio"] is not None and said["overlap_ratio"] >= OVERLAP_FROM
+        cited = bool(said["cites_ok"]) or overlaps
+        passes = not said["hallucination"] and confidence >= PASSES_FROM and cited
+        escalates = not said["quality_pass"] and (confidence < ESCALATES_UNDER or bool(said["hallucination"]))
+    return {
+        "confidence": None if average is None else FACTOR * average,
+        "quality_pass": None if said["cites_ok"] is None or said["hallucination"] is None else passes,
+        "escalate": None if said["hallucination"] is None else escalates,
+    }
+
+
+def same(said: dict[str, Figure], field: str, value: Figure) -> bool:
+    """Whether a field says what it should, within the rounding that the row itself shows."""
+    given, confidence = said[field], said["confidence"]
+    if field == "confidence" and given is not None and value is not None:
+        return abs(given - value) <= half_unit(given) + FACTOR * half_unit(said["avg_score"]) + 1e-9
+    if given == value:
+        return True
+    # a confidence that was rounded onto a bound may have been on its other side
+    return confidence is not None and any(
+        abs(confidence - bound) <= half_unit(confidence) for bound in (PASSES_FROM, ESCALATES_UNDER)
+    )
+
+
+def half_unit(figure: Figure) -> float:
+    """Half of the last decimal that a figure is written with."""
+    decimals = len(repr(figure).partition(".")[2]) if isinstance(figure, float) else 0
+    return 0.5 * 10.0**-decimals if decimals < 9 else 0.0
+
+
+def id_of(row: Logged) -> str:
+    """The same id for the same row, however often and from wherever it is imported."""
+    if "id" in row.own:
+        return str(row.own["id"])
+    content = [row.stamp, row.question, *(row.metrics[name] for name in (*SHARES, *FLAGS, "num_sources"))]
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
+
+
+def exchange_of(row: Logged, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Exchange:
+    """A row of figures with what else is known of it."""
+    verdict = verdict_of(row)
+    whole = text_in(snapshot, "generation")
+    generation = whole or text_in(response, "generation_trunc")
+    return Exchange(
+        id=id_of(row),
+        at=row.at,
+        origin="import",
+        collection=row.own.get("collection", ""),
+        question=row.question,
+        generation=generation,
+        answer=generation if verdict == "deliver" else "",
+        documents=documents_of(snapshot) if snapshot else (),
+        verdict=verdict,
+        mode=row.own.get("mode", MODES[verdict]),
+        decision=decision_of(snapshot),
+        metrics=row.metrics,
+        p_unsupported=row.own.get("p_unsupported"),
+        response_lang=row.own.get("response_lang") or text_in(response, "response_lang"),
+        model=text_in(response, "model"),
+        profile=row.own.get("profile", ""),
+        version=row.own.get("version", ""),
+    )
+
+
+def text_in(record: dict[str, Any] | None, name: str) -> str:
+    """A field's text; "" where there is none."""
+    value = (record or {}).get(name)
+    return value if isinstance(value, str) else ""
+
+
+def decision_of(snapshot: dict[str, Any] | None) -> Decision | None:
+    """The decision that this program's own snapshots hold; None for others."""
+    written = (snapshot or {}).get("decision")
+    if written is None:
+        return None
+    try:
+        return msgspec.convert(written, type=Decision)
+    except msgspec.ValidationError:
+        return None
+
+
+def documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
+    """A snapshot's documents, each with what `sources` says of it in the same place; the texts' headers are left out."""
+    texts, sources = snapshot.get("documents"), snapshot.get("sources")
+    listed = sources if isinstance(sources, list) else []
+    found = []
+    for at, text in enumerate(texts if isinstance(texts, list) else []):
+        source = listed[at] if at < len(listed) and isinstance(listed[at], dict) else {}
+        score = source.get("score")
+        found.append(
+            Document(
+                id=text_in(source, "id") or f"document-{at + 1}",
+                text=HEADER.sub("", text, count=1) if isinstance(text, str) and HEADER.match(text) else document_text(text),
+                title=text_in(source, "title"),
+                score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
+                source=text_in(source, "source"),
+                metadata={name: value for name, value in source.items() if name not in ("id", "score", "source", "title")},
+            )
+        )
+    return tuple(found)
+
+
+def document_text(document: object) -> str:
+    """A document's text, whether it stands for itself or in an object."""
+    if isinstance(document, dict):
+        return next((value for name in ("text", "content", "page_content") if (value := text_in(document, name))), "")
+    return document if isinstance(document, str) else ""

@@ -1,0 +1,163 @@
+"""Chunks as points of a collection: written in batches, each file's last one sealing it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.rag.chunking import SHORTEST_MARK, Chunk
+from areopage.rag.collection import RECORD, VectorStore
+from areopage.rag.config import FieldsSection
+from areopage.rag.embedding import Embedder
+from areopage.rag.retriever import at
+
+MOST_WAITING = 1_000
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """What a point of our making remembers under `areopage` in its payload.
+
+    Args:
+        file: the file that its chunk is from.
+        embedded: a hash of what was embedded.
+        digest: a hash of the rest of the payload.
+        recipe: of the last chunk of a file alone: the hash of the file and of all that its chunks depend on. `chunks` is then how
+            many the file has. It is written last: where it is missing or does not fit, the file was left incomplete.
+    """
+
+    file: str
+    embedded: str
+    digest: str
+    recipe: str = ""
+    chunks: int = 0
+
+
+class _Write(Struct, frozen=True, kw_only=True):
+    """A point to be written; `text` is None where its vector stays."""
+
+    point: str
+    payload: dict[str, Any]
+    text: str | None
+    seal: bool
+
+
+class Points:
+    """The points of one collection. What is added is in the store after `flush`."""
+
+    def __init__(self, store: VectorStore, embedder: Embedder, name: str, fields: FieldsSection, batch: int) -> None:
+        self._store, self._embedder = store, embedder
+        self._name, self._fields, self._batch = name, fields, batch
+        self._waiting: list[_Write] = []
+        self._stale: list[str] = []
+        self._texts = 0
+        # Which point has an id: no two chunks may be cited alike.
+        self._ids: dict[str, str] = {}
+        self.embedded = self.removed = 0
+
+    async def held(self) -> dict[str, dict[str, Held]]:
+        """What the collection has of our making: file -> point -> what it remembers."""
+        found: dict[str, dict[str, Held]] = defaultdict(dict)
+        async for point in self._store.each(self._name, (self._fields.id, RECORD)):
+            id = at(point.payload, self._fields.id)
+            self._ids[str(id or "")] = str(point.id)
+            marks = (point.payload or {}).get(RECORD)
+            if isinstance(marks, Mapping):
+                held = msgspec.convert(marks, Held)
+                found[held.file][str(point.id)] = held
+        return found
+
+    async def add(self, chunk: Chunk, file: str, known: Held | None, *, recipe: str, chunks: int) -> None:
+        """Write a chunk, as far as the store does not have it so.
+
+        Args:
+            known: what the store has of it.
+            recipe: with `chunks`, seals the file; "" otherwise.
+        """
+        payload = self._payload(chunk)
+        marks = Held(
+            file=file, embedded=_hash(chunk.embedded), digest=_hash(msgspec.json.encode(payload)), recipe=recipe, chunks=chunks
+        )
+        if marks == known:
+            return
+        text = None if known is not None and known.embedded == marks.embedded else chunk.embedded
+        payload[RECORD] = msgspec.to_builtins(marks)
+        self._waiting.append(_Write(point=chunk.point, payload=payload, text=text, seal=bool(recipe)))
+        self._texts += text is not None
+        if self._texts >= self._batch or len(self._waiting) >= MOST_WAITING:
+            await self.flush()
+
+    def remove(self, points: Iterable[str]) -> None:
+        """Remove points, once all that was added before is written."""
+        self._stale += points
+
+    async def flush(self) -> None:
+        """Write what waits: the seals after all others, and only then remove what is stale."""
+        waiting, self._waiting, self._texts = self._waiting, [], 0
+        stale, self._stale = self._stale, []
+        texts = [write.text for write in waiting if write.text is not None]
+        vectors = iter(await self._embedder.passages(texts)) if texts else iter(())
+        embedded = {write.point: next(vectors).tolist() for write in waiting if write.text is not None}
+        for seal in (False, True):
+            await self._write([write for write in waiting if write.seal is seal], embedded)
+        self.embedded += len(texts)
+        await self._store.remove(self._name, stale)
+        self.removed += len(stale)
+
+    async def _write(self, writes: list[_Write], vectors: Mapping[str, list[float]]) -> None:
+        from qdrant_client.http.models import PointStruct
+
+        points = [
+            PointStruct(id=write.point, vector=vectors[write.point], payload=write.payload)
+            for write in writes
+            if write.text is not None
+        ]
+        if points:
+            await self._store.put(self._name, points)
+        for write in writes:
+            if write.text is None:
+                await self._store.replace_payload(self._name, write.point, write.payload)
+
+    def _payload(self, chunk: Chunk) -> dict[str, Any]:
+        """What a point holds, each field where the configuration wants it."""
+        metadata = {**chunk.metadata, "position": chunk.position}
+        if chunk.page is not None:
+            metadata["page"] = chunk.page
+        if chunk.headings:
+            metadata["headings"] = list(chunk.headings)
+        payload: dict[str, Any] = {"metadata": metadata}
+        fields = self._fields
+        values = {
+            fields.id: self._free_id(chunk),
+            fields.content: chunk.text,
+            fields.title: chunk.title,
+            fields.source: chunk.source,
+        }
+        for path, value in values.items():
+            _put(payload, path, value)
+        return payload
+
+    def _free_id(self, chunk: Chunk) -> str:
+        """The chunk's id, longer where another chunk has it already."""
+        id, length = chunk.id, SHORTEST_MARK
+        while self._ids.setdefault(id, chunk.point) != chunk.point:
+            length += 2
+            id = f"{chunk.id}-{chunk.key[SHORTEST_MARK:length]}"
+        return id
+
+
+def _put(payload: dict[str, Any], path: str, value: Any) -> None:
+    """Set what stands under a dotted path; objects on the way are made."""
+    *way, last = path.split(".")
+    for key in way:
+        inner = payload.get(key)
+        payload[key] = dict(inner) if isinstance(inner, dict) else {}
+        payload = payload[key]
+    payload[last] = value
+
+
+def _hash(text: str | bytes) -> str:
+    """A short hash."""
+    return sha256(text if isinstance(text, bytes) else text.encode("utf-8", "replace")).hexdigest()[:16]

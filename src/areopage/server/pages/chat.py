@@ -1,0 +1,93 @@
+"""The page on which somebody asks a question. It works without scripts; with them the answer comes in below the form."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.rag.records import ChatAnswer
+from areopage.server.access import Actor, checked_form, require
+from areopage.server.api.exchange_records import MOST_QUESTION
+from areopage.server.asking import ask, pipeline_of, question_of, reasons_of
+from areopage.server.context import context_of
+from areopage.server.errors import Refusal
+from areopage.server.pages.rendering import language, render
+
+Reader = Annotated[Actor, Depends(require("read"))]
+Writer = Annotated[Actor, Depends(require("write"))]
+Form = Annotated[FormData, Depends(checked_form)]
+
+FIELDS = ("question", "collection", "sources", "fresh")
+MOST_SOURCES = 100
+MOST_NAME = 256
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/chat")
+def show_form(request: Request, reader: Reader) -> Response:
+    """The form, or how to make this server answer questions."""
+    return chat_page(request, reader, {})
+
+
+@router.post("/chat")
+async def answer(request: Request, writer: Writer, form: Form) -> Response:
+    """The form again, with the answer below it: delivered, the fallback text, or word that a person will look at it."""
+    fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    say, asked = language(request).say, fields.get("question", "").replace("\r\n", "\n").strip()
+    if not asked:
+        return chat_page(request, writer, fields, fault=say("chat_empty"), status=422)
+    if len(asked) > MOST_QUESTION:
+        return chat_page(request, writer, fields, fault=say("chat_fault_too_long", n=f"{MOST_QUESTION}"), status=422)
+    pipeline = pipeline_of(request)
+    sources = [one.strip()[:MOST_NAME] for one in fields.get("sources", "").split(",") if one.strip()]
+    try:
+        question = question_of(
+            pipeline,
+            writer,
+            asked,
+            collection=fields.get("collection", "")[:MOST_NAME],
+            sources=tuple(sources[:MOST_SOURCES]),
+            no_cache="fresh" in fields,
+        )
+        found = await ask(request, pipeline, question)
+    except Refusal as refusal:
+        key = f"chat_fault_{refusal.code}"
+        told = say(key) if key in language(request).words else refusal.detail
+        return chat_page(request, writer, fields, fault=told, status=refusal.status_code)
+    return chat_page(request, writer, fields, found=found)
+
+
+def chat_page(
+    request: Request,
+    actor: Actor,
+    fields: Mapping[str, str],
+    *,
+    found: ChatAnswer | None = None,
+    fault: str = "",
+    status: int = 200,
+) -> Response:
+    """The page.
+
+    Args:
+        fields: what stands in the form.
+        found: the answer, where there is one.
+        fault: what is wrong with the question, or why there is no answer.
+    """
+    pipeline = context_of(request).rag
+    values: Mapping[str, Any] = {
+        "pipeline": pipeline,
+        "fields": {name: fields.get(name, "") for name in FIELDS},
+        "found": found,
+        "fault": fault,
+        "reasons": reasons_of(found, language(request).code) if found else [],
+        "may_write": actor.role != "read",
+        "collections": actor.collections,
+        "longest": MOST_QUESTION,
+    }
+    # htmx shows what it fetched only where the status says that all went well
+    shown = 200 if request.headers.get("hx-request") else status
+    return render(request, "chat.html.j2", shown, **values)

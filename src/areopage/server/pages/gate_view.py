@@ -1,0 +1,175 @@
+"""One decision of the gate, gathered for its page: the answer in pieces, the documents with what supports it, the signals."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from markupsafe import Markup
+from msgspec import Struct, structs
+
+from areopage.cases.records import Document
+from areopage.gate.config import Thresholds
+from areopage.gate.decide import Gate
+from areopage.gate.grounding import ground
+from areopage.gate.records import Decision, Place, Reason, SentenceCheck, SignalName
+from areopage.ledger.gate_records import Exchange
+from areopage.report.gate.wording import explain
+
+Standing = Literal["supported", "doubtful", "unsupported", "none"]
+
+DOUBT = 0.5
+"""From this probability on a sentence is doubtful, also where the whole answer may leave."""
+
+
+class SentenceView(Struct, frozen=True, kw_only=True):
+    """A sentence of the answer. `number` counts from 1; `reasons` are sentences in the reader's language."""
+
+    number: int
+    text: str
+    standing: Standing
+    p_unsupported: float | None
+    document: str
+    reasons: tuple[str, ...]
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """A piece of a text; `sentence` is the number of the sentence that it is, 0 for what lies between sentences."""
+
+    text: str
+    sentence: int = 0
+    standing: Standing = "none"
+
+
+class DocumentView(Struct, frozen=True, kw_only=True):
+    """A document with its text, what supports the answer marked in it."""
+
+    document: Document
+    marked: Markup
+
+
+class SignalView(Struct, frozen=True, kw_only=True):
+    """One thing that the gate looked at; `milliseconds` is None where nobody measured it."""
+
+    name: SignalName
+    value: float | None
+    places: tuple[str, ...]
+    milliseconds: float | None
+
+
+class DecisionView(Struct, frozen=True, kw_only=True):
+    """All of it. `thresholds` is None where the rules that decided are not those that hold now."""
+
+    pieces: tuple[Piece, ...]
+    sentences: tuple[SentenceView, ...]
+    general: tuple[str, ...]
+    documents: tuple[DocumentView, ...]
+    signals: tuple[SignalView, ...]
+    thresholds: Mapping[str, float] | None
+
+
+def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView:
+    """Gather what a page shows of a decision; an imported exchange may have none."""
+    decision = exchange.decision
+    if decision is None:
+        plain = tuple(DocumentView(document=one, marked=Markup.escape(one.text)) for one in exchange.documents)
+        pieces = (Piece(text=exchange.generation),) if exchange.generation else ()
+        return DecisionView(pieces=pieces, sentences=(), general=(), documents=plain, signals=(), thresholds=None)
+    told = list(zip(decision.reasons, explain(decision, language), strict=True))
+    sentences = tuple(
+        SentenceView(
+            number=index + 1,
+            text=one.text,
+            standing=standing_of(one, index, decision),
+            p_unsupported=one.p_unsupported,
+            document=one.document,
+            reasons=tuple(text for reason, text in told if reason.sentence == index),
+        )
+        for index, one in enumerate(decision.sentences)
+    )
+    support = support_of(exchange, decision, gate)
+    return DecisionView(
+        pieces=pieces_of(exchange.generation, decision.sentences, sentences),
+        sentences=sentences,
+        general=tuple(text for reason, text in told if reason.sentence is None),
+        documents=tuple(
+            DocumentView(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in exchange.documents
+        ),
+        signals=tuple(
+            SignalView(
+                name=one.name,
+                value=one.value,
+                places=tuple(place.text for place in one.places),
+                milliseconds=None if one.seconds is None else one.seconds * 1e3,
+            )
+            for one in decision.signals
+        ),
+        thresholds=bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
+    )
+
+
+def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Standing:
+    """How a sentence stands: what decided against the answer is not supported; what was only told, or is likelier not
+    supported than supported, is doubtful."""
+    about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code != "judge_failed"]
+    if any(reason.decisive for reason in about):
+        return "unsupported"
+    if about or index in decision.doubtful or (sentence.claim and (sentence.p_unsupported or 0.0) >= DOUBT):
+        return "doubtful"
+    return "supported" if sentence.claim else "none"
+
+
+def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[SentenceView]) -> tuple[Piece, ...]:
+    """The answer cut at its sentences. What does not stand where the decision says (it was cut or redacted since) is left in
+    one piece."""
+    pieces: list[Piece] = []
+    at = 0
+    for check, view in zip(checks, views, strict=True):
+        if check.start < at or text[check.start : check.end] != check.text:
+            continue
+        if check.start > at:
+            pieces.append(Piece(text=text[at : check.start]))
+        pieces.append(Piece(text=check.text, sentence=view.number, standing=view.standing))
+        at = check.end
+    if at < len(text):
+        pieces.append(Piece(text=text[at:]))
+    return tuple(pieces)
+
+
+def support_of(exchange: Exchange, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+    """The places that support the answer's sentences, by document, each with its sentence's number.
+
+    They are not kept: the grounding model finds them again in the texts.
+    """
+    model, rules = gate.config.grounding, gate.config
+    found: dict[str, list[tuple[int, Place]]] = {}
+    if model is None or not decision.sentences or len(exchange.generation) > rules.max_characters:
+        return found
+    language = decision.response_lang or decision.prompt_lang or "en"
+    grounding = ground(model, exchange.question, exchange.generation, exchange.documents[: rules.top], language)
+    for number, sentence in enumerate(grounding.sentences, start=1):
+        if sentence.claim and sentence.supporting is not None:
+            found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
+    return found
+
+
+def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
+    """A document's text, escaped, with its supporting places marked; of two that lie over each other the first one is."""
+    parts: list[Markup] = []
+    at = 0
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for number, place in support:
+        numbers.setdefault((place.start, place.end), []).append(number)
+    for start, end in sorted(numbers):
+        if start < at or not start < end <= len(text):
+            continue
+        told = ", ".join(map(str, numbers[start, end]))
+        parts += [
+            Markup.escape(text[at:start]),
+            Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told),
+        ]
+        at = end
+    return Markup().join([*parts, Markup.escape(text[at:])])
+
+
+def bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
+    """The thresholds by name."""
+    return structs.asdict(thresholds)

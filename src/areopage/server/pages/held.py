@@ -1,0 +1,27 @@
+"""The page of somebody whose answer was held back: it renews itself until a person has decided."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.ledger.exchanges import Exchanges
+from areopage.server.access import Actor, require
+from areopage.server.api.chat import held_of
+from areopage.server.context import context_of
+from areopage.server.errors import Refusal
+from areopage.server.pages.rendering import render
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/chat/held/{id}")
+def show_held(request: Request, id: str, reader: Annotated[Actor, Depends(require("read"))]) -> Response:
+    """How it stands; htmx fetches this very page again while it waits."""
+    try:
+        held = held_of(request, reader, id)
+    except Refusal:
+        return render(request, "missing.html.j2", 404)
+    exchange = Exchanges(context_of(request).ledger).get(id)
+    return render(request, "held.html.j2", held=held, question=exchange.question if exchange else "")

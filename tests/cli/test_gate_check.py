@@ -1,0 +1,60 @@
+"""`areopage gate check`: one answer from the options, or those of a file."""
+
+import json
+from pathlib import Path
+
+from servers.command import Command
+
+PROMPT = "Quelle est la durée du bail ?"
+GOOD, BAD = "Le bail dure trois ans [bail].", "Le bail dure trois ans [doc9]."
+
+
+def document(folder: Path) -> Path:
+    path = folder / "bail.txt"
+    path.write_text("Le bail dure trois ans. Le loyer est fixe.", encoding="utf-8")
+    return path
+
+
+def test_an_answer_that_may_leave_ends_with_0_and_another_with_1(command: Command, tmp_path: Path) -> None:
+    path = document(tmp_path)
+    good = command("gate", "check", "--prompt", PROMPT, "--response", GOOD, "--document", path)
+    assert (good.code, good.err) == (0, "")
+    assert good.out.startswith("deliver: La réponse peut partir.")
+    assert "[bail]" in good.out.splitlines()[-1]
+    bad = command("gate", "check", "--prompt", PROMPT, "--response", BAD, "--document", path, "--lang", "en")
+    assert bad.code == 1
+    assert "human_review: The answer is held back for review by a person." in bad.out
+    assert "“[doc9]” refers to a document that does not exist." in bad.out
+
+
+def test_a_file_of_answers_is_decided_line_by_line(command: Command, tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "prompt": PROMPT, "response": response, "documents": [{"id": "bail", "text": "Le bail dure trois ans."}]}
+        for name, response in (("a", GOOD), ("b", BAD))
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ended = command("gate", "check", "--file", path, "--json")
+    assert ended.code == 1
+    found = [json.loads(line) for line in ended.out.splitlines()]
+    assert [(one["id"], one["verdict"]) for one in found] == [("a", "deliver"), ("b", "human_review")]
+    assert found[0]["metrics"]["cites_ok"] is True
+    assert "# b" in command("gate", "check", "--file", path).out
+    documented = command("gate", "check", "--file", path, "--json", "--config", "v1_1")
+    assert [json.loads(line)["profile"] for line in documented.out.splitlines()] == ["v1_1", "v1_1"]
+
+
+def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -> None:
+    for given, said in (
+        (["--prompt", "x"], "give --prompt and --response"),
+        (["--file", "x.jsonl", "--prompt", "x"], "--file goes without"),
+        (["--prompt", "x", "--response", "y", "--document", tmp_path / "none.txt"], "none.txt"),
+        (["--prompt", "x", "--response", "y", "--lang", "de"], "--lang 'de'"),
+        (["--prompt", "x", "--response", "y", "--config", "none.yml"], "none.yml: no such file"),
+    ):
+        ended = command("gate", "check", *given)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert said in ended.err
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"prompt": "x"}\n', encoding="utf-8")
+    assert "there is no response to decide on" in command("gate", "check", "--file", path).err

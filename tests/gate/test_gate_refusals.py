@@ -1,0 +1,64 @@
+"""An answer that only says that it does not know is told from one that claims something after all."""
+
+import pytest
+
+from areopage.gate.refusals import is_refusal, refusal_of
+
+
+@pytest.mark.parametrize(
+    ("sentence", "prompt"),
+    [
+        ("I don't know.", ""),
+        ("I am unable to answer this question based on the documents.", ""),
+        ("The fee is not specified in the documents.", "What is the fee?"),
+        ("The provided context does not contain enough information to answer.", ""),
+        ("I'm sorry, but I don't have access to Enron's exact revenue in 2000.", "What was Enron's exact revenue in 2000?"),
+        ("Unable to answer based on given passages.", ""),
+        ("I could not find this in the sources, but feel free to rephrase your question.", ""),
+        ("Je ne sais pas.", ""),
+        ("Je ne trouve pas cette information dans les documents.", "Quel est le prix ?"),
+        ("Les documents fournis ne permettent pas de répondre à cette question.", ""),
+        ("L’information demandée n’est pas mentionnée dans les documents fournis.", ""),
+        ("Désolé, mais je ne dispose pas de cette information.", ""),
+        ("Malheureusement, les extraits ne mentionnent pas le montant de l’indemnité.", "Quel est le montant de l’indemnité ?"),
+        ("Aucun des documents ne traite de cette question.", ""),
+        ("Je n’ai pas trouvé d’information sur ce sujet dans les sources [doc1].", ""),
+    ],
+)
+def test_a_sentence_that_only_refuses_is_a_refusal(sentence: str, prompt: str) -> None:
+    assert is_refusal(sentence, prompt)
+    assert refusal_of([(sentence, True)], prompt) == (0,)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I don't know, but the capital of Spain is Madrid.",
+        "The documents do not mention that the fee is 500 €.",
+        "The vaccine is not given to pregnant women.",
+        "I do not know why Henry Ford sold it to Chrysler.",
+        "There is no information fee.",
+        "The documents do not have to be signed by the buyer.",
+        "Les documents ne précisent pas le délai, mais la loi impose dix jours.",
+        "Les documents ne sont pas signés.",
+        "Aucune information personnelle n’est conservée.",
+        "Je ne peux que confirmer que le prix est fixe.",
+        "Je n’ai aucun doute que le bail est valable.",
+        "Le vendeur n’est pas tenu de répondre.",
+        "Les documents ne le précisent pas, le bail court cependant depuis le mariage de la propriétaire.",
+    ],
+)
+def test_a_sentence_that_claims_something_is_none(sentence: str) -> None:
+    assert not is_refusal(sentence, "What is it?")
+    assert refusal_of([(sentence, True)], "What is it?") == ()
+
+
+def test_a_refusal_among_claims_is_not_pure() -> None:
+    refusal, claim = ("Je ne trouve pas cette information dans les documents.", True), ("Le bail dure trois ans.", True)
+    courtesy = ("N’hésitez pas à préciser votre question.", True)
+    assert refusal_of([refusal, courtesy], "") == (0,)
+    assert refusal_of([courtesy, refusal, ("Bonne journée", False)], "") == (1,)
+    assert refusal_of([refusal, claim], "") == ()
+    assert refusal_of([claim, refusal], "") == ()
+    assert refusal_of([courtesy], "") == ()
+    assert refusal_of([], "") == ()

@@ -1,0 +1,345 @@
+"""The pipeline: its routes, what the user gets, and what the ledger keeps."""
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
+
+from areopage.cases.records import Document
+from areopage.errors import CallTimedOut, ConfigError, SubmissionError, UnknownCollection
+from areopage.gate.records import GateVerdict
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Exchange, ExchangeFilter
+from areopage.ledger.store import Ledger
+from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.rag.service import RagService
+from areopage.suites.gate import load_gate
+
+ASKED = ChatQuestion(question=QUESTION)
+
+
+def ask(service: RagService, *questions: ChatQuestion) -> list[ChatAnswer]:
+    """The answers to questions that are asked one after the other, and the service closed."""
+
+    async def all_of_them() -> list[ChatAnswer]:
+        answers = [await service.answer(question) for question in questions]
+        await service.aclose()
+        return answers
+
+    return asyncio.run(all_of_them())
+
+
+def nodes_of(service: RagService, question: ChatQuestion = ASKED) -> list[str]:
+    """The nodes that a question passes."""
+
+    async def walk() -> list[str]:
+        names = [event["node"] async for event in service.stream(question) if "node" in event]
+        await service.aclose()
+        return names
+
+    return asyncio.run(walk())
+
+
+def kept(folder: Path) -> list[Exchange]:
+    """The exchanges of the folder's ledger, the oldest first."""
+    ledger = Ledger.open(folder / "ledger.db")
+    try:
+        return list(Exchanges(ledger).each(ExchangeFilter()))
+    finally:
+        ledger.close()
+
+
+def low(score: float) -> tuple[Document, ...]:
+    return (Document(id="far", text="Tout autre chose.", score=score),)
+
+
+# --- routes
+
+
+@pytest.mark.parametrize(
+    ("verdict", "last"),
+    [("deliver", []), ("human_review", ["human_review"]), ("fallback", ["fallback"])],
+)
+def test_the_verdict_sends_an_answer_out_to_people_or_to_the_fallback(
+    tmp_path: Path, verdict: GateVerdict, last: list[str]
+) -> None:
+    service = rag_service(tmp_path, gate=ToldGate(verdict))
+
+    assert nodes_of(service) == ["retrieve", "grade_documents", "generate", "evaluate_response", *last]
+
+
+@pytest.mark.parametrize("documents", [(), low(0.49)], ids=["none", "far"])
+def test_without_a_relevant_document_nothing_is_generated(tmp_path: Path, documents: tuple[Document, ...]) -> None:
+    generator = GivenGenerator()
+    service = rag_service(tmp_path, retriever=GivenRetriever(documents), generator=generator)
+
+    assert nodes_of(service) == ["retrieve", "grade_documents", "fallback"]
+    assert generator.languages == []
+    (exchange,) = kept(tmp_path)
+    assert (exchange.verdict, exchange.mode, exchange.generation) == ("fallback", "fallback", "")
+    assert exchange.decision is not None
+    assert exchange.decision.reasons[0].code == ("not_relevant" if documents else "no_documents")
+
+
+@pytest.mark.parametrize("profile", ["default", "v1_1"])
+def test_the_real_gate_grades_the_documents(tmp_path: Path, profile: str) -> None:
+    relevant = rag_service(tmp_path, gate=load_gate(profile))
+    far = rag_service(tmp_path, gate=load_gate(profile), retriever=GivenRetriever(low(0.2)))
+
+    assert "generate" in nodes_of(relevant)
+    assert nodes_of(far) == ["retrieve", "grade_documents", "fallback"]
+
+
+def test_the_real_gate_delivers_what_the_documents_say_and_holds_back_an_altered_figure(tmp_path: Path) -> None:
+    (good,) = ask(rag_service(tmp_path, gate=load_gate()), ASKED)
+    wrong = GivenGenerator("Le délai de rétractation est de 30 jours et coûte 45 € de frais [conso-1].")
+    (held,) = ask(rag_service(tmp_path, gate=load_gate(), generator=wrong), ASKED)
+
+    assert (good.verdict, good.answer) == ("deliver", RESPONSE)
+    assert [citation.id for citation in good.citations] == ["conso-1"]
+    assert held.verdict == "human_review"
+    assert "45" not in held.answer
+
+
+# --- what the user gets
+
+
+def test_a_delivered_answer_comes_with_its_documents_and_citations(tmp_path: Path) -> None:
+    retriever = GivenRetriever()
+    service = rag_service(tmp_path, retriever=retriever, retrieval={"sources": ["guide"]})
+
+    (answer,) = ask(service, ASKED)
+
+    assert (answer.answer, answer.mode, answer.response_lang) == (RESPONSE, "generated", "fr")
+    assert answer.documents == DOCUMENTS
+    assert [citation.id for citation in answer.citations] == ["conso-1"]
+    assert answer.confidence == pytest.approx(0.584)
+    assert retriever.asked == [(QUESTION, "knowledge_base_main", ("guide",))]
+    assert retriever.closed
+
+
+def test_an_answer_held_back_says_so_in_the_questions_language_with_its_id(tmp_path: Path) -> None:
+    question = ChatQuestion(question="How long do I have to send back what I bought?")
+    (french,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), ASKED)
+    (english,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), question)
+
+    assert french.answer.startswith("Une personne va relire")
+    assert english.answer.startswith("A person will look at")
+    assert french.id in french.answer
+    assert english.id in english.answer
+    assert (english.mode, english.response_lang, english.citations) == ("human_review", "en", ())
+    assert RESPONSE not in english.answer
+
+
+def test_the_texts_can_be_given_and_another_language_gets_the_configured_one(tmp_path: Path) -> None:
+    texts = {"fallback": {"en": "Sorry, nothing found."}, "human_review": {"en": "Wait: {id}, {braces} stay."}}
+    service = rag_service(tmp_path, gate=ToldGate("human_review"), texts=texts, language="en")
+
+    (answer,) = ask(service, ChatQuestion(question="Widerruf?"))
+
+    assert answer.answer == f"Wait: {answer.id}, {{braces}} stay."
+
+
+def test_an_empty_text_in_the_configuration_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="texts.fallback.fr: is empty"):
+        rag_service(tmp_path, texts={"fallback": {"fr": " "}})
+
+
+def test_an_empty_question_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match="empty"):
+        ask(rag_service(tmp_path), ChatQuestion(question=" \n"))
+
+
+def test_ids_that_a_model_cites_apart_from_its_text_count_as_citations_and_are_not_shown(tmp_path: Path) -> None:
+    gate = ToldGate()
+    generator = GivenGenerator("Quatorze jours [conso-1].", cited_ids=("conso-1", "conso-2"))
+
+    (answer,) = ask(rag_service(tmp_path, gate=gate, generator=generator), ASKED)
+
+    assert gate.seen[-1][1] == "Quatorze jours [conso-1]. [conso-2]"
+    assert answer.answer == "Quatorze jours [conso-1]."
+    assert kept(tmp_path)[0].generation == gate.seen[-1][1]
+
+
+# --- what is kept
+
+
+def test_every_answer_is_in_the_ledger_and_a_held_back_one_in_the_review_queue(tmp_path: Path) -> None:
+    question = ChatQuestion(question=QUESTION, collection="other", sources_filter=("b", "a"), session="s", key="k")
+
+    (answer,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), question)
+
+    (exchange,) = kept(tmp_path)
+    assert exchange.id == answer.id
+    assert re.fullmatch("[0-9a-f]{32}", exchange.id)
+    assert (exchange.origin, exchange.verdict, exchange.mode) == ("chat", "human_review", "human_review")
+    assert (exchange.question, exchange.generation, exchange.answer) == (QUESTION, RESPONSE, answer.answer)
+    assert (exchange.collection, exchange.sources_filter, exchange.session, exchange.key) == ("other", ("b", "a"), "s", "k")
+    assert (exchange.model, exchange.documents) == ("given:model", DOCUMENTS)
+    assert exchange.metrics["confidence"] == pytest.approx(0.584)
+    assert exchange.seconds is not None
+    assert exchange.gate_seconds is not None
+    ledger = Ledger.open(tmp_path / "ledger.db")
+    release = Exchanges(ledger).release(answer.id)
+    ledger.close()
+    assert release is not None
+    assert release.state == "waiting"
+
+
+def test_a_model_that_does_not_answer_is_a_fault_and_never_an_exchange(tmp_path: Path) -> None:
+    service = rag_service(tmp_path, generator=GivenGenerator(fault=CallTimedOut("too slow")))
+
+    with pytest.raises(CallTimedOut, match="too slow"):
+        ask(service, ASKED)
+
+    assert kept(tmp_path) == []
+
+
+def test_a_fault_of_the_retriever_reaches_the_caller_as_it_is(tmp_path: Path) -> None:
+    service = rag_service(tmp_path, retriever=GivenRetriever(fault=UnknownCollection("no collection x")))
+
+    with pytest.raises(UnknownCollection, match="no collection x"):
+        ask(service, ASKED)
+
+
+def test_one_line_is_said_for_each_answer_and_sources_cannot_break_it(tmp_path: Path) -> None:
+    said: list[str] = []
+    question = ChatQuestion(question=QUESTION, sources_filter=("cfpb", "x\n[chatbot] chosen_mode=forged"))
+
+    ask(rag_service(tmp_path, say=said.append), question)
+
+    assert said == [
+        "[chatbot] chosen_mode=generated confidence=0.584 response_lang=fr "
+        'sources_filter=["cfpb","x\\n[chatbot] chosen_mode=forged"]'
+    ]
+
+
+def test_in_shadow_mode_everything_is_delivered_and_the_verdict_noted(tmp_path: Path) -> None:
+    (answer,) = ask(shadowed(tmp_path, ToldGate("human_review"), DOCUMENTS), ASKED)
+    (far,) = ask(shadowed(tmp_path, ToldGate(), low(0.2)), ASKED)
+    (nothing,) = ask(shadowed(tmp_path, ToldGate(), ()), ASKED)
+
+    assert (answer.answer, answer.mode, answer.verdict) == (RESPONSE, "shadow", "human_review")
+    assert (far.answer, far.mode, far.verdict) == (RESPONSE, "shadow", "fallback")
+    assert nothing.mode == "fallback"
+    assert [exchange.mode for exchange in kept(tmp_path)] == ["shadow", "shadow", "fallback"]
+
+
+def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> RagService:
+    """A service in shadow mode."""
+    config = rag_config(folder, gate={"shadow": True})
+    ledger = Ledger.open(folder / "ledger.db")
+    return RagService(config, ledger, gate, GivenRetriever(documents), GivenGenerator(), lambda line: None)
+
+
+# --- streaming, and without an event loop
+
+
+def test_a_stream_ends_with_the_answer(tmp_path: Path) -> None:
+    async def walk() -> list[dict[str, Any]]:
+        service = rag_service(tmp_path)
+        events = [event async for event in service.stream(ASKED)]
+        await service.aclose()
+        return events
+
+    events = asyncio.run(walk())
+
+    assert events[0] == {"node": "retrieve", "state": {"documents": DOCUMENTS}}
+    assert events[-1]["answer"].answer == RESPONSE
+
+
+def test_a_stream_that_is_left_is_finished_and_noted_all_the_same(tmp_path: Path) -> None:
+    async def leave() -> None:
+        service = rag_service(tmp_path, generator=GivenGenerator(seconds=0.05))
+        events = service.stream(ASKED)
+        await anext(aiter(events))
+        await events.aclose()  # type: ignore[attr-defined]
+        while service._flights:  # noqa: ASYNC110 - nothing tells of the end of what nobody waits for
+            await asyncio.sleep(0.01)
+        await service.aclose()
+
+    asyncio.run(leave())
+
+    assert [exchange.answer for exchange in kept(tmp_path)] == [RESPONSE]
+
+
+def test_a_fault_ends_a_stream(tmp_path: Path) -> None:
+    async def walk() -> None:
+        service = rag_service(tmp_path, generator=GivenGenerator(fault=CallTimedOut("too slow")))
+        try:
+            async for _ in service.stream(ASKED):
+                pass
+        finally:
+            await service.aclose()
+
+    with pytest.raises(CallTimedOut):
+        asyncio.run(walk())
+
+
+def test_programs_without_an_event_loop_ask_from_many_threads(tmp_path: Path) -> None:
+    service = rag_service(tmp_path)
+    answers: list[ChatAnswer] = []
+    threads = [
+        threading.Thread(
+            target=lambda number=number: answers.append(service.answer_sync(ChatQuestion(question=f"{QUESTION} {number}")))
+        )
+        for number in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asyncio.run(service.aclose())
+
+    assert len({answer.id for answer in answers}) == 8
+    assert len(kept(tmp_path)) == 8
+
+
+# --- what must not happen
+
+
+def test_no_run_is_sent_to_langsmith_whatever_the_environment_says(tmp_path: Path) -> None:
+    """LangGraph would send every question, document and answer there; a listener on loopback stands for the service."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        script = (
+            "import asyncio, sys; from pathlib import Path\n"
+            "from servers.rag_parts import rag_service, QUESTION\n"
+            "from areopage.rag.records import ChatQuestion\n"
+            "async def main():\n"
+            "    service = rag_service(Path(sys.argv[1]))\n"
+            "    print((await service.answer(ChatQuestion(question=QUESTION))).mode)\n"
+            "    await service.aclose()\n"
+            "asyncio.run(main())\n"
+            "from langchain_core.tracers.langchain import wait_for_all_tracers\n"
+            "wait_for_all_tracers()\n"
+        )
+        environment = {
+            "LANGSMITH_TRACING": "true",
+            "LANGCHAIN_TRACING_V2": "true",
+            "LANGSMITH_API_KEY": "k",
+            "LANGCHAIN_API_KEY": "k",
+            "LANGSMITH_ENDPOINT": address,
+            "LANGCHAIN_ENDPOINT": address,
+            "PYTHONPATH": ":".join([*sys.path, str(Path(__file__).parents[1])]),
+            "PATH": "",
+        }
+        run = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+        assert (run.stdout, run.returncode) == ("generated\n", 0), run.stderr
+        with pytest.raises(TimeoutError):
+            listener.accept()

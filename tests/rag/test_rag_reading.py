@@ -1,0 +1,168 @@
+"""Files as documents: what is read, what is not and why."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from areopage.errors import DatasetError
+from areopage.rag.reading import LARGEST_TEXT, Found, RowFields, SourceText, Unread, find_files, read_documents
+
+
+def found(path: Path) -> Found:
+    return Found(path=path, name=path.name, size=path.stat().st_size)
+
+
+def document(path: Path) -> SourceText:
+    (one,) = read_documents(found(path), RowFields())
+    assert isinstance(one, SourceText)
+    return one
+
+
+def test_markdown_is_cut_at_headings_and_its_front_matter_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text(
+        "---\ntitle: Le guide\nsource: aide\nversion: 3\nrevu: 2026-03-01\n---\n# Prêts\n\n## Délai\nDix jours.\n\n"
+        "```\n# pas un titre\n```\n## Frais ##\nAucun.\n# Fin\n",
+        encoding="utf-8",
+    )
+    read = document(path)
+    assert (read.title, read.source, read.metadata) == ("Le guide", "aide", {"version": 3, "revu": "2026-03-01"})
+    assert [part.headings for part in read.parts] == [("Prêts", "Délai"), ("Prêts", "Frais")]
+    assert read.parts[0].text == "Délai\nDix jours.\n\n```\n# pas un titre\n```"
+
+
+def test_front_matter_that_is_no_yaml_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text("---\n: [\n---\ntexte")
+    with pytest.raises(DatasetError, match="front matter is not YAML"):
+        document(path)
+
+
+def test_two_rules_at_the_top_of_markdown_are_no_front_matter(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text("---\nBonjour.\n---\nSuite.")
+    assert "Bonjour." in document(path).parts[0].text
+
+
+def test_html_gives_the_text_that_a_reader_sees(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<html><head><title> Les\n frais </title><style>p{}</style></head><body><script>var x='<p>secret</p>'</script>"
+        "<h1>Frais</h1><p>Dix&nbsp;euros<br>par <b>mois</b>.</p><div hidden><div>caché</div>encore</div>"
+        "<p style='display: none'>invisible</p><h2>Tableau</h2><table><tr><td>A</td><td>12 €</td></tr></table>"
+        "<ul><li>un<li>deux</ul><h2>Vide</h2><!-- rien --></body>",
+        encoding="utf-8",
+    )
+    read = document(path)
+    assert read.title == "Les frais"
+    assert [(part.headings, part.text) for part in read.parts] == [
+        (("Frais",), "Frais\nDix euros\npar mois."),
+        (("Frais", "Tableau"), "Tableau\nA | 12 €\nun\ndeux"),
+    ]
+
+
+def test_html_of_a_million_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("<div hidden>" + "<b>" * 100_000 + "</i>" * 100_000 + "</div>" + "<b>x" * 100_000)
+    assert len(document(path).parts[0].text) == 100_000
+
+
+def test_a_windows_1252_file_is_read_and_a_binary_one_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Le délai".encode("cp1252"))
+    (tmp_path / "b.txt").write_bytes(b"\x00\x01\x02")
+    assert document(tmp_path / "a.txt").parts[0].text == "Le délai"
+    with pytest.raises(DatasetError, match="not a text file"):
+        document(tmp_path / "b.txt")
+
+
+def test_rows_map_their_fields_and_bad_ones_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"body": "Un texte.", "ref": 7, "title": "T", "source": "s", "lang": "fr", "metadata": {"a": 1}}\n'
+        '{"body": ""}\nnot json\n{"body": "Encore."}\n'
+    )
+    read = list(read_documents(found(path), RowFields(text="body", id="ref")))
+    good = [one for one in read if isinstance(one, SourceText)]
+    bad = [one for one in read if isinstance(one, Unread)]
+    assert [(one.id, one.title, one.source, one.item) for one in good] == [("7", "T", "s", "7"), ("", "", "", "row 4")]
+    assert good[0].metadata == {"lang": "fr", "a": 1}
+    assert [one.row for one in bad] == [2, 3]
+    assert "'body' holds no text" in bad[0].reason
+
+
+def test_hidden_files_links_out_and_other_kinds_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    (folder / "sub").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "x.md").write_text("x")
+    (folder / "sub" / "a.md").write_text("a")
+    (folder / "b.docx").write_text("x")
+    (folder / "empty.md").write_text("")
+    (tmp_path / "secret.md").write_text("secret")
+    (folder / "out.md").symlink_to(tmp_path / "secret.md")
+    (folder / "in.md").symlink_to(folder / "sub" / "a.md")
+    (folder / "loop").symlink_to(folder)
+    os.mkfifo(folder / "pipe.md")
+    with (folder / "huge.txt").open("wb") as stream:
+        stream.truncate(LARGEST_TEXT + 1)
+    files, unread = find_files(folder)
+    assert [file.name for file in files] == ["in.md", "sub/a.md"]
+    reasons = {one.file: one.reason for one in unread}
+    assert set(reasons) == {"b.docx", "empty.md", "out.md", "loop", "pipe.md", "huge.txt"}
+    assert "split it" in reasons["huge.txt"]
+
+
+def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="there is no folder"):
+        find_files(tmp_path / "nowhere")
+
+
+def pdf(*pages: str, password: str = "") -> bytes:
+    """A small PDF, one line of text a page."""
+    from io import BytesIO
+
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = DictionaryObject(
+        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"), NameObject("/BaseFont"): NameObject("/Helvetica")}
+    )
+    for text in pages:
+        page = writer.add_blank_page(300, 300)
+        fonts = DictionaryObject({NameObject("/F1"): font})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        content = DecodedStreamObject()
+        content.set_data(f"BT /F1 12 Tf 20 200 Td ({text}) Tj ET".encode("latin-1") if text else b"")
+        page[NameObject("/Contents")] = content
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    stream = BytesIO()
+    writer.write(stream)
+    return stream.getvalue()
+
+
+def test_a_pdf_is_read_page_by_page_and_pages_without_text_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("Article 1. The fee is 12 EUR.", "", "Last page."))
+    told, read = read_documents(found(path), RowFields())
+    assert isinstance(told, Unread)
+    assert isinstance(read, SourceText)
+    assert "1 of 3 pages hold no text (2)" in told.reason
+    assert [(part.page, part.text.strip()) for part in read.parts] == [(1, "Article 1. The fee is 12 EUR."), (3, "Last page.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (pdf("x", password="secret"), "encrypted"),
+        (pdf("", ""), "none of its 2 pages holds text"),
+        (b"%PDF-1.4 broken", "cannot be read"),
+    ],
+)
+def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match=says):
+        list(read_documents(found(path), RowFields()))
