@@ -71,6 +71,7 @@ def main() -> None:
                 "default_reasons": sorted({reason.code for reason in ours.reasons if reason.decisive}),
             }
         )
+    answers = rows(folder / "llm_responses.jsonl.gz")
     metrics = [renamed(row) for row in rows(folder / "metrics.jsonl.gz")]
     found = {
         "benchmark": "gate_logs",
@@ -78,6 +79,8 @@ def main() -> None:
         "same": sum(not one["differs"] for one in snapshots),
         "verdicts": {name: dict(counted) for name, counted in verdicts.items()},
         "metrics": len(metrics),
+        "cites_ok": sum(row["cites_ok"] for row in metrics),
+        "answers_with_detected_ids": sum(bool(row["detected_ids"]) for row in answers),
         "confidence_is_0.8_avg_score": sum(abs(row["confidence"] - 0.8 * row["avg_score"]) <= TOLERANCE for row in metrics),
         "pass_follows_from_the_rule": sum(
             row["quality_pass"] == (not row["hallucination"] and row["confidence"] >= 0.35 and row["cites_ok"]) for row in metrics

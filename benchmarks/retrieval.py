@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client.http.models import PointStruct
 
-from areopage.rag.collection import CollectionRecord, CollectionState, VectorStore, open_store
+from areopage.rag.collection import CollectionRecord, CollectionState, VectorStore, at, open_store
 from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.embedding import Embedder, EmbedderIdentity, open_embedder
 from areopage.rag.ingest import Ingestion
-from areopage.rag.retriever import CANDIDATES, QdrantRetriever, at
+from areopage.rag.retriever import CANDIDATES, QdrantRetriever
 from areopage.rag.similarity import Background, coverages, relevance
 
 Numbers = NDArray[np.float64]

@@ -8,6 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from areopage.errors import CallTimedOut, ConfigError
+from areopage.gate.records import GateVerdict
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.store import Ledger
+from areopage.rag.answer_cache import AnswerCache, CachedAnswer, CacheKeys
+from areopage.rag.records import ChatAnswer, ChatQuestion
 from servers.rag_parts import (
     DOCUMENTS,
     QUESTION,
@@ -18,14 +26,6 @@ from servers.rag_parts import (
     rag_config,
     rag_service,
 )
-
-from areopage.errors import CallTimedOut, ConfigError
-from areopage.gate.records import GateVerdict
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
-from areopage.ledger.store import Ledger
-from areopage.rag.answer_cache import AnswerCache, CachedAnswer, CacheKeys
-from areopage.rag.records import ChatAnswer, ChatQuestion
 
 ENTRY = CachedAnswer(
     answer=RESPONSE, generation=RESPONSE, documents=DOCUMENTS, decision=decision("deliver"), language="fr", model="m"
@@ -132,7 +132,7 @@ def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
         key(asked(sources_filter=("a",))),
         key(language="en"),
         key(version="w"),
-        key(language="fr", **{"embedding": {"model": "other", "provider": "openai", "url": "http://127.0.0.1/v1"}}),
+        key(embedding={"model": "other", "provider": "openai", "url": "http://127.0.0.1/v1"}),
         key(generation={"model": "ollama:other"}),
         key(generation={"temperature": 0.5}),
         key(generation={"structured": True}),

@@ -1,19 +1,22 @@
 """The pipeline: its routes, what the user gets, and what the ledger keeps."""
 
 import asyncio
+import json
 import re
 import socket
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
 from areopage.cases.records import Document
-from areopage.errors import CallTimedOut, ConfigError, SubmissionError, UnknownCollection
+from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
 from areopage.gate.records import GateVerdict
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter
@@ -21,6 +24,7 @@ from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.rag.service import RagService
 from areopage.suites.gate import load_gate
+from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
 ASKED = ChatQuestion(question=QUESTION)
 
@@ -148,7 +152,7 @@ def test_the_texts_can_be_given_and_another_language_gets_the_configured_one(tmp
 
 
 def test_an_empty_text_in_the_configuration_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="texts.fallback.fr: is empty"):
+    with pytest.raises(ConfigError, match=r"texts\.fallback\.fr: is empty"):
         rag_service(tmp_path, texts={"fallback": {"fr": " "}})
 
 
@@ -237,6 +241,71 @@ def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> R
     config = rag_config(folder, gate={"shadow": True})
     ledger = Ledger.open(folder / "ledger.db")
     return RagService(config, ledger, gate, GivenRetriever(documents), GivenGenerator(), lambda line: None)
+
+
+# --- how it is kept
+
+
+def test_answers_at_the_same_time_share_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    add = Exchanges.add
+
+    def slow_add(self: Exchanges, exchanges: Sequence[Exchange]) -> None:
+        sizes.append(len(exchanges))
+        time.sleep(0.05)
+        add(self, exchanges)
+
+    async def all_of_them() -> None:
+        service = rag_service(tmp_path)
+        await asyncio.gather(*(service.answer(ChatQuestion(question=f"{QUESTION} {number}")) for number in range(20)))
+        await service.aclose()
+
+    monkeypatch.setattr(Exchanges, "add", slow_add)
+    asyncio.run(all_of_them())
+
+    assert sum(sizes) == 20
+    assert len(sizes) <= 4
+    assert len(kept(tmp_path)) == 20
+
+
+def test_an_answer_that_cannot_be_noted_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Exchanges, exchanges: Sequence[Exchange]) -> None:
+        raise StorageError("no space left")
+
+    monkeypatch.setattr(Exchanges, "add", full)
+
+    with pytest.raises(StorageError, match="no space left"):
+        ask(rag_service(tmp_path), ASKED)
+
+
+def test_a_storage_policy_holds_for_the_ledger_and_the_files(tmp_path: Path) -> None:
+    def without_texts(exchange: Exchange) -> Exchange:
+        return msgspec.structs.replace(exchange, question="", generation="", answer="", documents=())
+
+    config = rag_config(tmp_path, traces={"enabled": True, "folder": "."})
+    ledger = Ledger.open(tmp_path / "ledger.db")
+    service = RagService(config, ledger, ToldGate(), GivenRetriever(), GivenGenerator(), lambda line: None, reduce=without_texts)
+
+    (answer,) = ask(service, ASKED)
+
+    assert answer.answer == RESPONSE
+    assert kept(tmp_path)[0].answer == ""
+    assert "rétractation" not in (tmp_path / "logs" / "metrics.jsonl").read_text(encoding="utf-8")
+
+
+def test_traces_are_written_where_they_are_wanted_and_a_snapshot_of_what_does_not_pass(tmp_path: Path) -> None:
+    traces = {"enabled": True, "folder": "out"}
+    ask(rag_service(tmp_path, traces=traces), ASKED, ASKED)
+    (held,) = ask(rag_service(tmp_path, traces=traces, gate=ToldGate("human_review")), ASKED)
+    ask(rag_service(tmp_path, traces=traces, retriever=GivenRetriever(())), ASKED)
+
+    def lines(name: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (tmp_path / "out" / "logs" / name).read_text(encoding="utf-8").splitlines()]
+
+    assert [line["quality_pass"] for line in lines("metrics.jsonl")] == [True, False, False]
+    assert [line["question"] for line in lines("llm_responses.jsonl")] == [QUESTION, QUESTION]
+    assert [place.stem for place in (tmp_path / "out" / "snapshots" / "for_review").iterdir()] == [held.id]
+    assert not (tmp_path / "logs").exists()
 
 
 # --- streaming, and without an event loop

@@ -1,6 +1,7 @@
 """Texts in chunks."""
 
 import re
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,16 +9,18 @@ from hypothesis import strategies as st
 from areopage.rag.chunking import Chunk, Cutting, cut, slug
 from areopage.rag.reading import Part, SourceText
 
-SMALL = Cutting(size=120, overlap=40, language="fr")
+SMALL = Cutting(size=110, overlap=40, language="fr")
 WORDS = re.compile(r"\w+")
 
 
-def chunks(*parts: Part, cutting: Cutting = SMALL, **fields: str) -> list[Chunk]:
+def chunks(*parts: Part, cutting: Cutting = SMALL, **fields: Any) -> list[Chunk]:
     return list(cut(SourceText(parts=parts, **fields), "docs/reglement.md", "reglement", cutting))
 
 
 def test_a_chunk_ends_with_a_sentence_and_the_next_one_repeats_its_end() -> None:
-    text = "Le délai est de dix jours. Il court à compter de la réception. Passé ce délai, la demande est close. On peut la rouvrir."
+    text = (
+        "Le délai est de dix jours. Il court à compter de la réception. Passé ce délai, la demande est close. On peut la rouvrir."
+    )
     first, second = chunks(Part(text=text))
     assert first.text == "Le délai est de dix jours. Il court à compter de la réception. Passé ce délai, la demande est close."
     assert second.text == "Passé ce délai, la demande est close. On peut la rouvrir."

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from servers.fake_embedder import DIMENSION, EmbeddingServer
 
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.rag.config import EmbeddingSection, RagConfig, RagSection
 from areopage.rag.embedding import EmbedderIdentity, open_embedder
+from servers.fake_embedder import DIMENSION, EmbeddingServer
 
 
 def config(**section: object) -> RagConfig:
@@ -45,7 +45,9 @@ def test_e5_models_behind_an_endpoint_get_their_prefixes() -> None:
     assert server.inputs == [["passage: texte"], ["query: question"]]
 
 
-@pytest.mark.parametrize(("fault", "says"), [({"short": True}, "2 texts were sent, and 1 vectors"), ({"api_key": "other"}, "bad key")])
+@pytest.mark.parametrize(
+    ("fault", "says"), [({"short": True}, "2 texts were sent, and 1 vectors"), ({"api_key": "other"}, "bad key")]
+)
 def test_a_server_that_answers_wrongly_is_one_line(fault: dict[str, object], says: str) -> None:
     async def embed(url: str) -> None:
         embedder = open_embedder(config(provider="openai", model="m", url=url), {})

@@ -127,7 +127,11 @@ def pdf(*pages: str, password: str = "") -> bytes:
 
     writer = PdfWriter()
     font = DictionaryObject(
-        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"), NameObject("/BaseFont"): NameObject("/Helvetica")}
+        {
+            NameObject("/Type"): NameObject("/Font"),
+            NameObject("/Subtype"): NameObject("/Type1"),
+            NameObject("/BaseFont"): NameObject("/Helvetica"),
+        }
     )
     for text in pages:
         page = writer.add_blank_page(300, 300)

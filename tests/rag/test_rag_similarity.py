@@ -46,7 +46,7 @@ def test_the_background_is_not_shifted_by_a_question_that_is_answered() -> None:
 
 
 def test_a_single_chunk_still_gives_a_background() -> None:
-    one = np.ones((1, 4), dtype=np.float32) / 2
+    one = np.full((1, 4), 0.5, dtype=np.float32)
     assert measured_background(one, one).sd > 0
 
 

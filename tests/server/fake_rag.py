@@ -1,7 +1,8 @@
 """A pipeline without models and stores: it answers at once, through the real gate, and notes what it did."""
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 from msgspec import structs
@@ -40,9 +41,12 @@ class FakeRag:
         self.asked: list[ChatQuestion] = []
         self.closed = False
         self.documents = DOCUMENTS
-        self.on_step: Callable[[str], None] = lambda _: None
+        self.pause = 0.0
 
     async def answer(self, question: ChatQuestion) -> ChatAnswer:
+        return self.answered(question)
+
+    def answered(self, question: ChatQuestion) -> ChatAnswer:
         self.asked.append(question)
         if question.collection not in (COLLECTION, OTHER):
             raise UnknownCollection(f"no collection {question.collection}: there are secret-1, secret-2")
@@ -55,7 +59,7 @@ class FakeRag:
         if question.collection not in (COLLECTION, OTHER):
             raise UnknownCollection("no such collection")
         for node in ("retrieve", "grade_documents", "generate", "evaluate_response"):
-            self.on_step(node)
+            await asyncio.sleep(self.pause)
             if node == "generate" and self.fault:
                 raise self.fault
             yield {"node": node, "state": {"generation": self.response, "documents": self.documents}}

@@ -21,8 +21,10 @@ with warnings.catch_warnings():
     from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from areopage.ledger.access import ApiKeys
+from areopage.rag.records import ChatQuestion
 from areopage.server.app import create_app
 
+from .fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from .seeded import WEAK_ID, context_for, seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:schemathesis", "ignore::DeprecationWarning:jsonschema")
@@ -38,14 +40,21 @@ OPERATIONS = [
     ("GET", "/v1/alerts"),
     ("POST", "/v1/labels"),
     ("GET", "/v1/agreement"),
+    ("POST", "/v1/chat"),
+    ("GET", "/v1/chat/held/{id}"),
+    ("POST", "/v1/gate/check"),
+    ("GET", "/v1/exchanges"),
+    ("GET", "/v1/exchanges/{id}"),
+    ("DELETE", "/v1/exchanges/{id}"),
+    ("POST", "/v1/exchanges/{id}/verdict"),
+    ("GET", "/v1/debug/latest"),
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/metrics"),
 ]
 # without a body or a query there is nothing that could be wrong
-WRONG = [
-    one for one in OPERATIONS if one[0] == "POST" or one[1] in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement")
-]
+ASKED = ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/exchanges")
+WRONG = [one for one in OPERATIONS if one[0] == "POST" or one[1] in (*ASKED, "/v1/debug/latest")]
 
 
 class Target(NamedTuple):
@@ -74,8 +83,12 @@ class Target(NamedTuple):
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """A server with some answers."""
-    context = context_for(tmp_path_factory.mktemp("fuzz"))
+    context, fake = with_rag(context_for(tmp_path_factory.mktemp("fuzz")))
     seed(context.ledger)
+    asked = ChatQuestion(question=QUESTION, collection=COLLECTION)
+    for response in (GROUNDED, f"{GROUNDED} {MADE_UP}"):
+        fake.response = response
+        fake.answered(asked)
     _, key = ApiKeys(context.ledger).create("fuzz", "admin")
     headers = {"Authorization": f"Bearer {key}"}
     yield Target(schemathesis.openapi.from_asgi("/openapi.json", create_app(context), headers=headers), headers)
@@ -90,8 +103,8 @@ def test_every_operation_of_the_schema_is_tried(target: Target) -> None:
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
     statuses = target.fuzz(method, path, GenerationMode.POSITIVE)
-    assert statuses <= {200, 201, 202, 204, 400, 404, 422}
-    if path in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement"):
+    assert statuses <= {200, 201, 202, 204, 400, 404, 409, 422}
+    if path in (*ASKED, "/v1/gate/check"):
         assert statuses & {200, 202}, "no request got through: the schema asks for something else than the server"
 
 
@@ -103,5 +116,22 @@ def test_a_wrong_request_is_answered_as_the_schema_says(target: Target, method: 
 def test_what_the_seeded_answers_look_like_is_what_the_schema_says(target: Target) -> None:
     shown = target.schema["/v1/evaluations/{id}"]["GET"]
     assert target.check(shown.Case(path_parameters={"id": WEAK_ID})) == 200
-    for path in ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement"):
+    for path in ASKED:
         assert target.check(target.schema[path]["GET"].Case()) == 200
+
+
+def test_what_the_gate_says_is_what_the_schema_says(target: Target) -> None:
+    schema = target.schema
+    assert target.check(schema["/v1/debug/latest"]["GET"].Case(query={"question": QUESTION})) == 200
+    chat = schema["/v1/chat"]["POST"].Case(body={"question": QUESTION}, media_type="application/json")
+    chat.headers = {"accept": "application/json"}
+    answered = chat.call_and_validate(checks=CHECKS, headers=target.headers)
+    held = answered.json()["id"]
+    for path in ("/v1/exchanges/{id}", "/v1/chat/held/{id}"):
+        assert target.check(schema[path]["GET"].Case(path_parameters={"id": held})) == 200
+    verdict = schema["/v1/exchanges/{id}/verdict"]["POST"]
+    for action, status in ((None, 201), ("release", 201), ("refuse", 409)):
+        body = {"grounded": "partly", "sentences": [1], "action": action}
+        case = verdict.Case(path_parameters={"id": held}, body=body, media_type="application/json")
+        assert target.check(case) == status
+    assert target.check(schema["/v1/exchanges/{id}"]["DELETE"].Case(path_parameters={"id": held})) == 204

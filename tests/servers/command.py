@@ -20,6 +20,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from areopage.cli.main import main
 
+__all__ = ["Command", "Ended", "main"]
+
 SOURCE = Path(areopage.__file__).parents[1]
 PATIENCE = 60.0
 # What the developer's shell says must not reach the command under test.

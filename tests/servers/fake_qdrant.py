@@ -65,7 +65,11 @@ class FakeQdrant:
             error = {"error": f"Not found: Collection `{name}` doesn't exist!"}
             return web.json_response({"status": error}, status=404)
         body = await request.json() if request.can_read_body else {}
-        result = await self._collections(request.method, name, body, there) if not action else await self._points(name, action, request.method, body)
+        result = (
+            await self._collections(request.method, name, body, there)
+            if not action
+            else await self._points(name, action, request.method, body)
+        )
         return web.Response(text=json.dumps({"result": result, "status": "ok", "time": 0.001}), content_type="application/json")
 
     async def _collections(self, method: str, name: str, body: dict[str, Any], there: list[str]) -> Any:
@@ -85,10 +89,10 @@ class FakeQdrant:
     async def _points(self, name: str, action: str, method: str, body: dict[str, Any]) -> Any:
         done = {"operation_id": 1, "status": "completed"}
         if action == "points/query":
-            query = models.QueryRequest(**body)
-            assert isinstance(query.query, list)
+            vector = body["query"]["nearest"] if isinstance(body["query"], dict) else body["query"]
+            condition = models.Filter(**body["filter"]) if body.get("filter") else None
             found = await self._client.query_points(
-                name, query=query.query, query_filter=query.filter, limit=query.limit or 10, with_payload=True  # type: ignore[arg-type]
+                name, query=vector, query_filter=condition, limit=body["limit"], with_payload=True
             )
             return found.model_dump(mode="json")
         if action == "points/scroll":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.cli import gate_replay, gate_report, gate_tune
+from areopage.cli import gate_logs, gate_replay, gate_report, gate_tune
 
 if TYPE_CHECKING:
     from areopage.cases.records import Case, Document
@@ -14,6 +14,8 @@ app = typer.Typer(help="The quality gate: which answers may leave, and why other
 app.command("report")(gate_report.report)
 app.command("tune")(gate_tune.tune)
 app.command("replay")(gate_replay.replay)
+app.command("import")(gate_logs.import_logs)
+app.add_typer(gate_logs.dataset_app, name="dataset")
 
 HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000

@@ -25,7 +25,7 @@ class LabelSet(Struct, frozen=True, kw_only=True):
     Args:
         source: where they come from, for the statement.
         left_out: why others could not be used, with counts.
-        skewed: "", or why they are no sample of the traffic, so that nothing about the traffic follows from them.
+        skewed: "", or what shows that they are no sample of the traffic, so that nothing about the traffic follows from them.
     """
 
     rows: "Sequence[Labelled]"
@@ -61,7 +61,10 @@ def labels_of_files(paths: Sequence[Path]) -> LabelSet:
         file, line, reason = reasons[0]
         raise DatasetError(f"{file} row {line}: {reason}; no row is usable")
     left_out = {"unusable": len(reasons)} if reasons else {}
-    return LabelSet(rows=rows, source=", ".join(path.name for path in paths), left_out=left_out)
+    # an export of bad cases: what it says of verdicts gives it away
+    verdicts = {case.metadata["verdict"] for case in dataset.cases if isinstance(case.metadata.get("verdict"), str)}
+    skewed = "none of them had been delivered" if verdicts and "deliver" not in verdicts else ""
+    return LabelSet(rows=rows, source=", ".join(path.name for path in paths), left_out=left_out, skewed=skewed)
 
 
 def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
@@ -111,18 +114,21 @@ def _obstacle(exchange: "Exchange") -> str:
 
 def _labelled(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Labelled":
     """An exchange with what its raters say together."""
-    from areopage.gate.labelled import Labelled, consensus
+    from areopage.gate.labelled import Labelled
+    from areopage.ledger.exchange_rows import question_key
+    from areopage.ledger.exchange_sums import agreed
 
     checks = exchange.decision.sentences if exchange.decision is not None else ()
-    indexes = sorted({index for label in labels for index in label.sentences if 0 <= index < len(checks)})
+    grounded, sentences = agreed(labels)
     text = exchange.generation
-    spans = [(checks[index].start, checks[index].end) for index in indexes]
+    spans = [(checks[index].start, checks[index].end) for index in sentences if 0 <= index < len(checks)]
     return Labelled(
         id=exchange.id,
         prompt=exchange.question,
         response=text,
         documents=exchange.documents,
-        grounded=consensus([label.grounded for label in labels]),
+        grounded=grounded,
+        group=question_key(exchange.question),
         unsupported=tuple((start, end) for start, end in spans if end <= len(text)),
         place=f"answer {exchange.id}",
     )
@@ -136,7 +142,4 @@ def _skewed(delivered: int, labelled: int, all_delivered: int, all_answers: int)
     tail = min(at_most(delivered, labelled, share), at_least(delivered, labelled, share))
     if 2 * tail >= UNLIKELY:
         return ""
-    return (
-        f"{delivered / labelled:.0%} of the labelled answers had been delivered, and {share:.0%} of all answers: "
-        "they are no sample of the traffic"
-    )
+    return f"{delivered / labelled:.0%} of the labelled answers had been delivered, and {share:.0%} of all answers"

@@ -104,8 +104,8 @@ def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recor
 
 def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
     """An exchange as a replay needs it."""
-    from areopage.gate.labelled import consensus
     from areopage.gate.replay import Recorded
+    from areopage.ledger.exchange_sums import agreed
 
     decision = exchange.decision
     decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
@@ -122,7 +122,7 @@ def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Re
         judged=decision is not None and decision.judged,
         erased=exchange.erased,
         imported=exchange.origin == "import",
-        label=consensus([one.grounded for one in labels]) if labels else None,
+        label=agreed(labels)[0] if labels else None,
     )
 
 

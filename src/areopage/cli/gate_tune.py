@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from msgspec import Struct
 
 from areopage.cli.gate_options import (
     CollectionOption,
@@ -25,12 +24,14 @@ if TYPE_CHECKING:
     from areopage.gate.labelled import Labelled
     from areopage.gate.risk import Control
     from areopage.gate.tuning import Ask, Scored, Tuning
+    from areopage.ledger.gate_records import ExchangeFilter
+    from areopage.monitor.config import MonitorConfig
 
 NOT_CERTIFIED = 1
 LEDGER = "ledger"
 
 
-class Tuned(Struct, frozen=True, kw_only=True):
+class Tuned(NamedTuple):
     """What came out, with the configuration that it was measured with and what the model was refitted on, if it was."""
 
     tuning: "Tuning"
@@ -85,17 +86,15 @@ def tune(
     if output is not None and not force and (output / "gate.yml").exists():
         raise UserError(f"{output / 'gate.yml'} is there already: choose another folder, or replace it with --force")
     if labels == [LEDGER]:
-        with gate_ledger(gate_settings(rag, ledger)) as opened:
-            from areopage.cli.gate_labels import labels_of_ledger
-
-            given = labels_of_ledger(opened, scope_of(since, until, collection))
+        given = ledger_labels(gate_settings(rag, ledger), scope_of(since, until, collection))
     else:
         given = file_labels(labels, [since, until, collection])
     found = tuned(given, ask, base, refit=refit)
     typer.echo("\n".join(tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
-        typer.echo(f"\nNOT certified for the traffic: {given.skewed}. Label answers drawn at random from all of them", err=True)
+        advice = "they are no sample of the traffic. Label answers drawn at random from all of them"
+        typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
     if output is not None and (certain or force_uncertified):
         typer.echo(f"written to {write(found, given, output, who=who, certain=certain)}", err=True)
     elif not certain and output is not None:
@@ -130,6 +129,22 @@ def refuse_nonsense(ask: "Ask") -> None:
     for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
         if not 0.0 < share < 1.0:
             raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
+
+
+def ledger_labels(settings: "MonitorConfig", scope: "ExchangeFilter") -> "LabelSet":
+    """The labels of the ledger.
+
+    Raises:
+        UserError: there is no ledger, or no label in it.
+        StorageError: it cannot be read.
+    """
+    from areopage.cli.gate_labels import labels_of_ledger
+
+    if settings.section.storage.text != "full":
+        note = "by storage.text the ledger does not hold whole texts: scores differ from those in service"
+        typer.echo(f"areopage: {note}", err=True)
+    with gate_ledger(settings) as opened:
+        return labels_of_ledger(opened, scope)
 
 
 def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> "LabelSet":

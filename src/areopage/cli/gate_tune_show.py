@@ -22,8 +22,8 @@ def claim_text(tuning: Tuning) -> str:
 def tuning_lines(tuning: Tuning) -> list[str]:
     """The whole result."""
     lines = [
-        f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,}, of them {tuning.ungrounded:,} ungrounded",
-        f"other rules hold back {tuning.ruled_out:,} of them at any threshold, {tuning.ruled_out_ungrounded:,} of those ungrounded",
+        f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
+        f"other rules hold back {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
         f"{claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
     ]
@@ -81,7 +81,12 @@ def _now(tuning: Tuning) -> list[str]:
 
 def table(tuning: Tuning) -> list[str]:
     """Other risks, each by itself."""
-    lines = ["  risk  threshold  delivered            ungrounded  grounded held back"]
+    ask = tuning.ask
+    at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
+    lines = [
+        f"other risks, {OF[ask.control]}, each by itself{at}:",
+        "  risk  threshold  delivered            ungrounded  grounded held back",
+    ]
     return [*lines, *(_row(one, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
 
 

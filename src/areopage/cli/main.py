@@ -7,7 +7,7 @@ import click
 import typer
 
 from areopage import __version__
-from areopage.cli import bench, criteria, gate, keys, models, monitor, rag, review, suites
+from areopage.cli import bench, criteria, demo, gate, keys, models, monitor, rag, review, suites
 from areopage.cli.agreement import agreement
 from areopage.cli.serve import serve
 from areopage.errors import UserError
@@ -32,6 +32,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(gate.app, name="gate")
 app.add_typer(review.app, name="review")
 app.add_typer(rag.app, name="rag")
+app.add_typer(demo.app, name="demo")
 app.command("agreement")(agreement)
 app.command("serve")(serve)
 

@@ -41,7 +41,7 @@ def ingest(
 ) -> None:
     """Bring a collection up to date with a folder: text, Markdown, HTML, PDF and JSON Lines.
 
-    Run it again whenever documents change: only what is new or changed is embedded.
+    Run it again whenever documents change: only what is new or changed is embedded. Exit code 1: something could not be read.
     """
     config = rag_config(rag)
     place = rejected or _beside_store(config)
@@ -51,6 +51,8 @@ def ingest(
         typer.echo("areopage: interrupted: run the same command again, it goes on with what is missing", err=True)
         raise typer.Exit(130) from None
     _show_report(report, place, prune)
+    if report.unread:
+        raise typer.Exit(1)
 
 
 @app.command()

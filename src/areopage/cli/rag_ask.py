@@ -18,12 +18,10 @@ SHOWN_EXCERPT = 160
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     collection: Annotated[str, typer.Option("--collection", metavar="NAME", help="Default: the configuration's.")] = "",
-    source: Annotated[
-        list[str] | None, typer.Option("--source", metavar="NAME", help="Only its documents; repeatable.")
-    ] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only its documents; repeatable.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the answer cache.")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Tell each step as it is done.")] = False,
-    config: RagOption = None,
+    rag: RagOption = None,
 ) -> None:
     """Ask a question: retrieve, generate, and let the gate decide what becomes of the answer."""
     from areopage.errors import CallError, ModelError
@@ -33,7 +31,7 @@ def ask(
         question=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )
     try:
-        answer = asyncio.run(answered(rag_config(config), asked, stream=stream))
+        answer = asyncio.run(answered(rag_config(rag), asked, stream=stream))
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     show(answer)

@@ -22,7 +22,7 @@ def serve(
         bool, typer.Option("--no-worker", help="API and pages only; `areopage monitor worker` judges elsewhere.")
     ] = False,
 ) -> None:
-    """Serve the API and the pages, and judge what is handed over, until it is told to stop; with a rag.yml also answer questions."""
+    """Serve the API and the pages, and judge what is handed over, until it is told to stop; with a rag.yml answer questions."""
     from areopage.errors import MissingExtra
 
     answering = named_rag_config(rag)

@@ -6,7 +6,7 @@ CLEAR = 1.5  # so many times more words of one language than of the other tell i
 # Words that both languages write alike (on, a, as, or, but, plus, me, son, car) tell nothing and stand in neither list.
 _FRENCH = frozenset(
     """
-    le la les un une des du au aux et ou où est sont était étaient être été ont avait avez avons que qui quoi quel quelle quels
+    le la les un une de des du au aux et ou où est sont était étaient être été ont avait avez avons que qui quoi quel quelle quels
     quelles dont ce cet cette ces celui celle dans pour par avec sans sous sur chez entre vers depuis ne pas n'est il elle ils
     elles nous vous je tu mon ma mes ton ta tes ses notre nos votre vos leur leurs lui en y se qu mais donc ni si comme très
     aussi ainsi alors cela ça ceci puis peut peuvent peux doit doivent faut fait faire selon pourquoi comment combien quand
@@ -22,7 +22,7 @@ _ENGLISH = frozenset(
     """.split()  # noqa: SIM905 - a list literal would fill pages
 )
 # Other Romance languages write these too: they count half.
-_SHARED = frozenset(["la", "un", "que", "en", "se", "si", "ma", "tu", "me", "ni"])
+_SHARED = frozenset(["de", "la", "un", "que", "en", "se", "si", "ma", "tu", "me", "ni"])
 _ACCENTS = "éèêàçùûœ"
 _ELISIONS = ("l'", "d'", "qu'", "n'", "s'", "j'", "c'")
 _SIGNS_FOR_A_WORD = 4  # so many accents or elisions weigh one word; short questions often have little else

@@ -25,8 +25,8 @@ class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     confidence: float = 0.35
     escalate_confidence: float = 0.25
     overlap: float = 0.35
-    deliver: float = 0.5
-    hold: float = 0.5
+    deliver: float = 0.24
+    hold: float = 0.24
 
 
 class GateConfig(Struct, frozen=True, kw_only=True):

@@ -9,11 +9,16 @@ from areopage.evidence.sentences import Span, sentences
 from areopage.gate.claims import Claim
 from areopage.gate.figure_check import check_claims
 from areopage.gate.refusals import is_refusal
-from areopage.gate.sentence_features import Answered, SentenceFacts, denies, sentence_facts
+from areopage.gate.sentence_features import Answered, SentenceFacts, sentence_facts, without_citations, words_of
 from areopage.gate.source import Source
-from areopage.gate.tokens import WORD, stem, stems
+from areopage.gate.tokens import denies, stems
 
-REFUSING = ("ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent", "not ", "pas")
+REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
+ABOUT = (
+    "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
+    "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
+    "incapa", "ignore", "donn",
+)  # fmt: skip
 
 
 class ExaminedSentence(Struct, frozen=True):
@@ -24,6 +29,11 @@ class ExaminedSentence(Struct, frozen=True):
     claims: tuple[Claim, ...]
     claim: bool
 
+    @property
+    def counted(self) -> tuple[float, float, float]:
+        """Its new words, its unknown ones, and all."""
+        return self.facts.features["new"], float(len(self.facts.unknown)), float(self.facts.words)
+
 
 class Examined(Struct, frozen=True):
     """An answer's sentences, and the documents that they were compared with."""
@@ -32,39 +42,35 @@ class Examined(Struct, frozen=True):
     source: Source
 
     @property
-    def new(self) -> list[float]:
-        """How many words each claim brings that nothing before it has."""
-        return [one.facts.features["new"] for one in self.sentences if one.claim]
+    def words(self) -> list[tuple[float, float, float]]:
+        """Of each claim its new words, its unknown ones, and all, as `answer_features` takes them."""
+        return [one.counted for one in self.sentences if one.claim]
 
 
 def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> Examined:
     """Look at every sentence of an answer."""
     spans = sentences(response, language)
-    source = Source(documents, frozenset(map(stem, WORD.findall(response))))
+    clean = without_citations(response)
+    words = [words_of(clean, span.start, span.end) for span in spans]
+    claims = check_claims(prompt, clean, documents)
+    source = Source(documents, [[word.stem for word in own] for own in words])
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
-    claims = check_claims(prompt, response, documents)
     examined = []
     taken = 0
-    for index, span in enumerate(spans):
-        facts = sentence_facts(span.text, span.start, index, answered)
+    for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
+        low = span.text.lower().replace("’", "'")
+        facts = sentence_facts(low, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        examined.append(ExaminedSentence(span, facts, own, _claims_something(span.text, facts, own, prompt)))
+        claim = bool(own_words) and (bool(own) or not (facts.features["courtesy"] or _refuses(span.text, low, prompt)))
+        examined.append(ExaminedSentence(span, facts, own, claim))
     return Examined(examined, source)
 
 
-def _claims_something(sentence: str, facts: SentenceFacts, claims: Sequence[Claim], prompt: str) -> bool:
-    """Whether a sentence states anything that documents could hold."""
-    if not facts.words:
-        return False
-    if claims:
-        return True
-    return not facts.features["courtesy"] and not (_may_refuse(sentence) and is_refusal(sentence, prompt))
-
-
-def _may_refuse(sentence: str) -> bool:
-    """A quick look that spares most sentences the slow one."""
-    low = sentence.lower().replace("’", "'")
-    return denies(low) or any([cue in low for cue in REFUSING])
+def _refuses(sentence: str, low: str, prompt: str) -> bool:
+    """Whether a sentence only says that the answer is not known; a quick look spares most sentences the slow one."""
+    return (
+        (denies(low) or any(cue in low for cue in REFUSING)) and any(cue in low for cue in ABOUT) and is_refusal(sentence, prompt)
+    )

@@ -18,13 +18,24 @@ from areopage.gate.claims import Claim
 from areopage.gate.digits import DigitIndex, around, key_of
 from areopage.gate.records import Place
 
-BEFORE, AFTER = 48, 40  # characters: what belongs to a figure or a reference stands so near its digits
+BEFORE, AFTER = 24, 36  # characters: what belongs to a figure stands so near its digits
+BEFORE_LEGAL = 48  # the same for a reference: "arrêté interministériel modifié n° 12"
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
+MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
+MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
 # A reference is sought where one of these stands, in lower case.
-LEGAL = re.compile(
-    r"art|§|sec\.|section|s\.\s?\d|loi|law|decree|d[ée]cret|ordonn|ordinance|arr[êe]t|avenant|amendment|accord|circulaire"
-    r"|r[èe]glement|regulation|directive|\bact\b|order|rules|[lrd]\.?[ \u00a0]?\*?[ \u00a0]?\d+-|\d\d-\d\d\.\d{3}|c-\d"
-)
+LEGAL = (
+    "art", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret", "ordonnance", "ordinance", "arrêt", "arret",
+    "avenant", "amendment", "accord", "circulaire", "règlement", "reglement", "regulation", "directive", " act ", "order",
+    "rules", "pourvoi", "l.", "r.", "d.", "c-", "-",
+)  # fmt: skip
+# What must stand near the digits of a figure of its kind.
+CUES = {
+    "percentage": ("%", "cent"),
+    "amount": ("€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf"),
+    "duration": ("jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", "an", "year", "min", "h"),
+    "date": ("",),
+}
 NUMBER_WORDS = {
     2: "deux two", 3: "trois three", 4: "quatre four", 5: "cinq five", 6: "six", 7: "sept seven", 8: "huit eight", 9: "neuf nine",
     10: "dix ten", 12: "douze twelve", 15: "quinze fifteen", 18: "eighteen", 20: "vingt twenty", 30: "trente thirty",
@@ -33,6 +44,15 @@ NUMBER_WORDS = {
 DIGITS = re.compile("[0-9]+")
 COUNTING = frozenset(" ".join(NUMBER_WORDS.values()).split())
 COUNTED = re.compile(rf"[0-9]+|\b(?:{'|'.join(' '.join(NUMBER_WORDS.values()).split())})\b", re.IGNORECASE)
+# A year that the extractor of figures leaves out, as most numbers of that size are none: 1789 is one after "en" or "(".
+EARLY_YEAR = re.compile(
+    r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
+    r"|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre|d[ée]cembre"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)"
+    r")[ \u00a0]|\(|(?<![\w.°-])1[0-9]{3}[ ]?[-–][ ]?)"
+    r"(?P<year>1[0-8][0-9]{2})(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])",
+    re.IGNORECASE,
+)
 # A duration may be told in another unit: weeks or years for days or months.
 FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
 
@@ -41,42 +61,70 @@ class _Held(Struct, frozen=True):
     """A text that may hold a claim; `document` is None for titles and the question: they are no evidence to show."""
 
     text: str
+    low: str
     document: Document | None
 
 
 def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> list[Claim]:
-    """The figures and references of an answer in order, each with whether a document or the question holds it."""
+    """The figures and references of an answer in order, each with whether a document or the question holds it.
+
+    Args:
+        response: the answer; its citations may have been blanked.
+    """
     stated = sorted(_stated(response), key=lambda one: (one.start, one.end))
     if not stated:
         return []
-    texts = [_Held(document.text, document) for document in documents]
-    texts += [_Held(document.title, None) for document in documents if document.title]
-    texts.append(_Held(prompt, None))
+    texts = [_Held(document.text, document.text.lower(), document) for document in documents]
+    texts += [_Held(document.title, document.title.lower(), None) for document in documents if document.title]
+    texts.append(_Held(prompt, prompt.lower(), None))
     search = _Search(texts)
     return [search.claim(one) for one in stated]
 
 
 def _stated(response: str) -> Iterator[Figure | Reference]:
     """The figures and references of the answer, read around its digits and number words."""
-    for start, end in _windows(response):
-        window = response[start:end]
-        for figure in figures(window):
+    low = response.lower()
+    places = list(_counted(response, low))
+    for start, end in _windows(response, places, BEFORE):
+        for figure in (*figures(response[start:end]), *_early_years(response[start:end])):
             yield replace(figure, start=figure.start + start, end=figure.end + start)
-        if LEGAL.search(window.lower()):
-            for reference in legal_references(window):
-                yield replace(reference, start=reference.start + start, end=reference.end + start)
+    if places and any(cue in low for cue in LEGAL):
+        for start, end in _windows(response, places, BEFORE_LEGAL):
+            window = low[start:end]
+            if len(low) != len(response) or any(cue in window for cue in LEGAL):
+                for reference in legal_references(response[start:end]):
+                    yield replace(reference, start=reference.start + start, end=reference.end + start)
 
 
-def _windows(response: str) -> Iterator[tuple[int, int]]:
-    """Ranges around digits and number words; those that touch are one."""
-    start = end = -1
-    worded = not COUNTING.isdisjoint(response.lower().replace("-", " ").split())
+def _early_years(window: str) -> Iterator[Figure]:
+    """The years before 1900."""
+    for match in EARLY_YEAR.finditer(window):
+        start, end = match.span("year")
+        yield Figure(kind="date", value=match["year"], text=match["year"], start=start, end=end)
+
+
+def _counted(response: str, low: str) -> Iterator[tuple[int, int]]:
+    """Where digits and number words stand; the number of a list's item is none."""
+    worded = not COUNTING.isdisjoint(low.replace("-", " ").split())
     for match in (COUNTED if worded else DIGITS).finditer(response):
-        if end < 0 or match.start() - BEFORE > end:
+        start, end = match.span()
+        if not (
+            response[end : end + 1] in (".", ")")
+            and response[end + 1 : end + 2].isspace()
+            and response[max(0, start - 1) : start] in ("", "\n")
+        ):
+            yield start, end
+
+
+def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
+    """Ranges around places; those that touch are one."""
+    start = end = -1
+    for first, last in places:
+        if end < 0 or first - before > end:
             if end >= 0:
                 yield start, end
-            start = around(response, match.start() - BEFORE)
-        end = match.end() + AFTER
+            start = around(response, first - before)
+        end = last + AFTER
     if end >= 0:
         yield start, min(end, len(response))
 
@@ -89,6 +137,7 @@ class _Search:
         self._index: DigitIndex | None = None
         self._known: dict[tuple[str, ...], tuple[bool, Place | None]] = {}
         self._left = MOST_WINDOWS
+        self._unread = MOST_READ
 
     def claim(self, stated: Figure | Reference) -> Claim:
         """What is stated, with whether a text holds it."""
@@ -97,7 +146,7 @@ class _Search:
         else:
             identity = ("reference", stated.normalised)
         if identity not in self._known:
-            self._known[identity] = self._word_by_word(stated.text) or self._by_value(stated) or (False, None)
+            self._known[identity] = self._word_by_word(stated) or self._by_value(stated) or (False, None)
         supported, evidence = self._known[identity]
         return Claim(
             kind=stated.kind if isinstance(stated, Figure) else "reference",
@@ -106,36 +155,53 @@ class _Search:
             evidence=evidence,
         )
 
-    def _word_by_word(self, written: str) -> tuple[bool, Place | None] | None:
+    def _word_by_word(self, stated: Figure | Reference) -> tuple[bool, Place | None] | None:
         """Where the same characters stand, and no number goes on before or after them."""
+        written, dated = stated.text, isinstance(stated, Figure) and stated.kind == "date"
         for held in self._texts:
+            self._unread -= len(held.text)
+            if self._unread < 0:
+                return None
             start = held.text.find(written)
-            if start >= 0 and _whole(held.text, start, start + len(written)):
-                return True, _place(held, start, start + len(written))
+            for _ in range(MOST_TRIES):
+                if start < 0:
+                    break
+                if _whole(held.text, start, start + len(written), dated=dated):
+                    return True, _place(held, start, start + len(written))
+                start = held.text.find(written, start + 1)
         return None
 
     def _by_value(self, stated: Figure | Reference) -> tuple[bool, Place | None] | None:
         """Where the same value stands in another writing."""
         if self._index is None:
             self._index = DigitIndex(held.text for held in self._texts)
+        before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
+        cues = CUES[stated.kind] if isinstance(stated, Figure) else ("",)
         for key in _keys(stated):
             for number, begin, stop in self._index.places(key):
                 if self._left <= 0:
                     return None
-                self._left -= 1
                 held = self._texts[number]
-                start = around(held.text, begin - BEFORE)
-                place = _found(stated, held.text[start : stop + AFTER])
+                start = around(held.text, begin - before)
+                window = held.text[start : stop + AFTER].replace("\n", " ")
+                low = window.lower()
+                if not any(cue in low for cue in cues):
+                    continue
+                self._left -= 1
+                place = _found(stated, window)
                 if place:
                     return True, _place(held, start + place[0], start + place[1])
         return self._in_words(stated) if isinstance(stated, Figure) and stated.kind == "duration" else None
 
     def _in_words(self, stated: Figure) -> tuple[bool, Place | None] | None:
         """Where a duration is written in words."""
-        assert isinstance(stated.value, Decimal)
+        if not isinstance(stated.value, Decimal):
+            return None
         for factor in FACTORS.get(stated.unit, (1,)):
             for word in NUMBER_WORDS.get(int(stated.value / factor), "").split() if stated.value % factor == 0 else ():
                 for held in self._texts:
+                    if word not in held.low:
+                        continue
                     for match in re.finditer(rf"\b{word}\b", held.text, re.IGNORECASE):
                         if self._left <= 0:
                             return None
@@ -160,7 +226,7 @@ def _numbered(number: str, window: str) -> tuple[int, int] | None:
     if len(number) < 5 or not number[-1].isdigit() or number.isdigit():
         return None
     start = window.lower().find(number)
-    return (start, start + len(number)) if start >= 0 and _whole(window, start, start + len(number)) else None
+    return (start, start + len(number)) if start >= 0 and _whole(window, start, start + len(number), dated=False) else None
 
 
 def _keys(stated: Figure | Reference) -> list[str]:
@@ -175,12 +241,13 @@ def _keys(stated: Figure | Reference) -> list[str]:
     return list(dict.fromkeys(key_of(f"{value:f}") for value in values))
 
 
-def _whole(text: str, start: int, end: int) -> bool:
-    """Whether neither a word nor a number goes on over the ends of a piece."""
+def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
+    """Whether neither a word nor a number goes on over the ends of a piece. A hyphen joins numbers (12-3), not dates."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before and (before[-1].isalnum() or (before[:1].isdigit() and not before[-1].isalpha())):
+    joining = " .,\u00a0\u202f" if dated else ".,-'’/ \u00a0\u202f"
+    if before and (before[-1].isalnum() or (before[:1].isdigit() and before[-1] in joining)):
         return False
-    return not (after and (after[0].isalnum() or (after[0] in ".,-'’/ \u00a0\u202f" and after[1:].isdigit())))
+    return not (after and (after[0].isalnum() or (after[0] in joining and after[1:].isdigit())))
 
 
 def _place(held: _Held, start: int, end: int) -> Place | None:

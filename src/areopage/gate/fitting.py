@@ -36,7 +36,16 @@ ANSWER_FEATURES = {
     "expected": "logarithm of the expected number of unsupported sentences",
     "invented": "logarithm of 1 + the new words of the claims, as far as a claim has more than three of them",
 }
+# Answers of a language model that read the documents hardly ever show it, and those that rest on other documents always do. Its
+# weight is fitted on made-up rows as well, after the others and without moving them.
+FOREIGN = "foreign"
+FOREIGN_SAYS = {
+    "sentence": "how far more than half of the words are unknown to documents and question, from 0 to 0.5",
+    "answer": "the same of all claims taken together",
+}
 SENTENCE_PENALTY, ANSWER_PENALTY = 10.0, 3.0
+FOREIGN_PENALTY = 0.01
+MADE_COUNTS = 0.05  # of a real row
 INNER_FOLDS = 5
 STEPS = 50
 
@@ -47,6 +56,7 @@ class Row(Struct, frozen=True, kw_only=True):
     Args:
         unsupported: the places (start, end) of what the documents do not support; None where only the whole answer is labelled.
         ungrounded: whether the answer says anything unsupported.
+        made: made up by a program: counts for the weight of `foreign` alone, and little.
         group: rows of one group (the same documents) are never on both sides of a fold.
     """
 
@@ -57,22 +67,25 @@ class Row(Struct, frozen=True, kw_only=True):
     ungrounded: bool
     unsupported: tuple[tuple[int, int], ...] | None
     group: str
+    made: bool = False
 
 
 class Table(Struct, frozen=True):
     """The features of all rows.
 
     Attributes:
-        sentences: one line for each claim, (claims, features); `labels` whether it is unsupported, NaN where nobody said;
-            `rows` to which answer it belongs; `new` its new words.
-        answers: whether each answer is ungrounded; `groups` a number for each answer's group.
+        sentences: one line for each claim, (claims, features with `foreign` last);
+            `labels` whether it is unsupported, NaN where nobody said;
+            `rows` to which answer it belongs; `told` what the answers' features are made of.
+        answers: whether each answer is ungrounded; `made` which are made up; `groups` a number for each answer's group.
     """
 
     sentences: Floats
     labels: Floats
     rows: NDArray[np.int64]
-    new: Floats
+    told: Floats
     answers: Floats
+    made: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
 
@@ -81,21 +94,22 @@ def tabulate(rows: Sequence[Row]) -> Table:
     lines: list[list[float]] = []
     labels: list[float] = []
     owners: list[int] = []
-    new: list[float] = []
+    told: list[tuple[float, float, float]] = []
     for number, row in enumerate(rows):
         for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
             if one.claim:
-                lines.append([one.facts.features[name] for name in SENTENCE_FEATURES])
+                lines.append([one.facts.features[name] for name in (*SENTENCE_FEATURES, FOREIGN)])
                 labels.append(_label(row, one.span.start, one.span.end))
                 owners.append(number)
-                new.append(one.facts.features["new"])
+                told.append(one.counted)
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
     return Table(
-        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
+        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES) + 1),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
-        np.array(new, dtype=np.float64),
+        np.array(told, dtype=np.float64).reshape(-1, 3),
         np.array([row.ungrounded for row in rows], dtype=np.float64),
+        np.array([row.made for row in rows], dtype=np.bool_),
         np.array([names[row.group] for row in rows], dtype=np.int64),
     )
 
@@ -109,33 +123,76 @@ def _label(row: Row, start: int, end: int) -> float:
     return float(any(first < end and last > start for first, last in row.unsupported))
 
 
-def fit(rows: Sequence[Row], *, name: str = "grounding", provenance: dict[str, Any] | None = None, seed: int = 0) -> GroundingModel:
+def fit(
+    rows: Sequence[Row],
+    *,
+    name: str = "grounding",
+    provenance: dict[str, Any] | None = None,
+    base: GroundingModel | None = None,
+    seed: int = 0,
+) -> GroundingModel:
     """The model that fits these answers.
 
+    Args:
+        base: whose weights of `foreign` are kept, where no row is made up.
+
     Raises:
-        ValueError: all answers carry the same label, or no sentence claims anything.
+        ValueError: the answers carry one label only, or no sentence claims anything.
     """
     table = tabulate(rows)
-    return fit_table(table, np.arange(len(rows)), name=name, provenance=provenance or {}, seed=seed)
+    return fit_table(table, np.arange(len(rows)), name=name, provenance=provenance or {}, base=base, seed=seed)
 
 
-def fit_table(table: Table, used: NDArray[np.int64], *, name: str, provenance: dict[str, Any], seed: int) -> GroundingModel:
+def fit_table(
+    table: Table,
+    used: NDArray[np.int64],
+    *,
+    name: str = "grounding",
+    provenance: dict[str, Any] | None = None,
+    base: GroundingModel | None = None,
+    seed: int = 0,
+) -> GroundingModel:
     """The model that fits some of a table's answers; see `fit`."""
-    if not len(table.sentences) or len(set(table.answers[used].tolist())) < 2:
+    real = used[~table.made[used]]
+    if not np.isin(table.rows, real).any() or len(set(table.answers[real].tolist())) < 2:
         raise ValueError("labels: answers of both kinds are wanted, grounded and ungrounded, that claim something")
-    sentence = _sentence_model(table, used)
+    sentence = _sentence_model(table, real)
     inner = folds(table.groups, INNER_FOLDS, seed)
-    lines: list[list[float]] = []
-    kept: list[int] = []
+    found: dict[int, dict[str, float]] = {}
     for fold in range(INNER_FOLDS):
-        held_out = used[inner[used] == fold]
-        rest = used[inner[used] != fold]
-        model = _sentence_model(table, rest) if len(rest) and len(held_out) else sentence
-        for row, features in answers_of(table, model, held_out).items():
-            lines.append([features[key] for key in ANSWER_FEATURES])
-            kept.append(row)
-    answer = _ridge(np.array(lines), table.answers[kept], ANSWER_FEATURES, ANSWER_PENALTY)
-    return GroundingModel(name=name, provenance=provenance, sentence=sentence, answer=answer)
+        rest = real[inner[real] != fold]
+        model = _sentence_model(table, rest) if len(rest) else sentence
+        found |= answers_of(table, model, used[inner[used] == fold])
+    kept = np.array(sorted(found), dtype=np.int64)
+    lines = np.array([[found[row][key] for key in ANSWER_FEATURES] for row in kept.tolist()])
+    foreign = np.array([found[row][FOREIGN] for row in kept.tolist()])
+    genuine = ~table.made[kept]
+    answer = _ridge(lines[genuine], table.answers[kept][genuine], ANSWER_FEATURES, ANSWER_PENALTY)
+    counts = np.where(genuine, 1.0, MADE_COUNTS)
+    if base is not None and genuine.all():
+        return GroundingModel(
+            name=name,
+            provenance=provenance or {},
+            sentence=_with_foreign(sentence, _foreign_weight(base.sentence), "sentence"),
+            answer=_with_foreign(answer, _foreign_weight(base.answer), "answer"),
+        )
+    answer = _with_foreign(answer, _added(foreign, table.answers[kept], counts, logits_of(answer, lines)), "answer")
+    mine = np.isin(table.rows, used) & ~np.isnan(table.labels)
+    counts = np.where(table.made[table.rows[mine]], MADE_COUNTS, 1.0)
+    offsets = logits_of(sentence, table.sentences[mine])
+    sentence = _with_foreign(sentence, _added(table.sentences[mine, -1], table.labels[mine], counts, offsets), "sentence")
+    return GroundingModel(name=name, provenance=provenance or {}, sentence=sentence, answer=answer)
+
+
+def _foreign_weight(linear: Linear) -> float:
+    """The weight of `foreign`; 0 for a model without it."""
+    return next((part.weight for part in linear.weights if part.feature == FOREIGN), 0.0)
+
+
+def _with_foreign(linear: Linear, weight: float, of: str) -> Linear:
+    """The model with that weight for `foreign`."""
+    part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS[of])
+    return Linear(bias=linear.bias, weights=(*linear.weights, part))
 
 
 def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
@@ -148,7 +205,7 @@ def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[
     for row, start, stop in zip(used.tolist(), first.tolist(), last.tolist(), strict=True):
         own = order[start:stop]
         if len(own):
-            found[row] = answer_features(logits[own].tolist(), table.new[own].tolist())
+            found[row] = answer_features(logits[own].tolist(), table.told[own].tolist())
     return found
 
 
@@ -157,7 +214,8 @@ def logits_of(linear: Linear, lines: Floats) -> Floats:
     weights = np.array([part.weight for part in linear.weights])
     means = np.array([part.mean for part in linear.weights])
     scales = np.array([part.scale for part in linear.weights])
-    logits: Floats = np.clip((lines - means) / scales @ weights + linear.bias, -30.0, 30.0)
+    own = lines[:, : len(linear.weights)]  # before it is added, `foreign` is the last column that has no weight
+    logits: Floats = np.clip((own - means) / scales @ weights + linear.bias, -30.0, 30.0)
     return logits
 
 
@@ -171,7 +229,7 @@ def folds(groups: NDArray[np.int64], number: int, seed: int) -> NDArray[np.int64
 def _sentence_model(table: Table, used: NDArray[np.int64]) -> Linear:
     """The sentences' model; where only whole answers are labelled, an ungrounded one's worst-looking sentence stands for it."""
     mine = np.isin(table.rows, used)
-    lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]
+    lines, labels, rows = table.sentences[mine, :-1], table.labels[mine].copy(), table.rows[mine]
     column = list(SENTENCE_FEATURES).index("unknown_count")
     for row in np.unique(rows[np.isnan(labels)]):
         own = np.flatnonzero(rows == row)
@@ -200,7 +258,23 @@ def _ridge(lines: Floats, labels: Floats, says: dict[str, str], penalty: float) 
     return Linear(
         bias=round(float(weights[-1]), 4),
         weights=tuple(
-            Weight(feature=name, weight=round(float(weight), 4), mean=round(float(mean), 4), scale=round(float(scale), 4), says=text)
+            Weight(
+                feature=name, weight=round(float(weight), 4), mean=round(float(mean), 4), scale=round(float(scale), 4), says=text
+            )
             for (name, text), weight, mean, scale in parts
         ),
     )
+
+
+def _added(values: Floats, labels: Floats, counts: Floats, offsets: Floats) -> float:
+    """The weight of one more feature beside a model that is kept: logistic regression without a bias; never negative."""
+    weight = 0.0
+    for _ in range(STEPS):
+        chances = 1.0 / (1.0 + np.exp(-np.clip(offsets + weight * values, -30.0, 30.0)))
+        slope = float((counts * (chances - labels) * values).sum()) + FOREIGN_PENALTY * weight
+        curve = float((counts * chances * (1.0 - chances) * values**2).sum()) + FOREIGN_PENALTY
+        step = max(-5.0, min(5.0, slope / curve))
+        weight -= step
+        if abs(step) < 1e-9:
+            break
+    return max(0.0, weight)

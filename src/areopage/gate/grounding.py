@@ -72,7 +72,7 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     """
     examined = examine(prompt, response, documents, language)
     logits = [model.sentence.logit(one.facts.features) for one in examined.sentences if one.claim]
-    features = answer_features(logits, examined.new) if logits else {}
+    features = answer_features(logits, examined.words) if logits else {}
     left = iter(logits)
     return Grounding(
         p_unsupported=probability(model.answer.logit(features)) if logits else 0.0,
@@ -91,10 +91,8 @@ def _told(one: ExaminedSentence, source: Source, logit: float | None) -> Sentenc
         text=span.text,
         claim=one.claim,
         p_unsupported=0.0 if logit is None else probability(logit),
-        features=dict(facts.features),
-        unsupported=tuple(
-            [Place(start=word.start, end=word.end, text=span.text[word.start - span.start : word.end - span.start]) for word in facts.unknown]
-        ),
+        features=facts.features,
+        unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in facts.unknown]),
         claims=one.claims,
         document=supporting.document if supporting else "",
         supporting=supporting,

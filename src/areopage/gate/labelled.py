@@ -1,7 +1,7 @@
 """Answers that people have labelled: what thresholds are chosen by and the grounding model is fitted on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -84,18 +84,6 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
         group="" if group is None else str(group).strip(),
         place=place,
     )
-
-
-def consensus(labels: Sequence[Label]) -> Label:
-    """What several people's labels say together: the most frequent; where two are as frequent, the worse one.
-
-    Raises:
-        ValueError: there are none.
-    """
-    worst_first: tuple[Label, ...] = ("no", "partly", "yes")
-    if not labels:
-        raise ValueError("no label")
-    return max(worst_first, key=labels.count)
 
 
 def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from math import exp
-from typing import Any
 
 from msgspec import Struct
 
@@ -24,6 +23,11 @@ class Weight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scale: float
     says: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a scale that nothing can be divided by."""
+        if not self.scale > 0:
+            raise ValueError(f"scale of {self.feature} is {self.scale}: it must be over 0")
+
 
 class Linear(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """bias + Σ weight × (value − mean) / scale."""
@@ -39,10 +43,6 @@ class Linear(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             if value is not None:
                 total += part.weight * (value - part.mean) / part.scale
         return max(-STEEPEST, min(STEEPEST, total))
-
-    def plain(self) -> dict[str, Any]:
-        """As it stands in a file."""
-        return {"bias": self.bias, "weights": [{name: getattr(part, name) for name in part.__struct_fields__} for part in self.weights]}
 
 
 def probability(logit: float) -> float:

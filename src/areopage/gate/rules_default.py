@@ -134,7 +134,7 @@ def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
     reasons = [Reason(code="not_relevant", decisive=True, value=retrieval.best, threshold=bounds.relevance)] if irrelevant else []
     open_question = not irrelevant
     if found.empty:
-        return [*reasons, Reason(code="empty_response", decisive=open_question)]
+        return reasons or [Reason(code="empty_response", decisive=True)]
     if found.too_long:
         return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
     if found.response_lang and found.prompt_lang and found.response_lang != found.prompt_lang:

@@ -1,13 +1,14 @@
 """What can be told of a sentence of an answer by looking at the documents' words."""
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from math import log1p
 
 from msgspec import Struct
 
 from areopage.gate.source import Source
-from areopage.gate.tokens import WORD, is_light, stem
+from areopage.gate.tokens import WORD, denies, is_light, stem
 
 # Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
 CITATION = re.compile(
@@ -16,9 +17,6 @@ CITATION = re.compile(
     re.IGNORECASE,
 )
 DIGIT = re.compile(r"[0-9]")
-NEGATIONS = frozenset(
-    "not no never none without cannot can't don't doesn't isn't aren't won't didn't unable neither nor pas aucun aucune jamais sans ni".split()
-)
 CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
     "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
@@ -26,29 +24,27 @@ CLOSINGS = (
 
 
 class Word(Struct, frozen=True):
-    """A word of the answer that means something.
-
-    Args:
-        stem: what it is compared by.
-        start, end: its place in the response.
-        held, asked: whether the documents, or the question, have it.
-        light: a word unknown to the documents that states little by itself.
-    """
+    """A word that means something: what it is compared by, how it is written, and where it stands in the response."""
 
     stem: str
+    written: str
     start: int
     end: int
-    held: bool
-    asked: bool
-    light: bool
 
 
 class SentenceFacts(Struct, frozen=True):
-    """A sentence's words, its features by name, and the stretch of the documents that comes nearest (-1 for none)."""
+    """What was found.
 
-    words: Sequence[Word]
+    Args:
+        words: how many words mean something.
+        unknown: those that neither the documents nor the question have.
+        features: by name; empty for a sentence without words.
+        stretch: of the documents, the one that comes nearest; -1 for none.
+    """
+
+    words: int
     unknown: Sequence[Word]
-    features: Mapping[str, float]
+    features: dict[str, float]
     stretch: int
 
 
@@ -61,73 +57,71 @@ class Answered(Struct):
     said: set[str]
 
 
-def sentence_facts(sentence: str, offset: int, index: int, answered: Answered) -> SentenceFacts:
-    """Look at a sentence, the `index`-th of the answer, that stands at `offset`."""
-    source = answered.source
-    words = _words(sentence, offset, answered)
-    if not words:
-        return SentenceFacts(words, (), {}, -1)
-    total = len(words)
-    roots = [word.stem for word in words]
-    distinct = set(roots)
-    unknown = [word for word in words if not (word.held or word.asked)]
-    strange = {word.stem for word in unknown}
-    new = len(strange - answered.said)
-    answered.said |= distinct
-    stretch, together = source.best_stretch(distinct)
-    pairs = list(zip(roots, roots[1:], strict=False))
-    held_pairs = len([pair for pair in pairs if pair in source.pairs])
-    coverage = sum([word.held for word in words]) / total
-    low = sentence.lower().replace("’", "'")
-    negated = denies(low)
-    features = {
-        "unknown": log1p(len(unknown)),
-        "unknown_count": float(len(unknown)),
-        "unknown_share": len(unknown) / total,
-        "unknown_light": log1p(sum([word.light for word in unknown])),
-        "unknown_run": float(_longest_run(words)),
-        "new": float(new),
-        "pairs_share": held_pairs / len(pairs) if pairs else coverage,
-        "pairs_missing": log1p(len(pairs) - held_pairs),
-        "scattered": max(0.0, coverage - together / len(distinct)),
-        "length": log1p(total),
-        "coverage": coverage,
-        "opens": float(index == 0 and answered.sentences > 1),
-        "closes": float(index == answered.sentences - 1 and answered.sentences > 1),
-        "position": index / max(1, answered.sentences - 1),
-        "courtesy": float(sentence.endswith("?") or any([closing in low for closing in CLOSINGS])),
-    }
-    if stretch >= 0:
-        denied = denies(source.place(stretch).text.lower().replace("’", "'"))
-        features["negation_alone"] = float(negated and not denied)
-        features["negation_lost"] = float(denied and not negated)
-    return SentenceFacts(words, unknown, features, stretch)
+def without_citations(response: str) -> str:
+    """The response with spaces for its citations: as long as it was."""
+    if "[" not in response and not DIGIT.search(response):
+        return response
+    return CITATION.sub(lambda match: " " * len(match.group()), response)
 
 
-def denies(low: str) -> bool:
-    """Whether a text, in lower case and with straight apostrophes, denies anything."""
-    return not NEGATIONS.isdisjoint(low.split())
-
-
-def _words(sentence: str, offset: int, answered: Answered) -> list[Word]:
-    """The words of a sentence that mean something, without its citations."""
-    stems, question = answered.source.stems, answered.question
-    if "[" in sentence or DIGIT.search(sentence):
-        sentence = CITATION.sub(lambda match: " " * len(match.group()), sentence)
+def words_of(clean: str, start: int, end: int) -> list[Word]:
+    """The words that mean something in a piece of a response without citations."""
     found = []
-    for match in WORD.finditer(sentence):
+    for match in WORD.finditer(clean, start, end):
         written = match.group()
         root = stem(written)
         if root:
-            held = root in stems
-            found.append(Word(root, offset + match.start(), offset + match.end(), held, root in question, not held and is_light(written)))
+            found.append(Word(root, written, match.start(), match.end()))
     return found
 
 
-def _longest_run(words: Sequence[Word]) -> int:
-    """The most unknown words that follow each other."""
+def sentence_facts(low: str, words: Sequence[Word], index: int, answered: Answered) -> SentenceFacts:
+    """Look at a sentence, the `index`-th of the answer; `low` is its text in lower case with straight apostrophes."""
+    if not words:
+        return SentenceFacts(0, (), {}, -1)
+    source, question = answered.source, answered.question
+    held_stems = source.stems
+    total = len(words)
+    roots = [word.stem for word in words]
+    distinct = set(roots)
+    strange = distinct - held_stems - question
+    unknown = [word for word in words if word.stem in strange]
+    missing = len(unknown)
+    coverage = len([root for root in roots if root in held_stems]) / total
+    stretch, together = source.best_stretch(distinct)
+    pairs_missing = len([pair for pair in itertools.pairwise(roots) if pair not in source.pairs])
+    several = answered.sentences > 1
+    features = {
+        "unknown": log1p(missing),
+        "unknown_count": float(missing),
+        "unknown_share": missing / total,
+        "unknown_light": log1p(len([word for word in unknown if is_light(word.written)])),
+        "unknown_run": float(_longest_run(roots, strange)),
+        "foreign": max(0.0, missing / total - 0.5),
+        "new": float(len(strange - answered.said)),
+        "pairs_missing": log1p(pairs_missing),
+        "scattered": max(0.0, coverage - together / len(distinct)),
+        "length": log1p(total),
+        "coverage": coverage,
+        "opens": float(index == 0 and several),
+        "closes": float(index == answered.sentences - 1 and several),
+        "position": index / max(1, answered.sentences - 1),
+        "courtesy": float(low.endswith("?") or any(closing in low for closing in CLOSINGS)),
+    }
+    answered.said |= distinct
+    if stretch >= 0:
+        denied, there = denies(low), source.denies(stretch)
+        features["negation_alone"] = float(denied and not there)
+        features["negation_lost"] = float(there and not denied)
+    return SentenceFacts(total, unknown, features, stretch)
+
+
+def _longest_run(roots: Sequence[str], strange: Set[str]) -> int:
+    """The most strange words that follow each other."""
+    if not strange:
+        return 0
     run = longest = 0
-    for word in words:
-        run = 0 if word.held or word.asked else run + 1
+    for root in roots:
+        run = run + 1 if root in strange else 0
         longest = max(longest, run)
     return longest

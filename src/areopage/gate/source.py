@@ -1,10 +1,11 @@
 """The documents of an answer, indexed once for the words that the answer uses. Linear in the documents."""
 
+import itertools
 from collections.abc import Iterator, Sequence, Set
 
 from areopage.cases.records import Document
 from areopage.gate.records import Place
-from areopage.gate.tokens import parted, stem
+from areopage.gate.tokens import denies, parted, stem
 
 STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
@@ -17,17 +18,21 @@ class Source:
     Attributes:
         stems: the stems of all documents.
         held: the same for each document, in their order.
-        pairs: stems that follow each other in a document, words that mean nothing alone left out.
+        pairs: of the stems that follow each other in a sentence of the answer, those that do so in a document, words that mean
+            nothing alone left out.
     """
 
-    def __init__(self, documents: Sequence[Document], wanted: Set[str]) -> None:
+    def __init__(self, documents: Sequence[Document], answer: Sequence[Sequence[str]]) -> None:
         """Args:
-        wanted: the stems of the answer; only their places are kept.
+        answer: the stems of its sentences; only their places are kept.
         """
         self.documents = documents
+        wanted = frozenset(root for roots in answer for root in roots)
+        wanted_pairs = frozenset(pair for roots in answer for pair in itertools.pairwise(roots))
         self.held: list[Set[str]] = []
         self.pairs: set[tuple[str, str]] = set()
         self._places: dict[str, list[int]] = {}
+        self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         stems: set[str] = set()
         for index, document in enumerate(documents):
@@ -37,11 +42,11 @@ class Source:
             filled = list(filter(None, words))
             self.held.append(frozenset(filled))
             stems.update(filled)
-            self.pairs.update(zip(filled, filled[1:], strict=False))
+            self.pairs |= wanted_pairs.intersection(itertools.pairwise(filled))
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
         self.stems: Set[str] = stems
 
-    def _read(self, index: int, text: str, wanted: Set[str]) -> list[str]:
+    def _read(self, index: int, text: str, wanted: frozenset[str]) -> list[str]:
         """The stems of a document's words in order; notes in which stretches the wanted ones stand."""
         found: list[str] = []
         clean = parted(text)
@@ -71,6 +76,13 @@ class Source:
             return -1, 0
         best = max(votes, key=lambda stretch: (votes[stretch], stretch))
         return max(best, 0), votes[best]
+
+    def denies(self, stretch: int) -> bool:
+        """Whether a stretch or the next one denies anything."""
+        known = self._denying.get(stretch)
+        if known is None:
+            known = self._denying[stretch] = denies(self.place(stretch).text.lower().replace("’", "'"))
+        return known
 
     def place(self, stretch: int) -> Place:
         """The piece of a document that a stretch and the next one cover."""

@@ -2,17 +2,19 @@
 
 # Articles, pronouns, auxiliaries and the like, and what an answer says about texts instead of their subject:
 # "based on the passages provided, the answer to your question is".
-EMPTY_WORDS = frozenset(
-    """
+_EMPTY = """
     a an the and or but if then else of to in on at for from by with about as into onto over after before between under above
-    against along around is are was were be been being am do does did done doing have has had having will would can could may might
-    must shall should not no nor so than too very it its itself this that these those there here he she they them him his her hers
-    their theirs themselves we us our ours you your yours yourself me my mine who whom whose which what when where why how all any
+    against along around is are was were be been being am do does did done doing have has had having will would can could may
+    might must shall should not no nor so than too very it its itself this that these those there here he she they them him
+    his her hers
+    their theirs themselves we us our ours you your yours yourself me my mine who whom whose which what when where why how
+    all any
     both each every either neither few more most less least other others another some such own same only just also however
     additionally furthermore moreover therefore thus hence overall while whereas because since until unless upon within without
     through throughout during per via among across beyond regardless despite out up down off again ever yet still even much many
     several include includes included including based provided provide provides providing given according mentioned mention
-    mentions mentioning one two use used using uses make makes made making get gets getting got et al etc eg ie ve ll re don doesn
+    mentions mentioning one two use used using uses make makes made making get gets getting got et al etc eg ie ve ll re don
+    doesn
     isn aren won didn wasn couldn wouldn cannot
     example examples instance passage passages text texts information context document documents source sources excerpt excerpts
     article articles answer answers answering answered question questions asked statement statements
@@ -32,22 +34,26 @@ EMPTY_WORDS = frozenset(
     extrait extraits texte textes informations exemple exemples contexte reponse reponses question questions passages
     indique indiquent indiquee indique mentionne mentionnee mentionnes precise precisent precisement specifique specifiques
     fournit fournis fournies fourni suivant suivante suivants suivantes premier premiere premierement deuxieme enfin resume
-    conclusion principal principale clairement explicitement stipule prevoit prevoient dispose disposent enonce concernant relatif
+    conclusion principal principale clairement explicitement stipule prevoit prevoient dispose disposent enonce concernant
+    relatif
     relative relatifs relatives document documents source sources d l s t m n c j
-    """.split()
-)
+"""
+EMPTY_WORDS = frozenset(_EMPTY.split())
 
 # Words that state little by themselves: an answer may use them of its own without saying much that its documents do not.
-LIGHT_WORDS = frozenset(
-    """
+_LIGHT = """
     important importantly various variety ensure ensures ensuring additional additionally further depend depending depends
     necessary necessarily need needs needed need process different like likely vary varies varying time times once well due help
     helps helping involve involves involved place possible possibly possibility check consider considered certain certainly
-    determine determined determining potential potentially way ways next often enter amount appropriate significant significantly
-    allow allows allowing individual individuals understand understanding understood choose role factor factors see seen multiple
-    general generally usually typically commonly option options associate associated directly come comes essential especially one
+    determine determined determining potential potentially way ways next often enter amount appropriate significant
+    significantly
+    allow allows allowing individual individuals understand understanding understood choose role factor factors see seen
+    multiple
+    general generally usually typically commonly option options associate associated directly come comes essential especially
+    one
     ones rather effective known primarily lead leads leading led available take takes taking took related best better good set
-    proper properly work works working alone crucial type types kind kinds complete completely receive easy easily key want wants
+    proper properly work works working alone crucial type types kind kinds complete completely receive easy easily key want
+    wants
     similar similarly impact form forms terms term able case cases result results resulting cause caused avoid create creates
     created contribute difficult issue issues useful numerous large larger small smaller great greater high higher low lower new
     old part parts thing things people person someone area areas number numbers order real really simple simply several strong
@@ -60,15 +66,19 @@ LIGHT_WORDS = frozenset(
     started stay suitable support sure system tend tends think together try trying unique unless unlike want whether world year
     years yes consult
     important importante importants importantes importance divers diverses differents differentes different certain certaine
-    certains certaines possible possibles possibilite necessaire necessaires general generale generalement souvent habituellement
+    certains certaines possible possibles possibilite necessaire necessaires general generale generalement souvent
+    habituellement
     permet permettent permettre permettant assurer assure garantir depend dependre dependent cas cadre facon facons maniere
     manieres fois temps moment ensuite lieu partie parties chose choses personne personnes type types sorte forme formes nombre
     grand grande grands grandes petit petite petits petites nouveau nouvelle nouveaux nouvelles bon bonne bons bonnes meilleur
     meilleure haut haute bas basse long longue prendre pris prend mettre mis met donner donne donnent donnant trouver trouve
-    trouvent rester reste venir vient devient devenir utiliser utilise utilisent utilisation effectuer effectue effectuee realiser
-    realise realisee obtenir obtient recevoir recoit besoin role facteur facteurs principaux raison raisons effet effets but objet
+    trouvent rester reste venir vient devient devenir utiliser utilise utilisent utilisation effectuer effectue effectuee
+    realiser
+    realise realisee obtenir obtient recevoir recoit besoin role facteur facteurs principaux raison raisons effet effets but
+    objet
     aider aide comprendre comprend comporte considerer considere consideree appele appelee nomme nommee situe situee correspond
-    correspondent represente represente constitue constituent consiste concerne concernent actuellement egal egale ensemble an ans
+    correspondent represente represente constitue constituent consiste concerne concernent actuellement egal egale ensemble
+    an ans
     annee annees jour jours oui simple simplement directement lie liee lies recommande conseille convient
-    """.split()
-)
+"""
+LIGHT_WORDS = frozenset(_LIGHT.split())

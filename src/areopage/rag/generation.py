@@ -29,7 +29,7 @@ PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
 SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 ATTEMPTS = 3
-OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
+OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
 class ModelGenerator:

@@ -8,6 +8,7 @@ import tempfile
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from hashlib import sha256
 from pathlib import Path
@@ -27,7 +28,6 @@ NEAR = 5.0
 
 BATCH = 500
 MOST_LISTED = 100_000
-TOLD_EVERY = 1_000_000
 
 Reject = Callable[[RejectedRow], None]
 
@@ -65,28 +65,45 @@ class Entry(Struct, frozen=True, order=True):
     line: int
 
 
+class Times:
+    """When rows of figures were written, by their question."""
+
+    def __init__(self) -> None:
+        self._moments: dict[bytes, list[float]] = {}
+
+    def put(self, question: str, at: datetime) -> None:
+        """Note a row."""
+        insort(self._moments.setdefault(key_of(question), []), at.timestamp())
+
+    def gap(self, question: str, moment: float) -> float:
+        """How far the nearest row of a question is from a moment, in seconds."""
+        moments = self._moments.get(key_of(question), [])
+        right = bisect_left(moments, moment)
+        return min((abs(one - moment) for one in moments[max(0, right - 1) : right + 1]), default=NEAR)
+
+
 class Shelf:
     """Responses, or snapshots, by their question; each is taken once."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Times) -> None:
         self._entries: dict[bytes, list[Entry]] = {}
-        self.count = 0
+        self._rows = rows
 
     def put(self, question: str, entry: Entry) -> None:
         """Note where one stands."""
         insort(self._entries.setdefault(key_of(question), []), entry)
-        self.count += 1
 
     def take(self, question: str, at: datetime) -> Entry | None:
-        """The one of this question that lies nearest in time, if any is near; nobody else gets it then."""
+        """The one of this question that lies nearest in time, if it is near, and to no other row nearer; it is gone then."""
         entries = self._entries.get(key_of(question), [])
         moment = at.timestamp()
         right = bisect_left(entries, moment, key=lambda entry: entry.at)
         near = [place for place in (right - 1, right) if 0 <= place < len(entries)]
         best = min(near, key=lambda place: abs(entries[place].at - moment), default=None)
-        if best is None or abs(entries[best].at - moment) > NEAR:
+        if best is None:
             return None
-        return entries.pop(best)
+        gap = abs(entries[best].at - moment)
+        return entries.pop(best) if gap <= NEAR and gap <= self._rows.gap(question, entries[best].at) else None
 
     def left(self) -> Iterator[Entry]:
         """Those that nobody took, by their place."""
@@ -99,7 +116,12 @@ def key_of(question: str) -> bytes:
 
 
 def import_logs(
-    ledger: Ledger, places: Sequence[Path], *, zone: tzinfo, reject: Reject, progress: Progress = lambda _done, _total: None
+    ledger: Ledger,
+    places: Sequence[Path],
+    *,
+    zone: tzinfo,
+    reject: Reject,
+    progress: Progress = lambda _what, _done, _total: None,
 ) -> Imported:
     """Take logs into the ledger, as exchanges of the origin `import`.
 
@@ -123,8 +145,10 @@ class Import:
     def __init__(self, ledger: Ledger, files: Sequence[LogFile], zone: tzinfo, reject: Reject, progress: Progress) -> None:
         self._exchanges = Exchanges(ledger)
         self._files, self._zone, self._reject, self._progress = files, zone, reject, progress
-        self._total, self._done = 2 * sum(file.size for file in files), 0
-        self._responses, self._snapshots = Shelf(), Shelf()
+        self._bytes = sum(file.size for file in files)
+        self._with_rows: set[int] = set()
+        self._times = Times()
+        self._responses, self._snapshots = Shelf(self._times), Shelf(self._times)
         self._batch: list[Exchange] = []
         self._rows, self._verdicts, self._joined, self._contradictions = (Counter[str]() for _ in range(4))
         self._differences: list[Difference] = []
@@ -132,11 +156,8 @@ class Import:
 
     def run(self) -> Imported:
         """Do it."""
-        for number, piece, kind in self._read():
-            self._note(number, piece, kind)
-        for _, piece, kind in self._read():
-            if kind == "metrics" and piece.record is not None:
-                self._take(piece, piece.record)
+        self._note_all()
+        self._take_all()
         self._take_snapshots()
         self._flush()
         for entry in self._responses.left():
@@ -153,36 +174,47 @@ class Import:
             rejected=self._rejected,
         )
 
-    def _read(self) -> Iterator[tuple[int, Piece, Kind | None]]:
-        told = self._done
+    def _note_all(self) -> None:
+        """First reading: what there is, and where."""
+        done = 0
         for number, file in enumerate(self._files):
             for piece in pieces(file):
-                self._done += piece.size
-                yield number, piece, kind_of(piece.record) if piece.record is not None else None
-                if self._done - told >= TOLD_EVERY:
-                    told = self._done
-                    self._progress(self._done, self._total)
-        self._progress(self._done, self._total)
+                self._note(number, piece, kind_of(piece.record) if piece.record is not None else None)
+                done += piece.size
+                self._progress("bytes", done, self._bytes)
+
+    def _take_all(self) -> None:
+        """Second reading, of the files that hold rows of figures: one after another goes in."""
+        done = 0
+        for number in sorted(self._with_rows):
+            for piece in pieces(self._files[number]):
+                if piece.record is not None and kind_of(piece.record) == "metrics":
+                    self._take(piece, piece.record)
+                    done += 1
+                    self._progress("rows", done, self._rows["metrics"])
 
     def _note(self, number: int, piece: Piece, kind: Kind | None) -> None:
-        """First reading: count, reject what is nothing, and note where responses and snapshots stand."""
+        """Count a line, reject it if it is nothing, and note where responses and snapshots stand."""
         if piece.record is None or kind is None:
             reason = piece.reason or "neither a row of figures, nor a response, nor a snapshot"
             self._refuse(piece.file, piece.line, reason, piece.content or str(piece.record))
             return
         self._rows[kind] += 1
         if kind == "metrics":
+            self._with_rows.add(number)
+            with suppress(ValueError):  # a row that cannot be used is rejected when its turn comes
+                self._times.put(str(piece.record.get("question")), moment_of(piece.record.get("timestamp"), self._zone))
             return
         inner = piece.record if kind == "response" else piece.record["metrics"]
         try:
             if not isinstance(inner, dict):
-                raise ValueError("metrics: not an object")  # noqa: TRY301, TRY004 - one way out for all that is wrong
+                raise ValueError("metrics: not an object")
             question, at = (
                 piece.record.get("question"),
                 moment_of(inner.get("timestamp", piece.record.get("timestamp")), self._zone),
             )
             if not isinstance(question, str):
-                raise ValueError("question: missing, or not a text")  # noqa: TRY301, TRY004
+                raise ValueError("question: missing, or not a text")
         except ValueError as fault:
             self._refuse(piece.file, piece.line, str(fault), str(piece.record))
             return
@@ -190,7 +222,7 @@ class Import:
         shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
 
     def _take(self, piece: Piece, record: dict[str, Any]) -> None:
-        """Second reading: a row of figures, with what belongs to it."""
+        """A row of figures, with what belongs to it."""
         try:
             row = logged(record, self._zone)
         except ValueError as fault:

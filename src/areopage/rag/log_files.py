@@ -17,8 +17,8 @@ from areopage.errors import DatasetError
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 WHOLE = (".json", ".json.gz")
 
-Progress = Callable[[int, int], None]
-"""Told how many bytes are read, and how many there are."""
+Progress = Callable[[str, int, int], None]
+"""Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole."""
 
 
 class LogFile(Struct, frozen=True, kw_only=True):

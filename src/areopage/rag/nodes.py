@@ -89,13 +89,13 @@ class Nodes:
         """Say that a person will look at it."""
         return {"answer": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
 
-    # --- routes
+    # --- routes; coroutines, since LangGraph gives plain functions a thread of their own each time
 
-    def after_grading(self, state: RagState) -> Literal["relevant", "not_relevant"]:
+    async def after_grading(self, state: RagState) -> Literal["relevant", "not_relevant"]:
         """Generate, or fall back."""
         return "relevant" if state["relevant"] else "not_relevant"
 
-    def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
+    async def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
         """Out, to people, or to the fallback."""
         if "answer" in state:
             return "pass"

@@ -2,21 +2,24 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
-
-if TYPE_CHECKING:
-    from areopage.rag.traces import Traces
+from areopage.rag.traces import Traces
 
 
 class Notes:
     """Appends exchanges, and writes the files beside the ledger where they are wanted. May be used from any event loop."""
 
-    def __init__(self, ledger: Ledger, traces: "Traces | None") -> None:
+    def __init__(self, ledger: Ledger, traces: Traces | None, reduce: Callable[[Exchange], Exchange] | None = None) -> None:
+        """Args:
+        traces: the files beside the ledger; None: none are written.
+        reduce: what stays of an exchange, by the storage policy; None: all of it.
+        """
+        self._reduce = reduce
         self._exchanges = Exchanges(ledger)
         self._traces = traces
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchanges")
@@ -30,8 +33,9 @@ class Notes:
             StorageError: the ledger cannot be written.
         """
         done: Future[None] = Future()
+        kept = self._reduce(exchange) if self._reduce else exchange
         with self._guard:
-            self._waiting.append((exchange, done))
+            self._waiting.append((kept, done))
         # whoever comes while a transaction runs goes with the next one: its turn finds the list empty then
         self._worker.submit(self._flush)
         await asyncio.wrap_future(done)

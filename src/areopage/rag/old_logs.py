@@ -151,13 +151,12 @@ def differences(row: Logged, place: str, line: int) -> list[Difference]:
     """Which fields do not say what follows from the others; what is within rounding, or not written, is no difference."""
     said = row.metrics
     rule = row.own.get("profile", "v1_1") == "v1_1"
-    found = [
+    return [
         Difference(place=place, line=line, field=field, said=said[field], derived=value)
         for field, value in derived(said).items()
         if value is not None and said[field] is not None and (rule or field == "confidence")
         if not same(said, field, value)
     ]
-    return found
 
 
 def derived(said: dict[str, Figure]) -> dict[str, Figure]:

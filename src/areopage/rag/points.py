@@ -9,10 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from areopage.rag.chunking import SHORTEST_MARK, Chunk
-from areopage.rag.collection import RECORD, VectorStore
+from areopage.rag.collection import RECORD, VectorStore, at
 from areopage.rag.config import FieldsSection
 from areopage.rag.embedding import Embedder
-from areopage.rag.retriever import at
 
 MOST_WAITING = 1_000
 

@@ -75,7 +75,7 @@ class _Page(HTMLParser):
                 self._silent = ""
         elif tag in HEADINGS and self._heading is not None:
             self._end_heading(int(tag[1]))
-        else:
+        elif tag not in CELLS:
             self._separate(tag)
 
     def handle_data(self, data: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.gate.answer_language import language_of
-from areopage.rag.collection import LOCAL_LIMIT, CollectionState, VectorStore, open_store, vector_of
+from areopage.rag.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
 from areopage.rag.similarity import Background, coverages, measured_background, other_matters, relevance, shipped_backgrounds
@@ -171,18 +171,6 @@ async def measure_backgrounds(embedder: Embedder, passages: Vectors) -> dict[str
         language: measured_background(await embedder.questions(questions), passages)
         for language, questions in other_matters().items()
     }
-
-
-def at(payload: Mapping[str, Any] | None, path: str) -> Any:
-    """What a payload holds under a dotted path; None where there is nothing. A key that itself holds the dot comes first."""
-    value: Any = payload or {}
-    if path in value:
-        return value[path]
-    for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = value[key]
-    return value
 
 
 def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str) -> list[Document]:

@@ -14,6 +14,7 @@ import msgspec
 from areopage.errors import MissingExtra, SubmissionError
 from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
+from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answer_cache import AnswerCache, CacheKeys
@@ -35,6 +36,8 @@ from areopage.rag.outcomes import (
 from areopage.rag.records import ChatAnswer, ChatQuestion, Generator, Retriever
 from areopage.rag.state import RagState
 from areopage.rag.texts import texts_of
+from areopage.rag.traces import Traces
+from areopage.suites.gate import load_gate
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
@@ -56,10 +59,12 @@ class RagService:
         say: Callable[[str], None],
         *,
         judge: SentenceJudge | None = None,
+        reduce: Callable[[Exchange], Exchange] | None = None,
     ) -> None:
         """Args:
         say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
         judge: settles the grey band.
+        reduce: what stays of an exchange in the ledger and in the traces, by a storage policy; None: all of it.
 
         Raises:
             ConfigError: a value is wrong.
@@ -84,7 +89,7 @@ class RagService:
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate.version)
-        self._notes = Notes(ledger, open_traces(config))
+        self._notes = Notes(ledger, open_traces(config, say), reduce)
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], Flight] = {}
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
@@ -247,25 +252,30 @@ def console_line(answer: ChatAnswer, sources_filter: tuple[str, ...]) -> str:
     )
 
 
-def open_traces(config: RagConfig) -> Any:
+def open_traces(config: RagConfig, warn: Callable[[str], None]) -> Traces | None:
     """The files beside the ledger; None where they are not wanted."""
     section = config.section.traces
-    if not section.enabled:
-        return None
-    from areopage.rag.traces import Traces
-
-    return Traces(section, config.path(section.folder))
+    return Traces(section, config.path(section.folder), warn=warn) if section.enabled else None
 
 
-def open_service(config: RagConfig, ledger: Ledger, say: Callable[[str], None]) -> RagService:
+def open_service(
+    config: RagConfig,
+    ledger: Ledger,
+    say: Callable[[str], None],
+    *,
+    reduce: Callable[[Exchange], Exchange] | None = None,
+) -> RagService:
     """The service that a configuration describes.
+
+    Args:
+        say, reduce: as in `RagService`.
 
     Raises:
         ConfigError: a value is wrong.
+        StorageError: another process uses the folder of collections.
         MissingExtra: a part is not installed.
     """
     from areopage.rag.retriever import open_retriever
-    from areopage.suites.gate import load_gate
 
     environment = dict(os.environ)
     section = config.section
@@ -273,4 +283,5 @@ def open_service(config: RagConfig, ledger: Ledger, say: Callable[[str], None]) 
     gate = load_gate(config.gate, clock=time.perf_counter)
     generator = open_generator(config, ledger.secret(), environment)
     judge = open_sentence_judge(config, ledger, environment, window)
-    return RagService(config, ledger, gate, open_retriever(config, say), generator, say, judge=judge)
+    retriever = open_retriever(config, say, environment)
+    return RagService(config, ledger, gate, retriever, generator, say, judge=judge, reduce=reduce)

@@ -25,9 +25,9 @@ from areopage.rag.embedding import EmbedderIdentity, Vectors
 
 Numbers = NDArray[np.float64]
 
-# Both fitted on 2,643 French questions over 529 passages (see docs/accuracy.md, "Retrieval").
+# Both fitted on 2,643 French questions over 529 passages: see "Retrieval" in docs/accuracy.md.
 COVERAGE_WEIGHT = 3.0
-HALF = 3.5
+HALF = 3.9
 LEAST_SD = 1e-3
 NORMAL_MAD = 1.4826  # the standard deviation of a normal distribution, in its median absolute deviations
 

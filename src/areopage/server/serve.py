@@ -20,8 +20,10 @@ from starlette.concurrency import run_in_threadpool
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.store import Ledger
+from areopage.ledger.stored_exchange import stored_exchange
+from areopage.ledger.stored_exchange import stored_exchange
 from areopage.ledger.submissions import Submissions
-from areopage.monitor.config import MonitorConfig
+from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
@@ -108,7 +110,7 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             submit=Intake(ledger, config.section.sampling).submit,
             now=lambda: datetime.now(UTC),
             gate=load_gate(rag.gate if rag else None, clock=time.perf_counter),
-            rag=pipeline(rag, ledger, say) if rag else None,
+            rag=pipeline(rag, ledger, config, say) if rag else None,
         )
         worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
 
@@ -123,16 +125,19 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 
 
-def pipeline(rag: "RagConfig", ledger: Ledger, say: Say) -> Pipeline:
+def pipeline(rag: "RagConfig", ledger: Ledger, storage: StorageSection, say: Say) -> Pipeline:
     """The answering pipeline of a configuration; its heavy parts are loaded here and nowhere else.
+
+    Args:
+        storage: what stays of questions and answers.
 
     Raises:
         UserError: a value is wrong, or a part is not installed.
     """
     from areopage.rag.service import open_service
 
-    section = rag.section
-    return Pipeline(service=open_service(rag, ledger, say), collection=section.store.collection, language=section.language)
+    service = open_service(rag, ledger, say, reduce=lambda one: stored_exchange(one, storage.text, storage.max_chars))
+    return Pipeline(service=service, collection=rag.section.store.collection, language=rag.section.language)
 
 
 class Process:

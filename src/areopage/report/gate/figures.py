@@ -6,13 +6,14 @@ Shares have Wilson's 95 % intervals, which take answers as independent of each o
 import heapq
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
 from msgspec import Struct
 
-from areopage.gate.labelled import Label, consensus
+from areopage.gate.labelled import Label
 from areopage.gate.records import GATE_VERDICTS
+from areopage.ledger.exchange_sums import agreed
 from areopage.ledger.gate_records import Exchange, GroundingLabel
 from areopage.scoring.shares import wilson
 
@@ -25,7 +26,7 @@ OTHERS = "…"
 FEW_ROWS, FEW_LABELS = 30, 20
 PER_DECADE = 100
 _QUANTILES = (0.5, 0.9, 0.99)
-SPEC_CONFIDENCE = 0.35  # from which the specification lets an answer leave
+SPEC_CONFIDENCE = SPEC_OVERLAP = 0.35  # from which the specification lets an answer leave
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -89,8 +90,8 @@ class GateFigures(Struct, frozen=True, kw_only=True):
         shares: of each verdict.
         confidences, p_unsupported: histograms of ten equal steps over [0, 1].
         without_confidence, without_p: answers that such a figure is not known of; imported ones have no p_unsupported.
-        passed_spec: of the answers whose figures are known, those that meet the specification's thresholds (`quality_pass`);
-            `confident_spec`: those whose confidence is 0.35 or more.
+        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds, whatever
+            the rules that decided; `confident_spec`: those whose confidence is 0.35 or more.
         judged: answers that a judge settled.
         erased: answers whose texts are gone.
     """
@@ -142,7 +143,7 @@ class GateCounts:
         self._erased += exchange.erased
         self._count_names(exchange)
         self._count_figures(exchange)
-        label = consensus([one.grounded for one in labels]) if labels else None
+        label = agreed(labels)[0] if labels else None
         if label is not None:
             self._labels[exchange.verdict != "deliver", label != "yes"] += 1
         self._keep_worst(exchange, label)
@@ -174,7 +175,7 @@ class GateCounts:
                 self._without[name] += 1
             else:
                 self._histograms[name][min(max(int(value * BINS), 0), BINS - 1)] += 1
-        passed = exchange.metrics.get("quality_pass")
+        passed = _passes_spec(exchange.metrics)
         self._spec["told"] += passed is not None
         self._spec["passed"] += bool(passed)
         self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
@@ -229,6 +230,15 @@ def share_of(hits: int, of: int) -> Share:
     if ends is None:
         return Share(hits=hits, of=of, share=None, low=None, high=None)
     return Share(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
+
+
+def _passes_spec(metrics: Mapping[str, float | bool | int | None]) -> bool | None:
+    """Whether an answer's figures meet the specification's thresholds; None where one that it takes is not known."""
+    confidence, hallucination = metrics.get("confidence"), metrics.get("hallucination")
+    cited, overlap = metrics.get("cites_ok"), metrics.get("overlap_ratio")
+    if confidence is None or hallucination is None or (cited is None and overlap is None):
+        return None
+    return not hallucination and confidence >= SPEC_CONFIDENCE and (bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP)
 
 
 def _bounded(name: str, known: "dict[str, Counter[str]] | Counter[str]") -> str:

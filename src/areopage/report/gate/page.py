@@ -110,8 +110,9 @@ def warnings_of(figures: GateFigures) -> list[Warned]:
         found.append(("gate_warn_no_p", figures.without_p))
     if figures.erased:
         found.append(("gate_warn_erased", figures.erased))
-    if len(figures.versions) > 1:
-        found.append(("gate_warn_versions", len(figures.versions)))
+    versions = sum(1 for version in figures.versions if version)
+    if versions > 1:
+        found.append(("gate_warn_versions", versions))
     if 0 < labels.labelled < FEW_LABELS:
         found.append(("gate_warn_few_labels", labels.labelled))
     if labels.labelled and not labels.delivered:

@@ -47,7 +47,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
 
 class SignalView(Struct, frozen=True, kw_only=True):
-    """One thing that the gate looked at; `milliseconds` is None where nobody measured it."""
+    """One thing that the gate looked at, with the places of the answer; `milliseconds` is None where nobody measured it."""
 
     name: SignalName
     value: float | None
@@ -97,7 +97,7 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
             SignalView(
                 name=one.name,
                 value=one.value,
-                places=tuple(place.text for place in one.places),
+                places=tuple(place.text for place in one.places if not place.document),
                 milliseconds=None if one.seconds is None else one.seconds * 1e3,
             )
             for one in decision.signals

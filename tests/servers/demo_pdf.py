@@ -1,4 +1,4 @@
-"""The demo's one PDF, written by hand: `python tests/rag/conditions_pdf.py` puts it beside the demo's other pages.
+"""The demo's one PDF, written by hand: `python tests/servers/demo_pdf.py` puts it beside the demo's other pages.
 
 PDF is text with an index of byte offsets; two pages in one of the fonts that every reader has need no library.
 """
@@ -6,7 +6,7 @@ PDF is text with an index of byte offsets; two pages in one of the fonts that ev
 from collections.abc import Sequence
 from pathlib import Path
 
-PDF = Path(__file__).parents[2] / "src" / "areopage" / "rag" / "demo_corpus" / "conditions-generales.pdf"
+PDF = Path(__file__).parents[2] / "src" / "areopage" / "rag" / "demo" / "corpus" / "conditions-generales.pdf"
 TITLE = "Conditions générales du compte"
 PAGES = (
     (

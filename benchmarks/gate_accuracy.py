@@ -1,0 +1,242 @@
+"""How well the gate tells grounded answers from ungrounded ones. One JSON line; about two minutes.
+
+    python benchmarks/gate_accuracy.py
+
+- ragtruth: 437 answers of six models to questions over three passages each; people marked what the passages do not support.
+  Cross-validation by source, the threshold chosen inside the folds, the mean over several seeds; intervals by drawing sources
+  anew. `gate` is the decision that counts: the model at its threshold or another rule of the gate. Beside it the documented
+  rule, the naive one (every number of the answer stands in a passage), each signal alone, and what the model cannot see, by
+  kind of error.
+- french: answers made of questions on encyclopedia articles and of official pages, right ones and wrong ones, on articles
+  that the model was not fitted on; the shipped rules decide.
+
+The sets lie in ../shared/data beside the repository and are not part of it.
+"""
+
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gate_french import Made, made_of_pages, made_of_questions
+from gate_labels import DATA, PAGES, RAGTRUTH, made_rows, questions, ragtruth_rows, read
+from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, choose, f1, intervals, unseen
+from msgspec.structs import replace
+
+from areopage.gate.config import GateConfig
+from areopage.gate.decide import Gate
+from areopage.gate.examine import examine
+from areopage.gate.fitting import ANSWER_FEATURES, FOREIGN, SENTENCE_FEATURES, Row, Table, answers_of, fit_table, folds, tabulate
+from areopage.gate.grounding import GroundingModel
+from areopage.gate.linear import probability
+from areopage.suites.gate import load_gate_config
+
+SEEDS = 5
+OUTER, INNER = 5, 5
+NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+GROUPS = {
+    "words that the documents do not have": ("unknown", "unknown_count", "unknown_share", "unknown_light", "unknown_run"),
+    "neighbouring words": ("pairs_missing", "scattered"),
+    "place and length": ("length", "opens", "closes", "position"),
+}
+
+
+def held(gate: Gate, rows: Iterable[Row | Made]) -> Flags:
+    """Whether the gate holds each answer back."""
+    return np.array([gate.decide(row.prompt, row.response, row.documents).verdict != "deliver" for row in rows], dtype=np.bool_)
+
+
+def cross_validated(
+    config: GateConfig, rows: Sequence[Row], table: Table, wrong: Flags
+) -> tuple[dict[str, float], Floats, Flags, Flags]:
+    """The measures' means over the seeds; of each answer its mean probability, and whether most seeds' gates hold it back."""
+    count = len(rows)
+    everything = np.arange(len(table.answers))
+    sums: dict[str, list[float]] = defaultdict(list)
+    mean, votes_balanced, votes_f1 = np.zeros(count), np.zeros(count), np.zeros(count)
+    for seed in range(SEEDS):
+        fold = folds(table.groups, OUTER, seed)
+        scores, caught, caught_f1 = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        for one in range(OUTER):
+            rest = everything[fold != one]
+            out = everything[(fold == one) & ~table.made]
+            model = fit_table(table, rest, seed=seed)
+            inner = unseen(table, rest, seed + 100, INNER)
+            known = rest[~table.made[rest]]
+            scores[out] = probabilities(table, model, out)[out]
+            for measure, flags in ((balanced_accuracy, caught), (f1, caught_f1)):
+                threshold = choose(wrong[known], inner[known], measure)
+                flags[out] = held(gate_with(config, model, threshold), [rows[row] for row in out])
+        mean += scores / SEEDS
+        votes_balanced += caught / SEEDS
+        votes_f1 += caught_f1 / SEEDS
+        for name, value in (
+            ("auroc", auroc(wrong, scores)),
+            ("f1, threshold for f1", f1(wrong, caught_f1)),
+            ("balanced accuracy, threshold for it", balanced_accuracy(wrong, caught)),
+            ("f1, threshold for balanced accuracy", f1(wrong, caught)),
+        ):
+            sums[name].append(value)
+    return {name: round(float(np.mean(values)), 3) for name, values in sums.items()}, mean, votes_balanced > 0.5, votes_f1 > 0.5
+
+
+def gate_with(config: GateConfig, model: GroundingModel, threshold: float) -> Gate:
+    """The gate with another model and threshold."""
+    return Gate(replace(config, grounding=model, thresholds=replace(config.thresholds, deliver=threshold, hold=threshold)))
+
+
+def probabilities(table: Table, model: GroundingModel, used: Whole) -> Floats:
+    """p_unsupported of some answers, in their places."""
+    found = np.zeros(len(table.answers))
+    for row, features in answers_of(table, model.sentence, used).items():
+        found[row] = probability(model.answer.logit(features))
+    return found
+
+
+def alone(scores: Floats, wrong: Flags, groups: Whole) -> dict[str, float]:
+    """A single signal, the threshold chosen inside the folds."""
+    values: dict[str, list[float]] = {"f1": [], "balanced accuracy": []}
+    for seed in range(SEEDS):
+        fold = folds(groups, OUTER, seed)
+        for name, measure in (("f1", f1), ("balanced accuracy", balanced_accuracy)):
+            caught = np.zeros(len(wrong), np.bool_)
+            for one in range(OUTER):
+                rest = fold != one
+                grid = np.unique(scores[rest])
+                best = max(grid[:: max(1, len(grid) // 200)], key=lambda bound: measure(wrong[rest], scores[rest] >= bound))
+                caught[~rest] = scores[~rest] >= best
+            values[name].append(measure(wrong, caught))
+    return {"auroc": round(auroc(wrong, scores), 3)} | {name: round(float(np.mean(found)), 3) for name, found in values.items()}
+
+
+def signals(rows: Sequence[Row]) -> dict[str, Floats]:
+    """Signals of each answer: the most suspicious sentence, or the whole."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        examined = examine(row.prompt, row.response, row.documents, row.language)
+        claims = [one for one in examined.sentences if one.claim]
+        for name in ("unknown_count", "unknown_share", "unknown_run", "new", "pairs_missing", "scattered", "negation_alone"):
+            found[f"{name}, worst sentence"].append(max((one.facts.features.get(name, 0.0) for one in claims), default=0.0))
+        found["coverage, lowest sentence"].append(-min((one.facts.features["coverage"] for one in claims), default=1.0))
+        stated = [claim for one in examined.sentences for claim in one.claims]
+        found["unsupported figures and references"].append(float(sum(not claim.supported for claim in stated)))
+        found["length of the answer"].append(float(sum(one.facts.words for one in claims)))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def naive(rows: Sequence[Row]) -> Flags:
+    """Whether a number of the answer stands in no passage."""
+    flags = []
+    for row in rows:
+        held_numbers = set(NUMBER.findall("\n".join(document.text for document in row.documents)))
+        flags.append(not set(NUMBER.findall(row.response)) <= held_numbers)
+    return np.array(flags, dtype=np.bool_)
+
+
+def rule(wrong: Flags, caught: Flags) -> dict[str, float]:
+    """The measures of a rule without a threshold."""
+    return {"f1": round(f1(wrong, caught), 3), "balanced accuracy": round(balanced_accuracy(wrong, caught), 3)}
+
+
+def without(table: Table, names: Sequence[str]) -> Table:
+    """The table with some features made the same everywhere, so that they weigh nothing."""
+    lines = table.sentences.copy()
+    for name in names:
+        lines[:, list(SENTENCE_FEATURES).index(name)] = 0.0
+    return replace(table, sentences=lines)
+
+
+def reliability(wrong: Flags, scores: Floats) -> list[list[float]]:
+    """In eighths of the answers: mean probability, share of ungrounded ones."""
+    order = np.argsort(scores, kind="stable")
+    return [[round(float(scores[part].mean()), 2), round(float(wrong[part].mean()), 2)] for part in np.array_split(order, 8)]
+
+
+def ragtruth(config: GateConfig) -> dict[str, Any]:
+    raw = read(RAGTRUTH)
+    rows = ragtruth_rows(raw)
+    table = tabulate([*rows, *made_rows()])
+    wrong, groups = table.answers[: len(rows)] > 0, table.groups[: len(rows)]
+    means, scores, caught, caught_f1 = cross_validated(config, rows, table, wrong)
+    bounds = intervals(
+        groups,
+        {
+            "auroc": lambda rows: auroc(wrong[rows], scores[rows]),
+            "f1, threshold for f1": lambda rows: f1(wrong[rows], caught_f1[rows]),
+            "balanced accuracy, threshold for it": lambda rows: balanced_accuracy(wrong[rows], caught[rows]),
+        },
+    )
+    kinds = np.array([kind_of(row) for row in raw])
+    everything = np.arange(len(table.answers))
+    dropped = {
+        name: np.mean([unseen(without(table, names), everything, seed, OUTER)[: len(rows)] for seed in range(SEEDS)], axis=0)
+        for name, names in GROUPS.items()
+    }
+    first = GateConfig(profile="v1_1")
+    documented = np.array([Gate(first).decide(row.prompt, row.response, row.documents).metrics.hallucination for row in rows])
+    return {
+        "answers": len(rows),
+        "ungrounded": int(wrong.sum()),
+        "gate": means,
+        "intervals": bounds,
+        "reliability": reliability(wrong, scores),
+        "documented rule": rule(wrong, documented),
+        "naive number rule": rule(wrong, naive(rows)),
+        "always held back": rule(wrong, np.ones_like(wrong)),
+        "alone": {name: alone(values, wrong, groups) for name, values in signals(rows).items()},
+        "auroc by kind of error": {
+            kind: [int((kinds == kind).sum()), round(auroc(wrong[mine], scores[mine]), 3)]
+            for kind in ("conflict", "subtle", "evident")
+            if (mine := (kinds == kind) | (kinds == "")).any()
+        },
+        "auroc without": {name: round(auroc(wrong, found), 3) for name, found in dropped.items()},
+    }
+
+
+def kind_of(row: dict[str, Any]) -> str:
+    """`conflict` where every mark is one, `subtle` where every mark is a subtle addition, `evident` otherwise; "" for none."""
+    labels = {span["label_type"] for span in row["spans"]}
+    if not labels:
+        return ""
+    if labels == {"Evident Conflict"}:
+        return "conflict"
+    return "subtle" if labels == {"Subtle Baseless Info"} else "evident"
+
+
+def french(gate: Gate, cases: Sequence[Made]) -> dict[str, Any]:
+    """Shares held back: of the right answers (false alarms), and of the wrong ones, by how they were made."""
+    caught = held(gate, cases)
+    wrong = np.array([case.wrong for case in cases], dtype=np.bool_)
+    kinds: dict[str, list[bool]] = defaultdict(list)
+    for case, flag in zip(cases, caught.tolist(), strict=True):
+        kinds[case.kind].append(flag)
+    groups = np.unique([case.group for case in cases], return_inverse=True)[1]
+    share: Callable[[Flags], Callable[[Whole], float]] = lambda of: lambda rows: float(caught[rows][of[rows]].mean())  # noqa: E731
+    return {
+        "right, held back": round(float(caught[~wrong].mean()), 4),
+        "wrong, held back": round(float(caught[wrong].mean()), 4),
+        "intervals": intervals(groups, {"right": share(~wrong), "wrong": share(wrong)}),
+        "kinds": {kind: [len(flags), round(sum(flags) / len(flags), 3)] for kind, flags in kinds.items()},
+    }
+
+
+def main() -> None:
+    if not (DATA / RAGTRUTH).exists():
+        sys.exit(f"{DATA} is not there: the labelled sets lie beside the repository")
+    config = load_gate_config()
+    gate = Gate(config)
+    found = {
+        "ragtruth": ragtruth(config),
+        "french, encyclopedia": french(gate, list(made_of_questions(questions(fitting=False), 0))),
+        "french, official pages": french(gate, list(made_of_pages(read(PAGES), 0))),
+        "threshold": config.thresholds.hold,
+        "features": [len(SENTENCE_FEATURES) + 1, len(ANSWER_FEATURES) + 1, FOREIGN],
+    }
+    print(json.dumps(found, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

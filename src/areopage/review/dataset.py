@@ -1,0 +1,112 @@
+"""Answers that the gate has seen as a data set: what did not pass, with what people said of it, for tuning and for tests."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.evidence.stored_text import Policy, stored_text
+from areopage.gate.records import GATE_VERDICTS, GateVerdict
+from areopage.ledger.exchange_rows import question_key
+from areopage.ledger.exchange_sums import agreed
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+from areopage.ledger.store import Ledger
+from areopage.ledger.stored_exchange import reduced_exchange
+
+PORTION = 200
+Wanted = Literal["bad", "all"] | GateVerdict
+WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Which exchanges go into the set.
+
+    Args:
+        filter: its `verdict` is not looked at.
+        wanted: a verdict, `all`, or `bad`: what did not pass, and what went out though people say that it is not grounded.
+        labelled_only: only those that people labelled.
+    """
+
+    filter: ExchangeFilter = ExchangeFilter()
+    wanted: Wanted = "bad"
+    labelled_only: bool = False
+
+
+def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int) -> Iterator[dict[str, Any]]:
+    """The rows of a set, in the order that the exchanges came; erased ones are left out. Memory does not grow with their number.
+
+    Args:
+        policy, max_chars: what leaves the ledger of each text; see `stored_text`.
+    """
+    store = Exchanges(ledger)
+    stream = store.each(selection.filter)
+    while portion := list(islice(stream, PORTION)):
+        labels = store.labels([one.id for one in portion])
+        for exchange in portion:
+            given = labels.get(exchange.id, ())
+            if not exchange.erased and is_wanted(exchange, given, selection):
+                yield dataset_row(exchange, given, policy, max_chars)
+
+
+def is_wanted(exchange: Exchange, labels: Sequence[GroundingLabel], selection: Selection) -> bool:
+    """Whether an exchange goes into the set."""
+    if selection.labelled_only and not labels:
+        return False
+    if selection.wanted == "bad":
+        return exchange.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
+    return selection.wanted in ("all", exchange.verdict)
+
+
+def dataset_row(exchange: Exchange, labels: Sequence[GroundingLabel], policy: Policy, max_chars: int) -> dict[str, Any]:
+    """One row. `grounded` and `unsupported` are there where people labelled the answer: what they say together.
+
+    `group` is the same for the same question: rows of one group must not be on both sides of a split.
+    """
+    group = hashlib.sha256(question_key(exchange.question).encode()).hexdigest()[:16]
+    kept = reduced_exchange(exchange, policy, max_chars)
+    sentences = kept.decision.sentences if kept.decision else ()
+    row: dict[str, Any] = {
+        "id": kept.id,
+        "at": kept.at.isoformat(),
+        "prompt": kept.question,
+        "response": kept.generation,
+        "documents": [
+            {"id": one.id, "title": one.title, "text": one.text, "score": one.score, "source": one.source}
+            for one in kept.documents
+        ],
+        "verdict": kept.verdict,
+        "mode": kept.mode,
+        "origin": kept.origin,
+        "collection": kept.collection,
+        "language": kept.response_lang,
+        "reasons": [
+            {
+                "code": reason.code,
+                "decisive": reason.decisive,
+                "sentence": reason.sentence,
+                "text": reason.place.text if reason.place else "",
+            }
+            for reason in (kept.decision.reasons if kept.decision else ())
+        ],
+        "p_unsupported": kept.p_unsupported,
+        "metrics": kept.metrics,
+        "profile": kept.profile,
+        "version": kept.version,
+        "group": group,
+        "labels": [
+            {"grounded": label.grounded, "sentences": label.sentences, "note": stored_text(label.note, policy, max_chars)}
+            for label in labels
+        ],
+    }
+    if labels:
+        grounded, marked = agreed(labels)
+        row["grounded"] = grounded
+        row["unsupported"] = [
+            {"start": sentences[at].start, "end": sentences[at].end}
+            for at in marked
+            if at < len(sentences) and sentences[at].end > sentences[at].start
+        ]
+    return row

@@ -1,0 +1,216 @@
+"""`areopage gate import`, `gate dataset export`, `review verdict`, and what else treats answers of the gate."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.people import ReviewQueue
+from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.store import Ledger
+from areopage.monitor.retention import erase_older
+from servers.command import Command
+from servers.made_exchanges import GENERATED, delivered_exchange, exchange_id, held_exchange
+
+HELD = exchange_id(1)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Command:
+    """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
+    command = Command(tmp_path)
+    ledger = Ledger.open(command.outputs / "ledger.db")
+    Exchanges(ledger).add([held_exchange(1), held_exchange(2), delivered_exchange(3)])
+    ReviewQueue(ledger).add([ReviewItem(submission_id="a9", why="alert", created_at=datetime.now(UTC))])
+    ledger.close()
+    return command
+
+
+def opened(command: Command) -> Ledger:
+    return Ledger.open(command.outputs / "ledger.db")
+
+
+# --- review
+
+
+def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
+    listed = gate("review", "list").out.splitlines()
+    assert [line.split()[0] for line in listed] == ["id", HELD, exchange_id(2), "a9"]
+    assert "held back" in listed[1]
+    assert "Quel délai ?" in listed[1]
+    assert "held" not in listed[3]
+
+
+def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: Command) -> None:
+    shown = gate("review", "show", HELD).out
+    assert "--- question\nQuel délai ?" in shown
+    assert "--- document d1: Délais\nUn délai de 10 jours." in shown
+    assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (90% unsupported)" in shown
+    assert "--- verdict: human_review" in shown
+    assert "300 euros" in shown.partition("--- verdict")[2]
+    assert "held back: waiting" in shown
+    delivered = gate("review", "show", exchange_id(3)).out
+    assert "held back" not in delivered
+
+
+def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
+    done = gate(
+        "review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2", "--note", "Ok", "--release"
+    )
+    assert done.out == f"released: {HELD} (grounded: partly, by Anne)\n"
+    ledger = opened(gate)
+    release = Exchanges(ledger).release(HELD)
+    assert release is not None
+    assert (release.state, release.text, release.rater) == ("released", GENERATED, "Anne")
+    [label] = Exchanges(ledger).labels([HELD])[HELD]
+    assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
+    ledger.close()
+    assert HELD not in gate("review", "list").out
+    assert "Anne: grounded partly, sentences 2 Ok\nheld back: released by Anne" in gate("review", "show", HELD).out
+
+
+def test_another_text_goes_out_or_none(gate: Command) -> None:
+    (gate.folder / "text.txt").write_text("Dix jours.\n", encoding="utf-8")
+    base = ("--rater", "Anne", "--grounded", "no")
+    assert gate("review", "verdict", HELD, *base, "--release-text", "text.txt").out.startswith("released")
+    assert gate("review", "verdict", exchange_id(2), *base, "--refuse").out.startswith("refused")
+    ledger = opened(gate)
+    texts = [release.text for id in (HELD, exchange_id(2)) if (release := Exchanges(ledger).release(id))]
+    ledger.close()
+    assert texts == ["Dix jours.", ""]
+
+
+def test_a_label_alone_reminds_that_the_answer_waits(gate: Command) -> None:
+    labelled = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes")
+    assert "it still waits: --release" in labelled.out
+    assert HELD in gate("review", "list", "--rater", "Anne").out
+    assert "waits" not in gate("review", "verdict", exchange_id(3), "--rater", "Anne", "--grounded", "yes").out
+
+
+def test_the_storage_policy_applies_once_it_is_settled(gate: Command) -> None:
+    (gate.folder / "monitor.yml").write_text("storage: {text: redacted}\n", encoding="utf-8")
+    gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes", "--refuse")
+    ledger = opened(gate)
+    found = [str(Exchanges(ledger).get(id)) for id in (HELD, exchange_id(2))]
+    ledger.close()
+    assert ["Dupont" in one for one in found] == [False, True]
+
+
+def test_the_ledger_of_rag_yml_is_the_one_that_is_reviewed(gate: Command) -> None:
+    (gate.outputs / "ledger.db").rename(gate.folder / "other.db")
+    (gate.folder / "rag.yml").write_text("ledger: other.db\n", encoding="utf-8")
+    assert HELD in gate("review", "list").out
+    (gate.folder / "monitor.yml").write_text("ledger: third.db\n", encoding="utf-8")
+    assert "name one ledger for both" in gate("review", "list").refused()
+
+
+MISTAKES: list[tuple[tuple[str, ...], str]] = [
+    ((HELD, "--grounded", "maybe"), "use yes, partly or no"),
+    ((HELD, "--grounded", "no", "--sentence", "3"), "there is no sentence 3: the answer has 2"),
+    ((HELD, "--grounded", "no", "--sentence", "0"), "there is no sentence 0"),
+    ((HELD, "--grounded", "no", "--release", "--refuse"), "give one of --release"),
+    ((HELD, "--grounded", "no", "--release-text", "missing.txt"), "missing.txt"),
+    (("nobody", "--grounded", "no"), "no answer 'nobody' of the gate"),
+    ((exchange_id(3), "--grounded", "no", "--refuse"), "was not held back"),
+]
+
+
+def test_a_mistake_in_a_verdict_is_one_line(gate: Command) -> None:
+    for arguments, said in MISTAKES:
+        assert said in gate("review", "verdict", *arguments, "--rater", "Anne").refused()
+
+
+# --- erasing, retention, keys
+
+
+def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
+    assert gate("monitor", "erase", "--id", HELD, "--id", "nobody").out == "answers erased: 1; not there: 1\n"
+    assert b"Jean Dupont" in (gate.outputs / "ledger.db").read_bytes()  # the other one
+    assert gate("monitor", "erase", "--older-than", "0").out == "answers erased: 2\n"
+    assert b"Jean Dupont" not in (gate.outputs / "ledger.db").read_bytes()
+    assert "was erased" in gate("review", "verdict", HELD, "--rater", "A", "--grounded", "no").refused()
+    ledger = opened(gate)
+    assert Exchanges(ledger).summary(ExchangeFilter()).exchanges == 3
+    ledger.close()
+
+
+def test_retention_reaches_answers_of_the_gate(gate: Command) -> None:
+    ledger = opened(gate)
+    moment = held_exchange(2).at + timedelta(seconds=1)
+    assert erase_older(ledger, moment, "retention") == 2
+    assert [one.id for one in Exchanges(ledger).each(ExchangeFilter()) if not one.erased] == [exchange_id(3)]
+    assert [entry.detail for entry in Audit(ledger).list()] == ["texts of 2 answers of the gate"]
+    ledger.close()
+
+
+def test_a_key_is_confined_to_collections(gate: Command) -> None:
+    made = gate("keys", "create", "site", "--role", "write", "--collection", "faq", "--collection", "actes")
+    assert "(write, only faq, only actes)" in made.err
+    assert gate("keys", "list").out.endswith("site  (only faq, actes)\n")
+    ledger = opened(gate)
+    found = ApiKeys(ledger).find(made.out.strip())
+    ledger.close()
+    assert found is not None
+    assert found.collections == ("faq", "actes")
+    assert "--collection: give" in gate("keys", "create", "site", "--role", "write", "--collection", " ").refused()
+
+
+# --- import and export
+
+
+def test_old_logs_are_imported_and_what_was_not_taken_is_told(tmp_path: Path) -> None:
+    command = Command(tmp_path)
+    row = {"timestamp": "2026-03-01T12:00:00", "question": "?", "avg_score": 0.5, "confidence": 0.9, "cites_ok": True}
+    row |= {"hallucination": False, "quality_pass": True, "escalate": False, "num_sources": 1}
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "metrics.jsonl").write_text(json.dumps(row) + "\n{cut\n", encoding="utf-8")
+    ended = command("gate", "import", "logs", "--timezone", "Europe/Paris", "--rejected", "r.csv", "--differences", "d.csv")
+    assert ended.code == 1
+    assert ended.out.splitlines() == [
+        "read: 1 rows of figures, 0 responses, 0 snapshots, in 1 files",
+        "imported: 1 new, 0 known already (1 deliver)",
+        "joined: 0 with a response, 0 with a snapshot",
+        "fields that do not follow from the others: 1 confidence",
+    ]
+    assert "metrics.jsonl line 1: confidence is 0.9, the others make it 0.4" in ended.err
+    assert "metrics.jsonl line 2: not valid JSON" in ended.err
+    assert "{cut" in (tmp_path / "r.csv").read_text(encoding="utf-8-sig")
+    assert "confidence,0.9,0.4" in (tmp_path / "d.csv").read_text(encoding="utf-8-sig")
+    ledger = opened(command)
+    assert [one.at.hour for one in Exchanges(ledger).each(ExchangeFilter())] == [11]
+    ledger.close()
+    assert "no such time zone" in command("gate", "import", "logs", "--timezone", "Mars/Nord").refused()
+    assert "no such file or folder" in command("gate", "import", "nowhere").refused()
+
+
+def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate: Command) -> None:
+    ended = gate("gate", "dataset", "export", "--output", "bad.jsonl")
+    assert ended.err == "2 answers written to bad.jsonl\n"
+    rows = [json.loads(line) for line in (gate.folder / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in rows] == [HELD, exchange_id(2)]
+    assert "Dupont" not in str(rows)
+    assert "is there already" in gate("gate", "dataset", "export", "--output", "bad.jsonl").refused()
+    full = gate("gate", "dataset", "export", "--output", "bad.jsonl", "--force", "--text", "full", "--verdict", "all")
+    assert full.err == "3 answers written to bad.jsonl\n"
+    assert "Dupont" in (gate.folder / "bad.jsonl").read_text(encoding="utf-8")
+    ledger = opened(gate)
+    assert [entry.action for entry in Audit(ledger).list()] == ["export", "export"]
+    ledger.close()
+    assert "--verdict 'good'" in gate("gate", "dataset", "export", "--output", "-", "--verdict", "good").refused()
+    assert gate("gate", "dataset", "export", "--output", "-", "--since", "2026-03-02").out == ""
+
+
+def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
+    from areopage.cli.gate_labels import labels_of_files
+
+    gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
+    gate("review", "verdict", exchange_id(3), "--rater", "Anne", "--grounded", "yes")
+    gate("gate", "dataset", "export", "--output", "labelled.jsonl", "--labelled-only", "--text", "full")
+    rows = labels_of_files([gate.folder / "labelled.jsonl"]).rows
+    assert len(rows) == 2
+    assert rows[0].response == GENERATED
+    assert rows[0].documents[0].text.startswith("Un délai")

@@ -1,0 +1,215 @@
+"""Thresholds that are chosen from labels: what they promise, what they cost, and that the gate then does just that."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from areopage.cases.records import Document
+from areopage.gate.config import GateConfig
+from areopage.gate.decide import Gate
+from areopage.gate.labelled import Labelled
+from areopage.gate.refit import refit
+from areopage.gate.statement import fingerprint_of, statement_of
+from areopage.gate.tuning import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
+from areopage.suites.gate import load_gate_config
+
+WORDS = [
+    "notaire",
+    "vente",
+    "maison",
+    "contrat",
+    "délai",
+    "paiement",
+    "acte",
+    "propriété",
+    "succession",
+    "impôt",
+    "terrain",
+    "bail",
+    "loyer",
+    "garantie",
+    "prêt",
+]
+INVENTED = [
+    "girafe",
+    "volcan",
+    "sonate",
+    "cyclone",
+    "orchidée",
+    "navette",
+    "glacier",
+    "trompette",
+    "mosaïque",
+    "pirate",
+    "comète",
+    "lagune",
+    "dragon",
+]
+
+
+@pytest.fixture(scope="module")
+def config() -> GateConfig:
+    return load_gate_config()
+
+
+def rows(count: int, wrong: float = 0.0, seed: int = 0, score: float = 0.2) -> list[Scored]:
+    random = np.random.default_rng(seed)
+    return [Scored(id=str(n), unit=f"row {n}", score=score, ungrounded=bool(random.random() < wrong)) for n in range(count)]
+
+
+def labelled(count: int, seed: int = 0, groups: int | None = None) -> list[Labelled]:
+    """Answers that copy their document, half of them with a sentence that nothing supports."""
+    random = np.random.default_rng(seed)
+    made = []
+    for number in range(count):
+        words = random.choice(WORDS, 12).tolist()
+        text = f"Le {' '.join(words[:6])} suit le {' '.join(words[6:])}."
+        bad = bool(random.random() < 0.5)
+        response = text + (f" Une {' '.join(random.choice(INVENTED, 7).tolist())} accompagne chaque dossier." if bad else "")
+        made.append(
+            Labelled(
+                id=str(number),
+                prompt=f"Que suit le {words[0]} ?",
+                response=response,
+                documents=(Document(id="d", text=text),),
+                grounded="no" if bad else "yes",
+                group="" if groups is None else str(number % groups),
+            )
+        )
+    return made
+
+
+def judged(given: Sequence[Labelled], config: GateConfig) -> list[Scored]:
+    gate = open_gate(config)
+    return [scored(row, gate.decide(row.prompt, row.response, row.documents)) for row in given]
+
+
+def test_the_gate_delivers_just_what_the_tuning_counted(config: GateConfig) -> None:
+    given = labelled(120)
+    tuning = tune(judged(given, config), Ask(risk=0.1), config)
+    assert tuning.certified
+    gate = Gate(tuned_config(config, tuning, {}))
+    delivered = [row for row in given if gate.decide(row.prompt, row.response, row.documents).verdict == "deliver"]
+    assert len(delivered) == tuning.chosen.delivered
+    assert sum(row.ungrounded for row in delivered) == tuning.chosen.wrong
+    assert tuning.chosen.false_alarms == tuning.chosen.grounded - sum(not row.ungrounded for row in delivered)
+
+
+def test_what_other_rules_hold_back_is_never_counted_as_delivered(config: GateConfig) -> None:
+    row = replace(labelled(1)[0], response="Le délai est fixé par l'article 1234 du code civil.", grounded="no")
+    assert judged([row], config)[0].score == NEVER
+
+
+def test_a_refusal_is_delivered_at_any_threshold(config: GateConfig) -> None:
+    row = replace(labelled(1)[0], response="Je ne trouve pas cette information dans les documents.")
+    assert judged([row], config)[0].score == 0.0
+
+
+def test_one_answer_of_each_group_counts_whatever_their_order() -> None:
+    many = [Scored(id=str(n), unit=f"group {n % 7}", score=n / 100, ungrounded=False) for n in range(70)]
+    drawn = one_of_each(many, 3)
+    assert len(drawn) == 7
+    assert {one.id for one in one_of_each(many[::-1], 3)} == {one.id for one in drawn}
+    assert {one.id for one in one_of_each(many, 4)} != {one.id for one in drawn}
+
+
+def test_copies_of_one_witness_certify_nothing(config: GateConfig) -> None:
+    alone = rows(20)
+    copies = [replace(one, id=f"{one.id}-{copy}") for one in alone for copy in range(100)]
+    assert tune(rows(149), Ask(risk=0.02), config).certified
+    tuning = tune(copies, Ask(risk=0.02), config)
+    assert (tuning.rows, tuning.answers, tuning.certified) == (2000, 20, False)
+    assert tuning.needed is not None
+    assert tuning.needed.least == 149
+
+
+def test_the_halves_share_no_group_and_do_not_depend_on_the_order() -> None:
+    given = labelled(60, groups=13)
+    fitted, unseen = split(given, 1)
+    assert not {row.unit for row in fitted} & {row.unit for row in unseen}
+    assert len(fitted) + len(unseen) == 60
+    assert {row.id for row in split(given[::-1], 1)[0]} == {row.id for row in fitted}
+
+
+def test_a_refitted_model_is_certified_on_answers_that_it_has_not_seen(config: GateConfig) -> None:
+    given = labelled(160, groups=80)
+    made = refit(given, config.top, 0, {"labels": "made up"})
+    assert not {row.unit for row in made.fitted} & {row.unit for row in made.unseen}
+    assert made.model.provenance["sha256"] == fingerprint_of(made.fitted)
+    fitted = replace(config, grounding=made.model)
+    scores = judged(made.unseen, fitted)
+    bad = [one.score for one in scores if one.ungrounded]
+    good = [one.score for one in scores if not one.ungrounded]
+    assert min(bad) > max(good)
+    assert tune(scores, Ask(risk=0.2), fitted).certified
+
+
+def test_one_group_cannot_both_fit_and_certify() -> None:
+    with pytest.raises(ValueError, match="one group"):
+        split(labelled(5, groups=1), 0)
+
+
+def test_without_a_certificate_there_is_a_guess_that_is_called_one(config: GateConfig) -> None:
+    tuning = tune(rows(30, wrong=0.3), Ask(risk=0.02), config)
+    assert not tuning.certified
+    assert tuning.guess is not None
+    said = statement_of(tuning, by="", at="", program="1", labels={}, deliver=tuning.guess, refit=None)
+    assert said["certified"] is False
+    assert "result" not in said
+
+
+def test_nothing_to_deliver_is_no_certificate(config: GateConfig) -> None:
+    held = rows(300, score=NEVER)
+    tuning = tune(held, Ask(risk=0.02, control="all"), config)
+    assert not tuning.certified
+    assert tuning.guess is None
+
+
+def test_the_grey_band_has_a_certified_end_on_both_sides(config: GateConfig) -> None:
+    low, middle, high = rows(400, score=0.1), rows(100, wrong=0.4, score=0.5), rows(100, wrong=1.0, score=0.9)
+    given = [
+        replace(one, id=f"{place}-{one.id}", unit=f"{place}-{one.unit}")
+        for place, part in enumerate((low, middle, high))
+        for one in part
+    ]
+    tuning = tune(given, Ask(risk=0.02, grey_band=True, precision=0.8), config)
+    assert tuning.holding is not None
+    assert tuning.holding.threshold is not None
+    made = tuned_config(config, tuning, {})
+    assert made.grey_band
+    assert 0.1 < made.thresholds.deliver < 0.5 < made.thresholds.hold <= 0.9
+
+
+def test_without_a_certain_second_threshold_all_that_is_doubtful_goes_to_the_judge(config: GateConfig) -> None:
+    tuning = tune(rows(400, score=0.1), Ask(risk=0.02, grey_band=True, precision=0.8), config)
+    assert tuning.holding is not None
+    assert tuning.holding.threshold is None
+    assert tuned_config(config, tuning, {}).thresholds.hold == 1.0
+
+
+def test_without_a_grey_band_both_thresholds_are_one(config: GateConfig) -> None:
+    made = tuned_config(config, tune(rows(200), Ask(risk=0.02), config), {"by": "anne"})
+    assert made.thresholds.deliver == made.thresholds.hold
+    assert made.tuned == {"by": "anne"}
+    assert made.thresholds.confidence == config.thresholds.confidence
+
+
+def test_the_documented_rule_has_no_threshold_to_choose() -> None:
+    with pytest.raises(ValueError, match="v1_1"):
+        open_gate(GateConfig(profile="v1_1"))
+
+
+def test_the_fingerprint_tells_labels_apart_and_not_their_order() -> None:
+    given = labelled(6)
+    assert fingerprint_of(given) == fingerprint_of(given[::-1])
+    assert fingerprint_of(given) == fingerprint_of([replace(row, id="x", place="y") for row in given])
+    assert fingerprint_of(given) != fingerprint_of([replace(given[0], grounded="partly"), *given[1:]])
+
+
+@pytest.mark.parametrize("ask", [Ask(risk=0.0), Ask(confidence=1.0), Ask(precision=math.nan)])
+def test_shares_that_are_none_are_refused(ask: Ask, config: GateConfig) -> None:
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        tune(rows(3), ask, config)

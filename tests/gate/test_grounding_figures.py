@@ -1,0 +1,98 @@
+"""Figures and references of an answer are sought value for value in its documents."""
+
+import pytest
+
+from areopage.cases.records import Document
+from areopage.gate import figure_check
+from areopage.gate.digits import DigitIndex, around, key_of
+from areopage.gate.figure_check import MOST_WINDOWS, check_claims
+
+
+def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:
+    claims = check_claims(prompt, response, (Document(id="x", text=document),))
+    for claim in claims:
+        assert response[claim.place.start : claim.place.end] == claim.place.text
+        if claim.evidence:
+            assert document[claim.evidence.start : claim.evidence.end] == claim.evidence.text
+    return [(claim.kind, claim.place.text, claim.supported) for claim in claims]
+
+
+@pytest.mark.parametrize(
+    ("response", "document", "kind"),
+    [
+        ("Le loyer est de 1 000,50 €.", "Rent: €1,000.50", "amount"),
+        ("Cela coûte 3 millions d'euros.", "un budget de 3 000 000 €", "amount"),
+        ("Le 15 janvier 2025.", "signé le 15/01/2025 à Paris", "date"),
+        ("En 2025.", "signé le 15/01/2025", "date"),
+        ("Un taux de 12 %.", "le taux est de 12 pour cent", "percentage"),
+        ("A 39% chance.", "There is 39 percentage chance of rain", "percentage"),
+        ("Selon l'art. L. 123-4.", "voir l'article L123-4 du code", "reference"),
+        ("Voir l'article 5.", "les articles 3, 4 et 5 de la loi", "reference"),
+        ("La loi n° 2018-771 du 5 septembre 2018.", "Loi 2018-771 (5 septembre 2018)", "reference"),
+        ("Sous 14 jours.", "dans un délai de deux semaines", "duration"),
+        ("En 1789, tout change.", "La Révolution (1789-1799)", "date"),
+        ("L'acte du 1er novembre 2022.", "à compter du 1er \nnovembre 2022", "date"),
+    ],
+)
+def test_another_writing_of_the_same_value_supports_it(response: str, document: str, kind: str) -> None:
+    found = check(response, document)
+    assert (kind, True) in [(one[0], one[2]) for one in found]
+    assert all(supported for _, _, supported in found)
+
+
+@pytest.mark.parametrize(
+    ("response", "document"),
+    [
+        ("300 €", "un prix de 1 300 €"),
+        ("12 %", "112 % et 12,5 %"),
+        ("En 2024.", "signé en 2025, n° 12024"),
+        ("article 12", "article 12-3 et article 112"),
+        ("En 1789, tout change.", "en 1788 et 17890"),
+        ("15 janvier 2025", "le 16 janvier 2025"),
+        ("$500", "500 €"),
+        ("la loi du 10 juillet 1965", "la loi du 11 juillet 1965"),
+    ],
+)
+def test_another_value_supports_nothing(response: str, document: str) -> None:
+    assert any(not supported for _, _, supported in check(response, document))
+
+
+def test_a_figure_of_the_question_needs_no_document() -> None:
+    assert check("Avec 500 €, oui.", "Rien ici.", prompt="Et avec 500 € ?") == [("amount", "500 €", True)]
+
+
+def test_a_title_supports_without_a_place_to_show() -> None:
+    (claim,) = check_claims("", "En 2021.", (Document(id="x", title="Rapport 2021", text="Rien."),))
+    assert claim.supported and claim.evidence is None
+
+
+def test_the_numbers_of_a_list_are_no_figures() -> None:
+    assert check("1. Le bail\n2. Le loyer\n3) Le dépôt", "") == []
+
+
+def test_an_early_year_is_one_only_where_it_reads_like_one() -> None:
+    assert check("Environ 1500 personnes et 1 789 chaises.", "") == []
+
+
+def test_a_number_is_found_by_its_digits_whatever_parts_them() -> None:
+    index = DigitIndex(["un prix de 1 000,50 €", "en 2020 300 €"])
+    assert (0, 11, 19) in index.places(key_of("1000.50"))
+    assert (1, 8, 11) in index.places(key_of("300"))
+    assert key_of("3000000") == "3"
+    assert key_of("0") == "0"
+
+
+def test_a_window_cuts_no_number() -> None:
+    text = "abc 12 345 678 €"
+    assert text[around(text, 9) :].startswith("abc")
+
+
+def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    exact = figure_check.figures
+    monkeypatch.setattr(figure_check, "figures", lambda text: read.append(text) or exact(text))
+    document = " ".join(f"{number} €" for number in range(3_000))
+    claims = check_claims("", " ".join(f"{number},7 €" for number in range(3_000)), (Document(id="x", text=document),))
+    assert len(claims) == 3_000
+    assert not any(claim.supported for claim in claims)
+    assert len(read) <= MOST_WINDOWS + 1  # the answer is one window

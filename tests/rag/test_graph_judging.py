@@ -1,0 +1,193 @@
+"""The grey band: a judge reads the doubtful sentences, within a time budget, and nothing paid for is lost."""
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from areopage.errors import ConfigError
+from areopage.gate.decide import Gate
+from areopage.gate.records import SentenceCheck, SentenceJudgment
+from areopage.ledger.store import Ledger
+from areopage.rag.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
+from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.suites.gate import load_gate_config
+from servers.fake_llm import FakeServer
+from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
+
+ANSWER = "Le délai est de 14 jours. Il part de la livraison. Le remboursement suit."
+SENTENCES = tuple(
+    SentenceCheck(start=ANSWER.index(text), end=ANSWER.index(text) + len(text), text=text, claim=True, p_unsupported=0.5)
+    for text in ("Le délai est de 14 jours.", "Il part de la livraison.", "Le remboursement suit.")
+)
+DOUBT = decision("human_review", sentences=SENTENCES, needs_judge=True, doubtful=(1, 2, 0))
+
+
+def verdict(score: int) -> str:
+    return json.dumps({"explanation": "because", "score": score, "evidence_extracts": []})
+
+
+def judge_of(folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5) -> SentenceJudge:
+    band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences}
+    config = rag_config(folder, gate={"grey_band": band})
+    judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
+    assert judge is not None
+    return judge
+
+
+def judged(
+    folder: Path, server: FakeServer, *, seconds: float = 10.0, sentences: int = 5, language: str = "fr"
+) -> tuple[SentenceJudgment, ...]:
+    """What the judge says of the doubtful sentences."""
+
+    async def ask(ledger: Ledger) -> tuple[SentenceJudgment, ...]:
+        judge = judge_of(folder, server, ledger, seconds, sentences)
+        try:
+            return await judge.judge(QUESTION, ANSWER, DOCUMENTS, DOUBT, language)
+        finally:
+            await judge.aclose()
+
+    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+        return asyncio.run(ask(ledger))
+
+
+def kept(folder: Path) -> int:
+    """How many judgments the ledger holds."""
+    from sqlalchemy import func, select
+
+    from areopage.ledger.tables import judgments
+
+    with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
+
+
+def test_the_criterion_speaks_both_languages() -> None:
+    criteria = load_criterion()
+
+    assert set(criteria) == set(LANGUAGES)
+    assert {criterion.scale.max for criterion in criteria.values()} == {2}
+    assert criteria["fr"].language == "fr"
+
+
+def test_only_a_sentence_that_is_wholly_supported_counts_as_supported(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(2), verdict(1), verdict(0)]
+
+    found = judged(tmp_path, server)
+
+    assert sorted(str(judgment.supported) for judgment in found) == ["False", "False", "True"]
+    assert {judgment.sentence for judgment in found} == {0, 1, 2}
+    assert found[0].explanation == "because"
+
+
+def test_the_judge_sees_the_sentence_what_came_before_it_and_the_documents_fenced(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(2)]
+
+    judged(tmp_path, server, sentences=1)
+
+    (call,) = server.calls
+    assert "une phrase tirée d’une réponse" in call.system
+    assert f"user: {QUESTION}\nassistant: Le délai est de 14 jours." in call.user
+    assert "\nIl part de la livraison.\n<<<END RESPONSE" in call.user
+    assert DOCUMENTS[0].text in call.user
+
+
+def test_the_worst_sentences_are_asked_about_and_no_more_than_configured(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(2)]
+
+    assert [judgment.sentence for judgment in judged(tmp_path, server, sentences=2)] == [1, 2]
+
+
+def test_what_was_judged_is_kept_and_not_paid_for_again(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(2)]
+    first = judged(tmp_path, server)
+
+    again = judged(tmp_path, server)
+
+    assert (len(server.calls), kept(tmp_path)) == (3, 3)
+    assert again == first
+
+
+def test_a_judge_that_is_too_slow_has_said_nothing(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.hang = True
+
+    found = judged(tmp_path, server, seconds=0.2)
+
+    assert [judgment.supported for judgment in found] == [None] * 3
+    assert "0.2 s" in found[0].explanation or "time" in found[0].explanation
+
+
+@pytest.mark.parametrize("fault", ["down", "500", "unreadable", "missing"])
+def test_a_judge_that_fails_has_said_nothing(tmp_path: Path, server: FakeServer, fault: str) -> None:
+    if fault == "down":
+        server.stop()
+    elif fault == "500":
+        server.faults.status = 400
+    elif fault == "missing":
+        server.models = ("other",)
+    else:
+        server.faults.says = ["I cannot say."]
+
+    found = judged(tmp_path, server)
+
+    assert [judgment.supported for judgment in found] == [None] * 3
+    assert all(judgment.explanation for judgment in found)
+
+
+def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
+    with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+        assert open_sentence_judge(rag_config(tmp_path), ledger, {}, 4096) is None
+        for name, reason in (("", "names no judge"), ("llama", "not a model reference")):
+            config = rag_config(tmp_path, gate={"grey_band": {"judge": name}})
+            with pytest.raises(ConfigError, match=f"gate.grey_band.judge: .*{reason}"):
+                open_sentence_judge(config, ledger, {}, 4096)
+
+
+# --- in the pipeline
+
+
+def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool = True) -> ChatAnswer:
+    async def ask(ledger: Ledger) -> ChatAnswer:
+        judge = judge_of(folder, server, ledger) if with_judge else None
+        service = rag_service(folder, gate=gate, judge=judge, ledger=ledger)
+        try:
+            return await service.answer(ChatQuestion(question=QUESTION))
+        finally:
+            await service.aclose()
+
+    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+        return asyncio.run(ask(ledger))
+
+
+def test_a_doubtful_answer_leaves_when_the_judge_supports_it(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(2)]
+    gate = ToldGate(doubtful=(0,))
+
+    answer = answered(tmp_path, server, gate)
+
+    assert (answer.verdict, answer.answer) == ("deliver", RESPONSE)
+    assert gate.judgments == (SentenceJudgment(sentence=0, supported=True, explanation="because"),)
+
+
+@pytest.mark.parametrize(("score", "verdicts"), [(2, "deliver"), (0, "human_review"), (None, "human_review")])
+def test_the_real_gates_grey_band_is_settled_by_the_judge_and_fails_closed(
+    tmp_path: Path, server: FakeServer, score: int | None, verdicts: str
+) -> None:
+    server.faults.says = ["unreadable" if score is None else verdict(score)]
+    config = load_gate_config()
+    wide = msgspec.structs.replace(config.thresholds, deliver=0.0, hold=1.0)
+    gate = Gate(msgspec.structs.replace(config, thresholds=wide, grey_band=True))
+
+    answer = answered(tmp_path, server, gate)
+
+    assert answer.verdict == verdicts
+    assert server.verdict_calls
+
+
+def test_without_a_judge_the_grey_band_is_held_back(tmp_path: Path, server: FakeServer) -> None:
+    answer = answered(tmp_path, server, ToldGate(doubtful=(0,)), with_judge=False)
+
+    assert answer.verdict == "human_review"
+    assert server.calls == []

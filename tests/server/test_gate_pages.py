@@ -1,0 +1,322 @@
+"""The pages around the gate: asking, watching what leaves, deciding on what was held back; with and without scripts."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec import structs
+from starlette.testclient import TestClient
+
+from areopage.cases.records import Document
+from areopage.errors import CallTimedOut
+from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Release
+from areopage.rag.records import ChatQuestion
+from areopage.server.app import create_app
+from areopage.server.context import ServerContext
+from areopage.suites.gate import load_gate
+
+from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
+from .seeded import NOW, context_for
+from .test_pages_browser import ATTACK, Site, browser, complaints
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["browser"]
+ORIGIN = {"origin": "http://127.0.0.1:8600"}
+WRONG = f"{GROUNDED} {MADE_UP}"
+
+
+@pytest.fixture
+def answering(tmp_path: Path) -> Iterator[tuple[ServerContext, FakeRag]]:
+    made = context_for(tmp_path)
+    yield with_rag(made)
+    made.ledger.close()
+
+
+@pytest.fixture
+def context(answering: tuple[ServerContext, FakeRag]) -> ServerContext:
+    return answering[0]
+
+
+@pytest.fixture
+def rag(answering: tuple[ServerContext, FakeRag]) -> FakeRag:
+    return answering[1]
+
+
+@pytest.fixture
+def client(context: ServerContext) -> TestClient:
+    return local(context)
+
+
+def local(context: ServerContext) -> TestClient:
+    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
+
+
+def text_of(html: str) -> str:
+    """What a reader reads in the page's body, on one line."""
+    body = unescape(re.sub(r"<[^>]+>", " ", html.partition("<main")[2]))
+    return " ".join(body.replace("\u202f", " ").replace("\xa0", " ").split())
+
+
+def send(client: TestClient, path: str, fields: dict[str, str | list[str]], *, form: str = "") -> tuple[int, str]:
+    """Fill a form in and send it; returns the status and where it leads, or the page."""
+    token = re.search(r'name="csrf" value="([^"]+)"', client.get(form or path).text)
+    assert token
+    sent = client.post(path, data={"csrf": token[1], **fields}, headers=ORIGIN, follow_redirects=False)
+    return sent.status_code, sent.headers.get("location", sent.text)
+
+
+def asked(rag: FakeRag, response: str, question: str = QUESTION, collection: str = COLLECTION) -> str:
+    rag.response = response
+    return rag.answered(ChatQuestion(question=question, collection=collection)).id
+
+
+def sign_in(client: TestClient, context: ServerContext, role: str, *collections: str) -> None:
+    key = ApiKeys(context.ledger).create(role, role, collections)[1]  # type: ignore[arg-type]
+    assert send(client, "/login", {"key": key, "next": "/gate"})[0] == 303
+
+
+def test_an_answer_is_shown_with_what_it_rests_on(client: TestClient) -> None:
+    status, page = send(client, "/chat", {"question": QUESTION, "sources": "reglement, notes", "fresh": "1"})
+    assert status == 200
+    assert GROUNDED in text_of(page)
+    assert "Congés payés" in text_of(page)
+
+
+@pytest.mark.parametrize(("response", "text"), [("", FALLBACK), (WRONG, HELD)])
+def test_instead_of_a_text_that_may_not_leave_its_substitute_is_shown(
+    client: TestClient, rag: FakeRag, response: str, text: str
+) -> None:
+    rag.response = response
+    status, page = send(client, "/chat", {"question": QUESTION})
+    assert status == 200
+    assert text in text_of(page)
+    assert "1 350" not in text_of(page)
+    assert ("/chat/held/" in page) == (text == HELD)
+
+
+def test_what_goes_wrong_is_said_in_the_readers_language_and_the_question_stays(client: TestClient, rag: FakeRag) -> None:
+    client.get("/chat?lang=fr")
+    rag.fault = CallTimedOut("http://10.0.0.7")
+    status, page = send(client, "/chat", {"question": QUESTION})
+    assert status == 504
+    assert "Le modèle n’a pas répondu à temps" in page
+    assert QUESTION in page
+    rag.fault = None
+    for fields, said in (({"question": " "}, "Posez une question."), ({"question": "x" * 20_001}, "20000 caractères")):
+        status, page = send(client, "/chat", fields)  # type: ignore[arg-type]
+        assert (status, said in text_of(page)) == (422, True)
+    status, page = send(client, "/chat", {"question": QUESTION, "collection": "nope"})
+    assert (status, "Cette collection n’existe pas." in page) == (404, True)
+
+
+def test_asking_by_a_form_needs_its_token(client: TestClient) -> None:
+    assert client.post("/chat", data={"question": QUESTION}, headers=ORIGIN).status_code == 403
+
+
+def test_without_a_pipeline_the_page_says_how_to_get_one(context: ServerContext) -> None:
+    client = local(structs.replace(context, rag=None))
+    page = client.get("/chat").text
+    assert "rag.yml" in text_of(page)
+    assert 'href="/chat"' not in page
+    assert 'href="/gate"' in page
+
+
+def test_whoever_may_only_read_sees_no_form(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    held = asked(rag, WRONG)
+    sign_in(client, context, "read")
+    assert 'name="question"' not in client.get("/chat").text
+    assert 'name="grounded"' not in client.get(f"/gate/{held}").text
+
+
+def test_the_page_of_a_held_back_answer_shows_it_once_it_is_released(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    held = asked(rag, WRONG)
+    page = client.get(f"/chat/held/{held}").text
+    assert 'hx-trigger="every 5s' in page
+    assert '<noscript><meta http-equiv="refresh"' in page
+    assert "1 350" not in text_of(page)
+    Exchanges(context.ledger).settle(Release(exchange_id=held, state="released", text="2,5 jours.", rater="Claire", at=NOW))
+    page = client.get(f"/chat/held/{held}").text
+    assert "2,5 jours." in page
+    assert "hx-get" not in page
+    assert client.get(f"/chat/held/{'0' * 32}").status_code == 404
+
+
+def test_the_list_shows_rates_reasons_and_what_the_filters_let_through(client: TestClient, rag: FakeRag) -> None:
+    for response in (GROUNDED, WRONG, "", GROUNDED):
+        asked(rag, response)
+    page = client.get("/gate?lang=fr").text
+    shown = text_of(page)
+    for said in ("50,0 %", "25,0 %", "intervalle à 95 %", "Un chiffre de la réponse ne figure dans aucun document.", "handbook"):
+        assert said in shown, said
+    assert page.count("<figure") == 2
+    assert len(re.findall(r'href="/gate/[0-9a-f]{32}"', page)) == 4
+    for query, found in (
+        ("verdict=human_review", 1),
+        ("origin=check", 0),
+        ("collection=other", 0),
+        (f"q={QUESTION}", 4),
+        ("q=other", 0),
+        ("unlabelled=1&verdict=deliver", 2),
+        ("from=2026-01-01&to=2026-01-02", 0),
+        ("period=all", 4),
+        ("period=nonsense&before=x&verdict=y", 4),
+    ):
+        assert len(re.findall(r'href="/gate/[0-9a-f]{32}"', client.get(f"/gate?{query}").text)) == found, query
+
+
+def test_an_empty_ledger_shows_how_to_begin(client: TestClient) -> None:
+    assert "/v1/gate/check" in client.get("/gate?period=all").text
+
+
+def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_the_others(
+    client: TestClient, context: ServerContext, rag: FakeRag
+) -> None:
+    held = asked(rag, WRONG)
+    page = client.get(f"/gate/{held}?lang=fr").text
+    assert re.search(r'<span class="sentence supported">Le salarié acquiert', page)
+    assert re.search(r'<span class="sentence unsupported">Le salarié touche', page)
+    assert re.search(r"<mark>Le salarié acquiert[^<]*</mark><sup>1</sup>", page)
+    shown = text_of(page)
+    for said in ("non étayée", "le chiffre « 1 350 € » ne figure dans aucun document", "risque jusqu’auquel une réponse part", "0,676"):
+        assert said in shown, said
+    assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
+
+
+def test_a_decision_of_other_rules_says_so(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    held = asked(rag, WRONG)
+    page = local(structs.replace(context, gate=load_gate("v1_1"))).get(f"/gate/{held}").text
+    assert "other rules than those that hold now" in text_of(page)
+
+
+def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
+    client: TestClient, context: ServerContext, rag: FakeRag
+) -> None:
+    held = asked(rag, WRONG)
+    path = f"/gate/{held}"
+    fields: dict[str, str | list[str]] = {"grounded": "partly", "sentence": ["1"], "note": "Pas de prime.", "rater": "Claire"}
+    status, where = send(client, path, fields | {"text": "2,5 jours\r\npar mois.", "then": "release"})
+    assert (status, where) == (303, path)
+    release = Exchanges(context.ledger).release(held)
+    assert release
+    assert (release.state, release.text, release.rater) == ("released", "2,5 jours\npar mois.", "Claire")
+    (label,) = Exchanges(context.ledger).labels([held])[held]
+    assert (label.rater, label.grounded, label.sentences, label.origin) == ("Claire", "partly", (1,), "web")
+    page = client.get(path).text
+    assert 'name="text"' not in page
+    assert "sentences 2" in text_of(page)
+    status, page = send(client, path, fields | {"then": "refuse"})
+    assert (status, "Somebody has settled" in page) == (409, True)
+    assert held not in client.get("/review").text
+
+
+def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    first, second = asked(rag, WRONG), asked(rag, WRONG)
+    assert send(client, f"/gate/{first}", {"grounded": "no", "rater": "Claire", "then": "refuse"})[0] == 303
+    assert send(client, f"/gate/{second}", {"grounded": "yes", "rater": "Claire", "then": "label"})[0] == 303
+    states = [Exchanges(context.ledger).release(id) for id in (first, second)]
+    assert [one.state for one in states if one] == ["refused", "waiting"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"rater": "Claire"}, "Say whether the documents support the answer."),
+        ({"grounded": "no", "rater": " "}, "Give your name."),
+        ({"grounded": "no", "rater": "Claire", "then": "release", "text": " "}, "There is no text to release."),
+        ({"grounded": "yes", "rater": "Claire", "sentence": "1"}, "choose “Partly” or “No”"),
+        ({"grounded": "no", "rater": "Claire", "sentence": "99"}, "cannot be stored"),
+    ],
+)
+def test_a_wrong_verdict_changes_nothing_and_keeps_what_was_typed(
+    client: TestClient, context: ServerContext, rag: FakeRag, fields: dict[str, str | list[str]], said: str
+) -> None:
+    held = asked(rag, WRONG)
+    status, page = send(client, f"/gate/{held}", {"note": "typed with care", **fields})
+    assert (status, said in page) == (422, True)
+    assert "typed with care" in page
+    assert not Exchanges(context.ledger).labels([held]).get(held)
+
+
+def test_an_erased_answer_has_no_page(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    held = asked(rag, WRONG)
+    Exchanges(context.ledger).erase(held)
+    assert client.get(f"/gate/{held}").status_code == 404
+    assert f'href="/gate/{held}"' not in client.get("/gate").text
+    assert client.get("/gate").status_code == 200
+
+
+def test_a_scoped_reader_sees_his_collections_alone(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    own, other = asked(rag, WRONG), asked(rag, WRONG, collection=OTHER)
+    sign_in(client, context, "write", COLLECTION)
+    for path in ("/gate", f"/gate?collection={OTHER}", "/review"):
+        page = client.get(path).text
+        assert own in page, path
+        assert other not in page, path
+    for path in (f"/gate/{other}", f"/chat/held/{other}"):
+        assert client.get(path).status_code == 404
+    assert send(client, f"/gate/{other}", {"grounded": "no", "then": "refuse"}, form=f"/gate/{own}")[0] == 404
+    assert send(client, "/chat", {"question": QUESTION, "collection": OTHER})[0] == 403
+
+
+def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser") -> None:  # noqa: F811 - the fixture
+    context, rag = with_rag(context_for(tmp_path))
+    rag.documents = (
+        Document(id=ATTACK, title=ATTACK, text=f"{ATTACK} {DOCUMENTS[0].text} {ATTACK}", score=0.9, source=ATTACK),
+        *DOCUMENTS,
+    )
+    hostile = asked(rag, f"{GROUNDED} {ATTACK} {MADE_UP}", question=f"{ATTACK} {QUESTION}")
+    rag.documents = DOCUMENTS
+    with Site(context) as site:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        heard = complaints(page)
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        for path in ("/gate", f"/gate/{hostile}", f"/chat/held/{hostile}", "/review", "/chat"):
+            page.goto(f"{site.address}{path}?lang=fr")  # the longer words
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+            assert page.evaluate("window.pwned") is None
+            assert page.locator("[onload], [onerror], [style]").count() == 0
+        page.goto(f"{site.address}/gate/{hostile}")
+        assert page.locator("mark").count() >= 1
+        # asking with scripts: the answer comes in below the form, which stays
+        page.goto(f"{site.address}/chat?lang=en")
+        rag.response = WRONG
+        page.get_by_label("Your question").fill(QUESTION)
+        page.get_by_role("button", name="Ask").click()
+        page.get_by_role("link", name="Follow this answer").click()
+        held = page.url.rpartition("/")[2]
+        assert page.get_by_role("heading", name="A person will look at it").count() == 1
+        Exchanges(context.ledger).settle(Release(exchange_id=held, state="released", text=ATTACK, rater="Claire", at=NOW))
+        page.evaluate("htmx.trigger('#state', 'seen')")
+        page.get_by_role("heading", name="Released").wait_for()
+        assert page.locator("#state pre").inner_text() == ATTACK
+        assert page.evaluate("window.pwned") is None
+        assert heard == []
+        page.close()
+        works_without_scripts(site, browser, rag)
+
+
+def works_without_scripts(site: Site, browser: "Browser", rag: FakeRag) -> None:  # noqa: F811
+    """Ask, be held back, be released: by plain forms."""
+    page = browser.new_context(java_script_enabled=False, locale="en").new_page()
+    page.goto(f"{site.address}/chat")
+    rag.response = WRONG
+    page.get_by_label("Your question").fill(QUESTION)
+    page.get_by_role("button", name="Ask").click()
+    held = page.get_by_role("link", name="Follow this answer").get_attribute("href") or ""
+    page.goto(f"{site.address}/gate/{held.rpartition('/')[2]}")
+    page.get_by_text("Partly", exact=True).click()
+    page.get_by_label("2 Le salarié touche").check()
+    page.get_by_label("Your name").fill("Claire")
+    page.get_by_label("Text to release").fill("2,5 jours.")
+    page.get_by_role("button", name="Release this text").click()
+    assert "Released by Claire" in page.locator("main").inner_text()
+    page.goto(site.address + held)
+    assert page.locator("#state pre").inner_text() == "2,5 jours."
+    page.context.close()
