@@ -33,8 +33,19 @@ from areopage.ledger.store import Ledger
 WARM_UP = 300
 SUBJECTS = ("Le salarié", "L’employeur", "Le notaire", "Le bailleur", "L’acquéreur", "Le vendeur", "Le locataire", "La commune")
 VERBS = ("dispose", "bénéficie", "s’acquitte", "rend compte", "prend acte", "est informé", "justifie", "fait état")
-MATTERS = ("du délai de rétractation", "de la garantie décennale", "des congés payés", "du préavis de départ", "de la taxe foncière")
-ENDS = ("dans les conditions prévues par l’acte", "selon les usages de la profession", "après avis de l’autre partie", "par écrit")
+MATTERS = (
+    "du délai de rétractation",
+    "de la garantie décennale",
+    "des congés payés",
+    "du préavis de départ",
+    "de la taxe foncière",
+)
+ENDS = (
+    "dans les conditions prévues par l’acte",
+    "selon les usages de la profession",
+    "après avis de l’autre partie",
+    "par écrit",
+)
 
 
 def sentence(chance: random.Random) -> str:
@@ -51,7 +62,9 @@ def text(chance: random.Random, characters: int) -> str:
 
 def body(number: int, *, held: bool, store: bool) -> bytes:
     chance = random.Random(number)
-    documents = [{"id": f"doc-{at}", "title": f"Acte {at}", "text": text(chance, 1000), "score": 0.9 - at / 20} for at in range(5)]
+    documents = [
+        {"id": f"doc-{at}", "title": f"Acte {at}", "text": text(chance, 1000), "score": 0.9 - at / 20} for at in range(5)
+    ]
     said = " ".join(str(one["text"])[:110].rsplit(" ", 1)[0] + "." for one in documents) + " [doc-1]"
     if held:
         said += f" La somme due est de {number % 9000 + 10_345} €."
@@ -88,7 +101,9 @@ def measure(folder: Path, wishes: argparse.Namespace) -> dict[str, object]:
     settings = {"ledger": ledger, "judges": ["rules:answer_quality"], "report": {"enabled": False}}
     (folder / "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
     areopage = (sys.executable, "-m", "areopage")
-    made = subprocess.run([*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True)
+    made = subprocess.run(
+        [*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True
+    )
     key = made.stdout.decode().strip()
     share = wishes.held
     bodies = [

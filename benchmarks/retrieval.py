@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client.http.models import PointStruct
 
-from areopage.rag.collection import CollectionRecord, CollectionState, VectorStore, at, open_store
+from areopage.rag.collection import VectorStore, open_store
+from areopage.rag.collection_records import CollectionRecord, CollectionState, at
 from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.embedding import Embedder, EmbedderIdentity, open_embedder
 from areopage.rag.ingest import Ingestion

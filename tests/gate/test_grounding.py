@@ -16,7 +16,7 @@ WEIGHTS = files("areopage.suites") / "bundled" / "rag_grounding" / "grounding.js
 MODEL = model_of(json.loads(WEIGHTS.read_text(encoding="utf-8")))
 LEASE = Document(
     id="bail",
-    text="Le bail est conclu pour une durée de trois ans. Le loyer mensuel est de 1 000,50 €. Le preneur verse un dépôt de garantie.",
+    text="Le bail est conclu pour trois ans. Le loyer mensuel est de 1 000,50 €. Le preneur verse un dépôt de garantie.",
 )
 FROGS = Document(id="frogs", text="Frogs are amphibians. They breathe through their skin and lay their eggs in still water.")
 DOCUMENTS = (LEASE, FROGS)
@@ -87,11 +87,8 @@ def test_an_answer_that_claims_nothing_has_probability_zero(response: str) -> No
 
 
 def test_citations_are_no_words_of_the_answer() -> None:
-    response = "Le preneur verse un dépôt (document 1) [bail-2024]. Frogs breathe through skin, says passage 2, 3 and 4."
-    grounding = check(response)
-    assert [place.text for sentence in grounding.sentences for place in sentence.unsupported] == ["says"] or not any(
-        sentence.unsupported for sentence in grounding.sentences
-    )
+    response = "Le preneur verse un dépôt (document 1) [bail-2024]. Frogs breathe through skin, passages 2, 3 and 4."
+    assert not any(sentence.unsupported for sentence in check(response).sentences)
 
 
 def test_an_answer_from_other_documents_is_unsupported_even_if_it_is_short() -> None:

@@ -19,7 +19,7 @@ from areopage.server.context import Pipeline, ServerContext
 COLLECTION = "handbook"
 OTHER = "contracts"
 LEAVE = "Le salarié acquiert 2,5 jours ouvrables de congés payés par mois de travail effectif, soit 30 jours par an."
-DOCUMENTS = (
+DOCUMENTS: tuple[Document, ...] = (
     Document(id="conges-1", title="Congés payés", text=LEAVE, score=0.91, source="reglement"),
     Document(
         id="conges-2", title="Dates", text="L'employeur arrête les dates après avis du salarié.", score=0.78, source="reglement"

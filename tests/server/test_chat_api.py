@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown
+from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Release
@@ -147,7 +147,8 @@ def test_without_a_pipeline_it_says_what_to_do(bare: ServerContext) -> None:
         (CallTimedOut("http://10.0.0.7/v1 said nothing for 120 s"), 504, "model_timeout"),
         (CallUnreachable("http://10.0.0.7/v1 refuses", refused=True), 502, "model_down"),
         (CallRejected("http://10.0.0.7/v1: bad key sk-1", status=401), 502, "model_down"),
-        (ServerDown("no Qdrant at http://10.0.0.7"), 502, "model_down"),
+        (ServerDown("no embedding server at http://10.0.0.7"), 502, "model_down"),
+        (StorageError("no Qdrant server at http://10.0.0.7"), 503, "storage"),
     ],
 )
 def test_a_model_that_is_down_is_one_clear_line_and_tells_no_address(

@@ -96,7 +96,7 @@ def test_what_nobody_waits_for_is_tried_again(monkeypatch: pytest.MonkeyPatch) -
         writer = DecisionWriter(shelf)
         for number in range(3):
             await writer.note(exchange(number), 10, durable=False)
-        while writer.waiting:
+        while writer.waiting:  # noqa: ASYNC110 - it says nothing when it is done
             await asyncio.sleep(0.005)
         assert shelf.kept == [exchange(number).id for number in range(3)]
         assert writer.lost == 0

@@ -135,7 +135,9 @@ def test_whoever_may_only_read_sees_no_form(client: TestClient, context: ServerC
     assert 'name="grounded"' not in client.get(f"/gate/{held}").text
 
 
-def test_the_page_of_a_held_back_answer_shows_it_once_it_is_released(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+def test_the_page_of_a_held_back_answer_shows_it_once_it_is_released(
+    client: TestClient, context: ServerContext, rag: FakeRag
+) -> None:
     held = asked(rag, WRONG)
     page = client.get(f"/chat/held/{held}").text
     assert 'hx-trigger="every 5s' in page
@@ -184,7 +186,12 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     assert re.search(r'<span class="sentence unsupported">Le salarié touche', page)
     assert re.search(r"<mark>Le salarié acquiert[^<]*</mark><sup>1</sup>", page)
     shown = text_of(page)
-    for said in ("non étayée", "le chiffre « 1 350 € » ne figure dans aucun document", "risque jusqu’auquel une réponse part", "0,676"):
+    for said in (
+        "non étayée",
+        "le chiffre « 1 350 € » ne figure dans aucun document",
+        "risque jusqu’auquel une réponse part",
+        "0,676",
+    ):
         assert said in shown, said
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
 
@@ -265,7 +272,7 @@ def test_a_scoped_reader_sees_his_collections_alone(client: TestClient, context:
     assert send(client, "/chat", {"question": QUESTION, "collection": OTHER})[0] == 403
 
 
-def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser") -> None:  # noqa: F811 - the fixture
+def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser") -> None:
     context, rag = with_rag(context_for(tmp_path))
     rag.documents = (
         Document(id=ATTACK, title=ATTACK, text=f"{ATTACK} {DOCUMENTS[0].text} {ATTACK}", score=0.9, source=ATTACK),
@@ -302,7 +309,7 @@ def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser")
         works_without_scripts(site, browser, rag)
 
 
-def works_without_scripts(site: Site, browser: "Browser", rag: FakeRag) -> None:  # noqa: F811
+def works_without_scripts(site: Site, browser: "Browser", rag: FakeRag) -> None:
     """Ask, be held back, be released: by plain forms."""
     page = browser.new_context(java_script_enabled=False, locale="en").new_page()
     page.goto(f"{site.address}/chat")

@@ -75,7 +75,6 @@ def tune(
     ledger: LedgerOption = None,
 ) -> None:
     """Choose thresholds that keep a stated risk with a stated certainty, and say what they cost; exit code 1 if none does."""
-    from areopage.cli.gate_tune_show import tuning_lines
     from areopage.errors import UserError
     from areopage.gate.tuning import Ask
     from areopage.suites.gate import load_gate_config
@@ -90,12 +89,24 @@ def tune(
     else:
         given = file_labels(labels, [since, until, collection])
     found = tuned(given, ask, base, refit=refit)
+    conclude(found, given, output, who=who, forced=force_uncertified)
+
+
+def conclude(found: Tuned, given: "LabelSet", output: Path | None, *, who: str, forced: bool) -> None:
+    """Say what came out, and write it where it is wanted and certain (or forced).
+
+    Raises:
+        Exit: the risk is not certified.
+        UserError, StorageError: it cannot be written.
+    """
+    from areopage.cli.gate_tune_show import tuning_lines
+
     typer.echo("\n".join(tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
         advice = "they are no sample of the traffic. Label answers drawn at random from all of them"
         typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
-    if output is not None and (certain or force_uncertified):
+    if output is not None and (certain or forced):
         typer.echo(f"written to {write(found, given, output, who=who, certain=certain)}", err=True)
     elif not certain and output is not None:
         typer.echo("nothing was written (--force-uncertified writes all the same)", err=True)

@@ -27,7 +27,12 @@ MOST_TRIES = 8  # for the same characters in a document, where the first ones be
 LEGAL = (
     "art", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret", "ordonnance", "ordinance", "arrêt", "arret",
     "avenant", "amendment", "accord", "circulaire", "règlement", "reglement", "regulation", "directive", " act ", "order",
-    "rules", "pourvoi", "l.", "r.", "d.", "c-", "-",
+    "rules", "pourvoi",
+)  # fmt: skip
+# What makes a number a figure, where it stands near; four digits may be a year without it.
+NEAR = (
+    "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard", "jour", "day",
+    "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min", "heure", "hour", " h", "h ",
 )  # fmt: skip
 # What must stand near the digits of a figure of its kind.
 CUES = {
@@ -43,7 +48,6 @@ NUMBER_WORDS = {
 }  # fmt: skip
 DIGITS = re.compile("[0-9]+")
 COUNTING = frozenset(" ".join(NUMBER_WORDS.values()).split())
-COUNTED = re.compile(rf"[0-9]+|\b(?:{'|'.join(' '.join(NUMBER_WORDS.values()).split())})\b", re.IGNORECASE)
 # A year that the extractor of figures leaves out, as most numbers of that size are none: 1789 is one after "en" or "(".
 EARLY_YEAR = re.compile(
     r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
@@ -84,16 +88,14 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
 def _stated(response: str) -> Iterator[Figure | Reference]:
     """The figures and references of the answer, read around its digits and number words."""
     low = response.lower()
-    places = list(_counted(response, low))
+    places = _counted(response, low)
     for start, end in _windows(response, places, BEFORE):
         for figure in (*figures(response[start:end]), *_early_years(response[start:end])):
             yield replace(figure, start=figure.start + start, end=figure.end + start)
-    if places and any(cue in low for cue in LEGAL):
-        for start, end in _windows(response, places, BEFORE_LEGAL):
-            window = low[start:end]
-            if len(low) != len(response) or any(cue in window for cue in LEGAL):
-                for reference in legal_references(response[start:end]):
-                    yield replace(reference, start=reference.start + start, end=reference.end + start)
+    legal = [place for place in places if len(low) != len(response) or _legal(low, *place)]
+    for start, end in _windows(response, legal, BEFORE_LEGAL):
+        for reference in legal_references(response[start:end]):
+            yield replace(reference, start=reference.start + start, end=reference.end + start)
 
 
 def _early_years(window: str) -> Iterator[Figure]:
@@ -103,17 +105,39 @@ def _early_years(window: str) -> Iterator[Figure]:
         yield Figure(kind="date", value=match["year"], text=match["year"], start=start, end=end)
 
 
-def _counted(response: str, low: str) -> Iterator[tuple[int, int]]:
-    """Where digits and number words stand; the number of a list's item is none."""
-    worded = not COUNTING.isdisjoint(low.replace("-", " ").split())
-    for match in (COUNTED if worded else DIGITS).finditer(response):
+def _counted(response: str, low: str) -> list[tuple[int, int]]:
+    """Where digits and number words stand that may belong to a figure or a reference."""
+    same = len(low) == len(response)  # a letter that becomes two in lower case moves what follows: then all are looked at
+    found = []
+    for match in DIGITS.finditer(response):
         start, end = match.span()
-        if not (
-            response[end : end + 1] in (".", ")")
-            and response[end + 1 : end + 2].isspace()
-            and response[max(0, start - 1) : start] in ("", "\n")
-        ):
-            yield start, end
+        if same and end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end)):
+            continue
+        listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
+        if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
+            found.append((start, end))
+    if same:
+        for word in COUNTING.intersection(low.replace("-", " ").split()):
+            start = low.find(word)
+            while start >= 0:
+                end = start + len(word)
+                if _cued(low, end, end):
+                    found.append((start, end))
+                start = low.find(word, end)
+        found.sort()
+    return found
+
+
+def _cued(low: str, start: int, end: int) -> bool:
+    """Whether something that makes a number a figure stands near it."""
+    near = low[max(0, start - 6) : end + AFTER]
+    return any(cue in near for cue in NEAR)
+
+
+def _legal(low: str, start: int, end: int) -> bool:
+    """Whether digits may be those of a reference."""
+    near = low[max(0, start - BEFORE_LEGAL) : start]
+    return "-" in (low[end : end + 1], near[-1:]) or any(cue in near for cue in LEGAL)
 
 
 def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:

@@ -11,10 +11,7 @@ WORD = re.compile(r"[\w\u0300-\u036f]+")
 # Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
 PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
 LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
-_NEGATIONS = (
-    "not no never none without cannot can't don't doesn't isn't aren't won't didn't unable neither nor"
-    " pas aucun aucune jamais sans ni"
-)
+_NEGATIONS = "not no never none without cannot unable neither nor pas aucun aucune jamais sans ni"
 NEGATIONS = frozenset(_NEGATIONS.split())
 _SUFFIXES = (
     "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice"
@@ -49,7 +46,8 @@ def is_light(word: str) -> bool:
 
 def denies(low: str) -> bool:
     """Whether a text, in lower case and with straight apostrophes, denies anything."""
-    return not NEGATIONS.isdisjoint(low.split())
+    words = low.replace(".", " ").replace(",", " ").replace(";", " ").split()
+    return not NEGATIONS.isdisjoint(words) or "n't" in low
 
 
 def parted(text: str) -> str:

@@ -9,45 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
 
 from areopage.errors import MissingExtra, StorageError, UnknownCollection, name_list
 from areopage.models.servers import is_loopback
+from areopage.rag.collection_records import RECORD, CollectionRecord, CollectionState, at, read_record
 from areopage.rag.config import RagConfig
-from areopage.rag.embedding import EmbedderIdentity
 from areopage.rag.secrets import secret
-from areopage.rag.similarity import Background
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
     from qdrant_client.http.models import Filter, PointStruct, Record, ScoredPoint
 
-RECORD = "areopage"  # the key of our record in a collection's metadata, and of our fields in a point's payload
 META_FILE = "meta.json"  # what Qdrant's local mode keeps beside its collections
 PAGE = 1_000  # points a call when all are gone through
 LOCAL_LIMIT = 20_000  # chunks beyond which every question waits long in local mode
 PROBE = 10  # times the points wanted, among which local mode looks first for those of the wanted sources
 
 T = TypeVar("T")
-
-
-class CollectionRecord(Struct, frozen=True, kw_only=True):
-    """What a collection remembers: who embedded it, how similar unrelated texts are in it by the question's language, and how
-    many chunks it had when that was measured."""
-
-    embedder: EmbedderIdentity
-    backgrounds: dict[str, Background]
-    measured_chunks: int = 0
-
-
-class CollectionState(Struct, frozen=True, kw_only=True):
-    """A collection as it stands. `record` is None where another system filled it; `vector` is "" for the unnamed one."""
-
-    name: str
-    chunks: int
-    dimension: int
-    vector: str
-    record: CollectionRecord | None
 
 
 class VectorStore:
@@ -81,7 +59,7 @@ class VectorStore:
         info = await self._do(self._client.get_collection(name), name)
         chunks = (await self._do(self._client.count(name, exact=True), name)).count
         vector, dimension = self._vector(name, info.config.params.vectors)
-        record = _record((info.config.metadata or {}).get(RECORD), name)
+        record = read_record((info.config.metadata or {}).get(RECORD), name)
         return CollectionState(name=name, chunks=chunks, dimension=dimension, vector=vector, record=record)
 
     async def create(self, name: str, dimension: int, record: CollectionRecord) -> None:
@@ -234,24 +212,6 @@ class VectorStore:
         return vector, int(params.size)
 
 
-def at(payload: Mapping[str, Any] | None, path: str) -> Any:
-    """What a payload holds under a dotted path; None where there is nothing. A key that itself holds the dot comes first."""
-    value: Any = payload or {}
-    if path in value:
-        return value[path]
-    for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = value[key]
-    return value
-
-
-def vector_of(point: "Record", name: str) -> list[float]:
-    """A point's dense vector; `name` as in `CollectionState.vector`."""
-    vector: Any = point.vector
-    return list(vector[name] if name else vector)
-
-
 def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore:
     """The store of a configuration. A folder is made where it is missing; a server is not called yet.
 
@@ -306,16 +266,6 @@ def _open_folder(folder: Path) -> VectorStore:
     except OSError as error:
         raise StorageError(f"the vector store {folder} cannot be opened: {error.strerror or error}") from None
     return VectorStore(client, str(folder), local=True)
-
-
-def _record(stored: Any, name: str) -> CollectionRecord | None:
-    """The record in a collection's metadata; None where there is none."""
-    if stored is None:
-        return None
-    try:
-        return msgspec.convert(stored, CollectionRecord)
-    except msgspec.ValidationError as error:
-        raise StorageError(f"the record of the collection {name!r} cannot be read ({error}): ingest into another one") from None
 
 
 def _any_of(field: str, values: Sequence[str]) -> "Filter | None":

@@ -104,4 +104,6 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
     timeouts = Timeouts(read=section.timeout, total=section.timeout)
     settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
     server = open_server(section.url, settings, api_key=secret(config, environment, section.api_key, "embedding", "api_key"))
-    return OpenAIEmbedder(section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch)
+    return OpenAIEmbedder(
+        section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch
+    )

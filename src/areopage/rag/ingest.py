@@ -9,7 +9,8 @@ from msgspec import Struct, structs
 
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.chunking import VERSION, Chunk, Cutting, cut
-from areopage.rag.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
+from areopage.rag.collection import LOCAL_LIMIT, VectorStore
+from areopage.rag.collection_records import CollectionRecord, CollectionState, vector_of
 from areopage.rag.config import RagConfig
 from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors
 from areopage.rag.points import Held, Points

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.rag.chunking import SHORTEST_MARK, Chunk
-from areopage.rag.collection import RECORD, VectorStore, at
+from areopage.rag.collection import VectorStore
+from areopage.rag.collection_records import RECORD, at
 from areopage.rag.config import FieldsSection
 from areopage.rag.embedding import Embedder
 

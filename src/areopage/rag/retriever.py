@@ -11,7 +11,8 @@ import numpy as np
 from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.gate.answer_language import language_of
-from areopage.rag.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
+from areopage.rag.collection import LOCAL_LIMIT, VectorStore, open_store
+from areopage.rag.collection_records import CollectionState, at, vector_of
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
 from areopage.rag.similarity import Background, coverages, measured_background, other_matters, relevance, shipped_backgrounds

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from areopage.errors import CallError, CallTimedOut, ModelError, UnknownCollection
+from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, UnknownCollection
 from areopage.monitor.answer_case import writable
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.report.gate.wording import explain
@@ -90,6 +90,10 @@ def plain_faults(collection: str) -> Iterator[None]:
     except CallTimedOut as fault:
         log.warning("%s", fault)
         raise Refusal(504, "model_timeout", "the model did not answer in time: try again later") from None
+    except StorageError as fault:
+        log.error("%s", fault)
+        message = "the documents or the ledger cannot be reached now: try again later"
+        raise Refusal(503, "storage", message, {"Retry-After": "5"}) from None
     except (CallError, ModelError) as fault:
         log.warning("%s", fault)
         raise Refusal(502, "model_down", "the model or the documents cannot be reached now: try again later") from None

@@ -21,7 +21,6 @@ from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.store import Ledger
 from areopage.ledger.stored_exchange import stored_exchange
-from areopage.ledger.stored_exchange import stored_exchange
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
@@ -110,7 +109,7 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             submit=Intake(ledger, config.section.sampling).submit,
             now=lambda: datetime.now(UTC),
             gate=load_gate(rag.gate if rag else None, clock=time.perf_counter),
-            rag=pipeline(rag, ledger, config, say) if rag else None,
+            rag=pipeline(rag, ledger, config.section.storage, say) if rag else None,
         )
         worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
 

@@ -1,0 +1,63 @@
+"""What a collection and its points say of themselves."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import StorageError
+from areopage.rag.embedding import EmbedderIdentity
+from areopage.rag.similarity import Background
+
+if TYPE_CHECKING:
+    from qdrant_client.http.models import Record
+
+RECORD = "areopage"  # the key of our record in a collection's metadata, and of our fields in a point's payload
+
+
+class CollectionRecord(Struct, frozen=True, kw_only=True):
+    """What a collection remembers: who embedded it, how similar unrelated texts are in it by the question's language, and how
+    many chunks it had when that was measured."""
+
+    embedder: EmbedderIdentity
+    backgrounds: dict[str, Background]
+    measured_chunks: int = 0
+
+
+class CollectionState(Struct, frozen=True, kw_only=True):
+    """A collection as it stands. `record` is None where another system filled it; `vector` is "" for the unnamed one."""
+
+    name: str
+    chunks: int
+    dimension: int
+    vector: str
+    record: CollectionRecord | None
+
+
+def read_record(stored: Any, name: str) -> CollectionRecord | None:
+    """The record in a collection's metadata; None where there is none."""
+    if stored is None:
+        return None
+    try:
+        return msgspec.convert(stored, CollectionRecord)
+    except msgspec.ValidationError as error:
+        raise StorageError(f"the record of the collection {name!r} cannot be read ({error}): ingest into another one") from None
+
+
+def at(payload: Mapping[str, Any] | None, path: str) -> Any:
+    """What a payload holds under a dotted path; None where there is nothing. A key that itself holds the dot comes first."""
+    value: Any = payload or {}
+    if path in value:
+        return value[path]
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def vector_of(point: "Record", name: str) -> list[float]:
+    """A point's dense vector; `name` as in `CollectionState.vector`."""
+    vector: Any = point.vector
+    return list(vector[name] if name else vector)
