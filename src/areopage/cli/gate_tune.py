@@ -190,7 +190,7 @@ def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> 
     config, rows, said = base, given.rows, None
     try:
         if refit:
-            made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()})
+            made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()}, base=base.grounding)
             config, rows = replace(base, grounding=made.model), made.unseen
             said = {"fitted_rows": len(made.fitted), "certified_rows": len(rows)}
         return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)

@@ -31,8 +31,9 @@ LEGAL = (
 )  # fmt: skip
 # What makes a number a figure, where it stands near; four digits may be a year without it.
 NEAR = (
-    "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard", "jour", "day",
-    "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min", "heure", "hour", " h", "h ",
+    "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard",
+    "jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min",
+    "heure", "hour", " h", "h ",
 )  # fmt: skip
 # What must stand near the digits of a figure of its kind.
 CUES = {

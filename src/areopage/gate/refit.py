@@ -22,11 +22,15 @@ class Refitted(Struct, frozen=True, kw_only=True):
     unseen: Sequence[Labelled]
 
 
-def refit(rows: Sequence[Labelled], top: int, seed: int, provenance: dict[str, Any]) -> Refitted:
+def refit(
+    rows: Sequence[Labelled], top: int, seed: int, provenance: dict[str, Any], *, base: GroundingModel | None = None
+) -> Refitted:
     """Fit a model on half of the groups.
 
     Args:
         top: so many documents count, as in the gate.
+        base: the model until now. Labels of real answers seldom show one that rests on other documents altogether: the weights that
+            catch it are kept.
         provenance: what the weights' file says of the labels; how they were used is added.
 
     Raises:
@@ -36,7 +40,9 @@ def refit(rows: Sequence[Labelled], top: int, seed: int, provenance: dict[str, A
     units = len({row.unit for row in fitted})
     said = provenance | {"rows": len(fitted), "groups": units, "sha256": fingerprint_of(fitted), "seed": seed}
     return Refitted(
-        model=fit([row_of(row, top) for row in fitted], name="refitted", provenance=said, seed=seed), fitted=fitted, unseen=unseen
+        model=fit([row_of(row, top) for row in fitted], name="refitted", provenance=said, base=base, seed=seed),
+        fitted=fitted,
+        unseen=unseen,
     )
 
 

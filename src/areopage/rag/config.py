@@ -118,7 +118,7 @@ class TextsSection(Section):
 
 
 class CacheSection(Section):
-    """The answer cache: `memory`, a Redis URL, or `off`. `seconds` is how long an answer is kept, `entries` how many in memory."""
+    """The answer cache: `memory`, a Redis URL, or `off`. An answer is kept for `seconds`; so many `entries` stay in memory."""
 
     store: str = "memory"
     seconds: Seconds = 3600.0
