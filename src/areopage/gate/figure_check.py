@@ -25,7 +25,7 @@ MOST_READ = 50_000_000  # characters that are searched word by word: later claim
 MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
 # A reference is sought where one of these stands, in lower case.
 LEGAL = (
-    "art", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret", "ordonnance", "ordinance", "arrêt", "arret",
+    "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret", "ordonnance", "ordinance", "arrêt", "arret",
     "avenant", "amendment", "accord", "circulaire", "règlement", "reglement", "regulation", "directive", " act ", "order",
     "rules", "pourvoi",
 )  # fmt: skip
@@ -50,6 +50,7 @@ NUMBER_WORDS = {
 DIGITS = re.compile("[0-9]+")
 COUNTING = frozenset(" ".join(NUMBER_WORDS.values()).split())
 # A year that the extractor of figures leaves out, as most numbers of that size are none: 1789 is one after "en" or "(".
+EARLY = re.compile("1[0-8][0-9]{2}")
 EARLY_YEAR = re.compile(
     r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
     r"|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre|d[ée]cembre"
@@ -101,6 +102,8 @@ def _stated(response: str) -> Iterator[Figure | Reference]:
 
 def _early_years(window: str) -> Iterator[Figure]:
     """The years before 1900."""
+    if not EARLY.search(window):
+        return
     for match in EARLY_YEAR.finditer(window):
         start, end = match.span("year")
         yield Figure(kind="date", value=match["year"], text=match["year"], start=start, end=end)
@@ -138,7 +141,8 @@ def _cued(low: str, start: int, end: int) -> bool:
 def _legal(low: str, start: int, end: int) -> bool:
     """Whether digits may be those of a reference."""
     near = low[max(0, start - BEFORE_LEGAL) : start]
-    return "-" in (low[end : end + 1], near[-1:]) or any(cue in near for cue in LEGAL)
+    joined = end - start != 4 and "-" in (low[end : end + 1], near[-1:])  # L. 123-4, C-131/12, but not 1914-1918
+    return joined or any(cue in near for cue in LEGAL)
 
 
 def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:

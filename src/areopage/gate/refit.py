@@ -29,8 +29,8 @@ def refit(
 
     Args:
         top: so many documents count, as in the gate.
-        base: the model until now. Labels of real answers seldom show one that rests on other documents altogether: the weights that
-            catch it are kept.
+        base: the model until now, whose weights for answers that rest on other documents altogether are kept: labels of real
+            answers seldom show one.
         provenance: what the weights' file says of the labels; how they were used is added.
 
     Raises:

@@ -17,7 +17,6 @@ class Source:
 
     Attributes:
         stems: the stems of all documents.
-        held: the same for each document, in their order.
         pairs: of the stems that follow each other in a sentence of the answer, those that do so in a document, words that mean
             nothing alone left out.
     """
@@ -29,7 +28,6 @@ class Source:
         self.documents = documents
         wanted = frozenset(root for roots in answer for root in roots)
         wanted_pairs = frozenset(pair for roots in answer for pair in itertools.pairwise(roots))
-        self.held: list[Set[str]] = []
         self.pairs: set[tuple[str, str]] = set()
         self._places: dict[str, list[int]] = {}
         self._denying: dict[int, bool] = {}
@@ -40,7 +38,6 @@ class Source:
             if document.title:
                 words += map(stem, parted(document.title).split())
             filled = list(filter(None, words))
-            self.held.append(frozenset(filled))
             stems.update(filled)
             self.pairs |= wanted_pairs.intersection(itertools.pairwise(filled))
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
