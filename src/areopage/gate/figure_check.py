@@ -25,9 +25,9 @@ MOST_READ = 50_000_000  # characters that are searched word by word: later claim
 MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
 # A reference is sought where one of these stands, in lower case.
 LEGAL = (
-    "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret", "ordonnance", "ordinance", "arrêt", "arret",
-    "avenant", "amendment", "accord", "circulaire", "règlement", "reglement", "regulation", "directive", " act ", "order",
-    "rules", "pourvoi",
+    "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret",
+    "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
+    "regulation", "directive", " act ", "order", "rules", "pourvoi",
 )  # fmt: skip
 # What makes a number a figure, where it stands near; four digits may be a year without it.
 NEAR = (
