@@ -33,7 +33,11 @@ class DigitIndex:
         self._places: dict[str, list[tuple[int, int, int]]] = {}
         for number, text in enumerate(texts):
             for cluster in _CLUSTER.finditer(text):
-                self._add(number, cluster.group(), cluster.start())
+                written = cluster.group()
+                if written.isdigit():
+                    self._note(written, (number, cluster.start(), cluster.end()))
+                else:
+                    self._add(number, written, cluster.start())
 
     def _add(self, number: int, cluster: str, offset: int) -> None:
         """Note every run of neighbouring groups of a cluster."""
@@ -42,9 +46,13 @@ class DigitIndex:
             joined = ""
             for digits, _, end in groups[first:]:
                 joined += digits
-                places = self._places.setdefault(joined.strip("0") or "0", [])
-                if len(places) < MOST_PLACES:
-                    places.append((number, offset + start, offset + end))
+                self._note(joined, (number, offset + start, offset + end))
+
+    def _note(self, digits: str, place: tuple[int, int, int]) -> None:
+        """Note where digits stand."""
+        places = self._places.setdefault(digits.strip("0") or "0", [])
+        if len(places) < MOST_PLACES:
+            places.append(place)
 
     def places(self, key: str) -> Sequence[tuple[int, int, int]]:
         """Where these digits stand: number of the text, start, end."""

@@ -67,7 +67,6 @@ class _Held(Struct, frozen=True):
     """A text that may hold a claim; `document` is None for titles and the question: they are no evidence to show."""
 
     text: str
-    low: str
     document: Document | None
 
 
@@ -80,9 +79,9 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
     stated = sorted(_stated(response), key=lambda one: (one.start, one.end))
     if not stated:
         return []
-    texts = [_Held(document.text, document.text.lower(), document) for document in documents]
-    texts += [_Held(document.title, document.title.lower(), None) for document in documents if document.title]
-    texts.append(_Held(prompt, prompt.lower(), None))
+    texts = [_Held(document.text, document) for document in documents]
+    texts += [_Held(document.title, None) for document in documents if document.title]
+    texts.append(_Held(prompt, None))
     search = _Search(texts)
     return [search.claim(one) for one in stated]
 
@@ -167,6 +166,7 @@ class _Search:
         self._known: dict[tuple[str, ...], tuple[bool, Place | None]] = {}
         self._left = MOST_WINDOWS
         self._unread = MOST_READ
+        self._low: list[str] = []
 
     def claim(self, stated: Figure | Reference) -> Claim:
         """What is stated, with whether a text holds it."""
@@ -226,10 +226,11 @@ class _Search:
         """Where a duration is written in words."""
         if not isinstance(stated.value, Decimal):
             return None
+        self._low = self._low or [held.text.lower() for held in self._texts]
         for factor in FACTORS.get(stated.unit, (1,)):
             for word in NUMBER_WORDS.get(int(stated.value / factor), "").split() if stated.value % factor == 0 else ():
-                for held in self._texts:
-                    if word not in held.low:
+                for held, low in zip(self._texts, self._low, strict=True):
+                    if word not in low:
                         continue
                     for match in re.finditer(rf"\b{word}\b", held.text, re.IGNORECASE):
                         if self._left <= 0:

@@ -46,16 +46,18 @@ class Source:
     def _read(self, index: int, text: str, wanted: frozenset[str]) -> list[str]:
         """The stems of a document's words in order; notes in which stretches the wanted ones stand."""
         found: list[str] = []
-        clean = parted(text)
+        clean, known, stretches = parted(text), self._places, self._stretches
         for start, end in _cuts(clean):
             words = list(map(stem, clean[start:end].split()))
             found += words
-            number = len(self._stretches)
+            number = len(stretches)
             for word in wanted.intersection(words):
-                places = self._places.setdefault(word, [])
-                if len(places) < MOST_PLACES:
+                places = known.get(word)
+                if places is None:
+                    known[word] = [number]
+                elif len(places) < MOST_PLACES:
                     places.append(number)
-            self._stretches.append((index, start, end))
+            stretches.append((index, start, end))
         return found
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
