@@ -40,7 +40,7 @@ ReasonCode = Literal[
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A piece of a text: `text` is exactly its characters `start` to `end`. `document` is a document's id, "" for the response."""
+    """A piece of a text: `text` is its characters `start` to `end`. `document` is a document's id, "" for the response."""
 
     document: str = ""
     start: int
@@ -99,7 +99,7 @@ class SentenceCheck(Struct, frozen=True, kw_only=True):
 
 
 class Metrics(Struct, frozen=True, kw_only=True):
-    """The specification's figures, by its own names. `cites_ok` and `overlap_ratio` are told apart, as its rule joins them by OR."""
+    """The specification's figures, by its own names."""
 
     avg_score: float
     confidence: float

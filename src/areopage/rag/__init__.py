@@ -1,1 +1,1 @@
-"""Front door 2: an answering pipeline around the gate: retrieve, grade, generate, evaluate, then deliver, fall back or hold back."""
+"""Front door 2: answers through the gate: retrieve, grade, generate, evaluate; then deliver, fall back or hold back."""

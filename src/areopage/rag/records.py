@@ -10,7 +10,7 @@ from areopage.ledger.gate_records import Mode
 
 
 class ChatQuestion(Struct, frozen=True, kw_only=True):
-    """A question. "" and () take the configuration's `collection` and `sources`; `no_cache` neither reads nor writes the cache."""
+    """A question. "" and () take the configuration's values; `no_cache` neither reads nor writes the cache."""
 
     question: str
     collection: str = ""
