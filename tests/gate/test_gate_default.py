@@ -87,6 +87,32 @@ def test_nothing_to_rest_on_or_nothing_said_goes_to_the_fallback(ask: Ask) -> No
         assert (decision.verdict, decisive(decision)) == ("fallback", [code])
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        "[doc1]",
+        "[doc9]",
+        "Selon le document [doc1].",
+        "Quel est le délai du bail ?",
+        "quel est le délai du bail [doc1, doc2] (doc1)",
+        "Question : Quel est le délai du bail ? Réponse :",
+        "Souhaitez-vous en savoir plus ?",
+    ],
+)
+@pytest.mark.parametrize("scores", [(0.9, 0.8), (0.6, 0.0)])
+def test_an_answer_that_claims_nothing_and_refuses_nothing_is_no_answer(response: str, scores: tuple[float, ...]) -> None:
+    documents = [Document(id=f"doc{n}", text="Le bail dure trois ans.", score=score) for n, score in enumerate(scores, 1)]
+    decision = Gate(SHIPPED).decide(QUESTION, response, documents)
+    assert (decision.verdict, decisive(decision)) == ("fallback", ["no_claim"])
+    assert not decision.metrics.quality_pass
+
+
+def test_an_answer_in_the_words_of_a_yes_or_no_question_is_an_answer() -> None:
+    documents = [Document(id="doc1", text="Le livret est gratuit.", score=0.9)]
+    for prompt in ("Le livret est-il gratuit ?", "Est-ce que le livret est gratuit ?"):
+        assert Gate(SHIPPED).decide(prompt, "Le livret est gratuit [doc1].", documents).verdict == "deliver"
+
+
 def test_little_confidence_goes_to_the_fallback_and_very_little_to_people(ask: Ask) -> None:
     low = ask("Le bail dure trois ans.", scores=(0.6, 0.2))
     assert (low.verdict, decisive(low)) == ("fallback", ["low_confidence"])

@@ -87,6 +87,25 @@ def test_a_held_back_answer_that_cannot_be_written_is_not_acknowledged() -> None
     asyncio.run(run())
 
 
+def test_whoever_waits_behind_a_full_portion_hears_that_the_ledger_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision_writer, "MOST_AT_ONCE", 2)
+
+    async def run() -> None:
+        shelf = Shelf()
+        shelf.faults = 1_000_000
+        writer = DecisionWriter(shelf)
+        for number in range(3):
+            await writer.note(exchange(number), 10, durable=False)
+        with pytest.raises(StorageError):
+            await asyncio.wait_for(writer.note(exchange(9), 10, durable=True), 5)
+        assert writer.waiting == 3
+        shelf.faults = 0
+        await writer.close()
+        assert (shelf.kept, writer.lost) == ([exchange(number).id for number in range(3)], 0)
+
+    asyncio.run(run())
+
+
 def test_what_nobody_waits_for_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision_writer, "RETRY_SECONDS", 0.01)
 

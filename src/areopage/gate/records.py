@@ -24,6 +24,7 @@ SignalName = Literal[
 ReasonCode = Literal[
     "no_documents",
     "empty_response",
+    "no_claim",
     "not_relevant",
     "low_confidence",
     "no_citation",

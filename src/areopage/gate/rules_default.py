@@ -1,7 +1,8 @@
 """The gate's own rules.
 
 1. Without documents, with none that is relevant, or without an answer: fallback. Nothing else is decisive then.
-2. An answer that only says that it does not know leaves.
+2. An answer that only says that it does not know leaves. One that says neither that nor anything else (an id alone, the question
+   again, a question back) is no answer: fallback, and nothing else is decisive.
 3. To people: what no document holds though it must (figures and references of the kinds in `hard`), ids that do not exist, an
    answer that the grounding model holds back, confidence under `escalate_confidence`, an answer too long to be read.
 4. To the fallback: too little confidence, no citation where one is required, another language where that counts.
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Document
+from areopage.evidence.plain import plain
 from areopage.gate.answer_language import language_of
 from areopage.gate.citations import Citations, citations_of
 from areopage.gate.config import GateConfig
@@ -26,9 +28,10 @@ from areopage.gate.retrieval import Retrieval, retrieval_of
 from areopage.gate.stopwatch import Stopwatch
 
 MOST_REASONS = 50  # of one kind
+MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
 _VISIBLE = re.compile(r"[^\W_]")
 
-TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_citation", "other_language"])
+TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_claim", "no_citation", "other_language"])
 HALLUCINATIONS = frozenset(["unsupported_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"])
 
 
@@ -42,6 +45,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     response_lang: str = ""
     prompt_lang: str = ""
     refusal: bool = False
+    echo: bool = False
     grounding: Grounding = Grounding(p_unsupported=0.0, sentences=(), features={})
     empty: bool = False
     too_long: bool = False
@@ -121,8 +125,17 @@ def _findings(
         response_lang=response_lang,
         prompt_lang=prompt_lang,
         refusal=bool(refusing),
+        echo=_echoes(prompt, response, citations),
         grounding=grounding,
     )
+
+
+def _echoes(prompt: str, response: str, citations: Citations) -> bool:
+    """Whether an answer is nothing but the question again, citations aside."""
+    rest = response
+    for start, end in sorted({(place.start, place.end) for place in citations.places}, reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
+    return len(rest) <= 2 * len(prompt) + MOST_ROOM and plain(rest) == plain(prompt)
 
 
 def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
@@ -141,6 +154,8 @@ def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
         reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
     if found.refusal:
         return reasons
+    if found.echo or not any(sentence.claim for sentence in found.grounding.sentences):
+        return [Reason(code="no_claim", decisive=open_question), *reasons]
     if retrieval.scored and retrieval.confidence < bounds.confidence:
         reasons.append(
             Reason(code="low_confidence", decisive=open_question, value=retrieval.confidence, threshold=bounds.confidence)

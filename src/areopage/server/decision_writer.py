@@ -123,21 +123,25 @@ class DecisionWriter:
                 await until(self._hurry, GROUP_SECONDS if self._closing else RETRY_SECONDS)
 
     def _settle(self, portion: Sequence[Waiting], fault: BaseException | None) -> bool:
-        """Tell those who wait; returns whether some of the portion stays to be tried again."""
-        kept = [one for one in portion if isinstance(fault, StorageError) and one.settled is None]
-        for one in portion:
-            self._waiting.popleft()
-            self._bytes -= one.size
+        """Tell those who wait; returns whether something stays to be tried again.
+
+        While the ledger cannot be written, whoever waits hears of it at once, also behind the portion: that would not shrink.
+        """
+        failing = isinstance(fault, StorageError)
+        if failing:
+            settled = [one for one in self._waiting if one.settled is not None]
+            self._waiting = deque(one for one in self._waiting if one.settled is None)
+        else:
+            settled = [self._waiting.popleft() for _ in portion]
+        self._bytes -= sum(one.size for one in settled)
+        for one in settled:
             if one.settled is None or one.settled.done():
                 continue
             if fault is None:
                 one.settled.set_result(None)
             else:
                 one.settled.set_exception(fault)
-        for one in reversed(kept):
-            self._waiting.appendleft(one)
-            self._bytes += one.size
-        return bool(kept)
+        return failing and bool(self._waiting)
 
     def _lose(self, count: int, reason: str) -> None:
         self.lost += count

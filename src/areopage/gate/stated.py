@@ -1,0 +1,185 @@
+"""What an answer states and a document can be asked for: figures, dates, counted things, references to laws.
+
+The exact extractors of `areopage.evidence` are slow: they read the answer around its digits and number words alone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from areopage.evidence.figures import Figure, figures, supports
+from areopage.evidence.references import Reference, legal_references
+from areopage.gate.digits import around
+from areopage.gate.tokens import is_light, stem
+
+BEFORE, AFTER = 24, 36  # characters: what belongs to a figure stands so near its digits
+BEFORE_LEGAL = 48  # the same for a reference: "arrêté interministériel modifié n° 12"
+# A reference is sought where one of these stands, in lower case.
+LEGAL = (
+    "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret",
+    "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
+    "regulation", "directive", " act ", "order", "rules", "pourvoi",
+)  # fmt: skip
+# What makes a number a figure, where it stands near; four digits may be a year without it.
+NEAR = (
+    "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard",
+    "jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min",
+    "heure", "hour", " h", "h ",
+)  # fmt: skip
+NUMBER_WORDS = {
+    2: "deux two", 3: "trois three", 4: "quatre four", 5: "cinq five", 6: "six", 7: "sept seven", 8: "huit eight", 9: "neuf nine",
+    10: "dix ten", 12: "douze twelve", 15: "quinze fifteen", 18: "eighteen", 20: "vingt twenty", 30: "trente thirty",
+    40: "quarante forty", 60: "soixante sixty", 90: "quatre-vingt-dix ninety",
+}  # fmt: skip
+DIGITS = re.compile("[0-9]+")
+COUNTING = frozenset(" ".join(NUMBER_WORDS.values()).split())
+VALUES = {word: value for value, words in NUMBER_WORDS.items() for word in words.split()}
+# A year that the extractor of figures leaves out, as most numbers of that size are none: 1789 is one after "en" or "(".
+EARLY = re.compile("1[0-8][0-9]{2}")
+EARLY_YEAR = re.compile(
+    r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
+    r"|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre|d[ée]cembre"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)"
+    r")[ \u00a0]|\(|(?<![\w.°-])1[0-9]{3}[ ]?[-–][ ]?)"
+    r"(?P<year>1[0-8][0-9]{2})(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])",
+    re.IGNORECASE,
+)
+MONTHS = {
+    name: number
+    for names in (
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+        "January February March April May June July August September October November December",
+    )
+    for number, name in enumerate(names.split(), 1)
+}
+MONTH_WORDS = frozenset(name.lower() for name in MONTHS)
+_FRENCH = "|".join(name for name in MONTHS if name[0].islower())
+_ENGLISH = "|".join(name for name in MONTHS if name[0].isupper())
+# A day of a month whose year is not told. English months have their capital: "may 15" may be something else.
+DAY = re.compile(
+    rf"(?<![\w.,/-])(?:(?P<d1>[0-3]?[0-9])(?:er)?[ \u00a0](?P<m1>{_FRENCH})\b"
+    rf"|(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?(?: of)? (?P<m2>{_ENGLISH})\b"
+    rf"|(?P<m3>{_ENGLISH}) (?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?(?![\w:/]|[.,-][0-9]))"
+)
+_COUNTED = "|".join(sorted(COUNTING, key=len, reverse=True))
+THINGS = re.compile(rf"(?<![\w.,°/'’-])(?P<number>[0-9]{{1,6}}|{_COUNTED})[ \u00a0\u202f](?P<noun>[^\W\d_]{{3,30}})", re.IGNORECASE)
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """A number of things, "3 témoins": `noun` is the stem of what is counted."""
+
+    value: int
+    noun: str
+    text: str
+    start: int
+    end: int
+
+
+Stated = Figure | Reference | Counted
+
+
+def stated_in(response: str) -> list[Stated]:
+    """The figures, counted things and references of an answer in order, as it writes them."""
+    low = response.lower()
+    places = _counted(response, low)
+    found: list[Stated] = []
+    for start, end in _windows(response, places, BEFORE):
+        for figure in figures_of(response[start:end], days=True):
+            found.append(replace(figure, start=figure.start + start, end=figure.end + start))
+    legal = [place for place in places if len(low) != len(response) or _legal(low, *place)]
+    for start, end in _windows(response, legal, BEFORE_LEGAL):
+        for reference in legal_references(response[start:end]):
+            found.append(replace(reference, start=reference.start + start, end=reference.end + start))
+    taken = [(one.start, one.end) for one in found]
+    found += [one for one in _things(response) if not any(start < one.end and one.start < end for start, end in taken)]
+    return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def figures_of(window: str, *, days: bool) -> list[Figure]:
+    """The figures of a piece of a text: those of `areopage.evidence`, years before 1900, and `days` without a year (--01-15)."""
+    found = list(figures(window))
+    if EARLY.search(window):
+        for match in EARLY_YEAR.finditer(window):
+            start, end = match.span("year")
+            found.append(Figure(kind="date", value=match["year"], text=match["year"], start=start, end=end))
+    for match in DAY.finditer(window) if days else ():
+        start, end = match.span()
+        day, name = int(match["d1"] or match["d2"] or match["d3"]), match["m1"] or match["m2"] or match["m3"]
+        if 1 <= day <= 31 and not any(one.start < end and start < one.end for one in found):
+            found.append(Figure(kind="date", value=f"--{MONTHS[name]:02}-{day:02}", text=match.group(), start=start, end=end))
+    return found
+
+
+def says(held: Figure, claimed: Figure) -> bool:
+    """Whether a figure that is held says what is claimed; a day without a year is said by that day of any year."""
+    if isinstance(claimed.value, str) and isinstance(held.value, str) and claimed.value.startswith("--"):
+        return held.value.endswith(claimed.value[1:])
+    return supports(held, claimed)
+
+
+def _things(response: str) -> Iterator[Counted]:
+    """The numbers of things; what is counted must be a word that says something."""
+    for match in THINGS.finditer(response):
+        noun = stem(match["noun"])
+        if noun and not is_light(match["noun"]) and match["noun"][0].islower():
+            number = match["number"].lower()
+            value = VALUES.get(number) or int(number)
+            yield Counted(value=value, noun=noun, text=match.group(), start=match.start(), end=match.end())
+
+
+def _counted(response: str, low: str) -> list[tuple[int, int]]:
+    """Where digits and number words stand that may belong to a figure or a reference."""
+    same = len(low) == len(response)  # a letter that becomes two in lower case moves what follows: then all are looked at
+    found = []
+    for match in DIGITS.finditer(response):
+        start, end = match.span()
+        if same and end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
+            continue
+        listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
+        if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
+            found.append((start, end))
+    if same:
+        for word in COUNTING.intersection(low.replace("-", " ").split()):
+            start = low.find(word)
+            while start >= 0:
+                end = start + len(word)
+                if _cued(low, end, end):
+                    found.append((start, end))
+                start = low.find(word, end)
+        found.sort()
+    return found
+
+
+def _cued(low: str, start: int, end: int) -> bool:
+    """Whether something that makes a number a figure stands near it."""
+    near = low[max(0, start - 6) : end + AFTER]
+    return any(cue in near for cue in NEAR)
+
+
+def _dated(low: str, start: int, end: int) -> bool:
+    """Whether digits may be a day beside its month."""
+    near = low[max(0, start - 11) : end + 16].replace(",", " ")
+    return end - start < 3 and not MONTH_WORDS.isdisjoint(near.split())
+
+
+def _legal(low: str, start: int, end: int) -> bool:
+    """Whether digits may be those of a reference."""
+    near = low[max(0, start - BEFORE_LEGAL) : start]
+    joined = end - start != 4 and "-" in (low[end : end + 1], near[-1:])  # L. 123-4, C-131/12, but not 1914-1918
+    return joined or any(cue in near for cue in LEGAL)
+
+
+def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
+    """Ranges around places; those that touch are one."""
+    start = end = -1
+    for first, last in places:
+        if end < 0 or first - before > end:
+            if end >= 0:
+                yield start, end
+            start = around(response, first - before)
+        end = last + AFTER
+    if end >= 0:
+        yield start, min(end, len(response))
