@@ -211,16 +211,19 @@ def kind_of(row: dict[str, Any]) -> str:
 def french(gate: Gate, cases: Sequence[Made]) -> dict[str, Any]:
     """Shares held back: of the right answers (false alarms), and of the wrong ones, by how they were made."""
     caught = held(gate, cases)
-    wrong = np.array([case.wrong for case in cases], dtype=np.bool_)
+    wrong = np.array([case.wrong and not case.kind.startswith("swapped") for case in cases], dtype=np.bool_)
+    swapped = np.array([case.kind.startswith("swapped") for case in cases], dtype=np.bool_)
+    right = ~wrong & ~swapped
     kinds: dict[str, list[bool]] = defaultdict(list)
     for case, flag in zip(cases, caught.tolist(), strict=True):
         kinds[case.kind].append(flag)
     groups = np.unique([case.group for case in cases], return_inverse=True)[1]
     share: Callable[[Flags], Callable[[Whole], float]] = lambda of: lambda rows: float(caught[rows][of[rows]].mean())  # noqa: E731
     return {
-        "right, held back": round(float(caught[~wrong].mean()), 4),
+        "right, held back": round(float(caught[right].mean()), 4),
         "wrong, held back": round(float(caught[wrong].mean()), 4),
-        "intervals": intervals(groups, {"right": share(~wrong), "wrong": share(wrong)}),
+        "swapped within the documents, held back": round(float(caught[swapped].mean()), 4),
+        "intervals": intervals(groups, {"right": share(right), "wrong": share(wrong), "swapped": share(swapped)}),
         "kinds": {kind: [len(flags), round(sum(flags) / len(flags), 3)] for kind, flags in kinds.items()},
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
-from areopage.evidence.figures import figures
+from areopage.evidence.figures import Figure, figures
 from areopage.evidence.references import legal_references
 from areopage.evidence.sentences import sentences
 
@@ -41,7 +41,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 def made_of_questions(rows: list[dict[str, Any]], seed: int) -> Iterator[Made]:
     """Right and wrong answers to questions on encyclopedia articles (fields title, context, question, answers)."""
-    draw = random.Random(seed)
+    draw, other_draw = random.Random(seed), random.Random(seed + 1)
     for row in rows:
         others = [other for other in draw.sample(rows, 12) if other["title"] != row["title"]]
         own = Document(id="1", text=row["context"])
@@ -65,11 +65,14 @@ def made_of_questions(rows: list[dict[str, Any]], seed: int) -> Iterator[Made]:
                 group=row["title"],
             )
         yield from _altered(row["question"], sentence, right, row["title"], draw)
+        yield from _swapped(row["question"], sentence, right, row["title"], other_draw)
+        bare = PATTERNS[0].format(answer["text"].rstrip(" ."))
+        yield from _swapped(row["question"], bare, right, row["title"], other_draw, ", bare answer")
 
 
 def made_of_pages(pages: list[dict[str, Any]], seed: int) -> Iterator[Made]:
     """Sentences of official pages (fields doc, page, text) as answers, and the same with other figures and references."""
-    draw = random.Random(seed)
+    draw, other_draw = random.Random(seed), random.Random(seed + 1)
     for number, page in enumerate(pages):
         text = page["text"]
         near = [Document(id=str(other), text=pages[other % len(pages)]["text"][:2000]) for other in (number + 7, number + 23)]
@@ -80,6 +83,7 @@ def made_of_pages(pages: list[dict[str, Any]], seed: int) -> Iterator[Made]:
             for kind, written in (("own sentence", response), ("paraphrase", paraphrased(response))):
                 yield Made(kind=kind, prompt="", response=written, documents=documents, wrong=False, group=page["doc"])
             yield from _altered("", response, documents, page["doc"], draw)
+            yield from _swapped("", response, documents, page["doc"], other_draw)
 
 
 def paraphrased(sentence: str) -> str:
@@ -110,6 +114,43 @@ def _altered(prompt: str, sentence: str, documents: tuple[Document, ...], group:
                 response = sentence[:start] + changed + sentence[end:]
                 yield Made(kind=f"altered {kind}", prompt=prompt, response=response, documents=documents, wrong=True, group=group)
                 break
+
+
+def _swapped(
+    prompt: str, sentence: str, documents: tuple[Document, ...], group: str, draw: random.Random, also: str = ""
+) -> Iterator[Made]:
+    """The sentence with one figure changed to another of its kind and unit in the same documents, as it is and paraphrased.
+
+    One of the first document is taken where it has any. A figure of the same sentence is never taken: two that change places
+    there leave the same words around both.
+    """
+    own = figures(sentence)
+    held = [(number, figure) for number, document in enumerate(documents) for figure in figures(document.text)] if own else []
+    done: set[str] = set()
+    for one in own:
+        if one.kind in done or sum(other.start == one.start for other in own) > 1:
+            continue
+        others = [(number, other) for number, other in held if _exchangeable(one, other, sentence)]
+        if others:
+            done.add(one.kind)
+            _, taken = draw.choice([pair for pair in others if pair[0] == 0] or others)
+            response = sentence[: one.start] + taken.text + sentence[one.end :]
+            for kind, written in (
+                (f"swapped {one.kind}{also}", response),
+                (f"swapped {one.kind}, paraphrase", paraphrased(response)),
+            ):
+                if written == response or not also:
+                    yield Made(kind=kind, prompt=prompt, response=written, documents=documents, wrong=True, group=group)
+
+
+def _exchangeable(one: Figure, other: Figure, sentence: str) -> bool:
+    """Whether a figure may take another's place and makes the sentence say something else."""
+    values = [str(own.value) for own in figures(sentence) if (own.kind, own.unit) == (one.kind, one.unit)]
+    if (one.kind, one.unit) != (other.kind, other.unit) or other.text in sentence:
+        return False
+    if one.kind == "date" and len(str(one.value)) != len(str(other.value)):
+        return False
+    return not any(str(other.value).startswith(value) or value.startswith(str(other.value)) for value in values)
 
 
 def _other(written: str, draw: random.Random) -> str:

@@ -76,5 +76,5 @@ def made_rows(seed: int = 0) -> list[Row]:
             made=True,
         )
         for made in made_of_questions(questions(fitting=True), seed)
-        if not made.kind.startswith("altered")
+        if not made.kind.startswith(("altered", "swapped"))
     ]

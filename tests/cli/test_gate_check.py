@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from servers.command import Command
 
 PROMPT = "Quelle est la durée du bail ?"
@@ -42,6 +44,14 @@ def test_a_file_of_answers_is_decided_line_by_line(command: Command, tmp_path: P
     assert "# b" in command("gate", "check", "--file", path).out
     documented = command("gate", "check", "--file", path, "--json", "--config", "v1_1")
     assert [json.loads(line)["profile"] for line in documented.out.splitlines()] == ["v1_1", "v1_1"]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_file_without_an_end_is_not_read_to_it(command: Command, tmp_path: Path) -> None:
+    answer = ("gate", "check", "--prompt", "Quel délai ?", "--response", "Dix jours.")
+    assert "larger than" in command(*answer, "--document", "/dev/zero").refused()
+    (tmp_path / "gate.yml").write_text("grounding: /dev/zero\n", encoding="utf-8")
+    assert "larger than" in command(*answer, "--config", tmp_path).refused()
 
 
 def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -> None:

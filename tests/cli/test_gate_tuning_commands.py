@@ -1,5 +1,6 @@
 """`areopage gate report`, `tune` and `replay`: what they write, refuse, and end with."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,44 @@ def test_a_refitted_model_is_written_beside_its_thresholds(command: Command) -> 
     assert config.grounding.provenance["rows"] == 50
     assert config.tuned["refit"] == {"fitted_rows": 50, "certified_rows": 50}
     assert (command.folder / "tuned" / "grounding.json").exists()
+
+
+def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: Command) -> None:
+    labels = labels_file(command.folder, 60, 40)
+    assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
+    ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--config", "tuned")
+    assert "50 labelled answers are left out: the grounding model was fitted on them" in ended.err
+    assert "50 labelled answers; one of each group counts: 50" in ended.out
+
+
+def test_the_same_labels_tune_alike_from_any_file(command: Command) -> None:
+    labels = labels_file(command.folder, 30, 20, group="g")
+    rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
+    for number, row in enumerate(rows):
+        row["group"] = str(number % 9)
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    table = command.folder / "from excel.csv"
+    with table.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream, delimiter=";")
+        writer.writerow(["question", "réponse", "documents", "fondé", "groupe"])
+        writer.writerows(
+            [row["prompt"], row["response"], row["documents"][0], {"yes": "oui", "no": "non"}[row["grounded"]], row["group"]]
+            for row in reversed(rows)
+        )
+    options = ("--of", "average", "--risk", "0.5")
+    assert command("gate", "tune", "--labels", table, *options).out == command("gate", "tune", "--labels", labels, *options).out
+
+
+def test_so_few_labels_that_nothing_is_wrong_promise_neither_success_nor_failure(command: Command) -> None:
+    ended = command("gate", "tune", "--labels", labels_file(command.folder, 3, 0))
+    assert "so few of them do not tell how many would do: label more" in ended.out
+    assert "no number would do" not in ended.out
+
+
+def test_labels_without_a_single_ungrounded_answer_are_told(command: Command) -> None:
+    ended = command("gate", "tune", "--labels", labels_file(command.folder, 40, 0), "--risk", "0.1")
+    assert ended.code == 0
+    assert "not one labelled answer is ungrounded" in ended.out
 
 
 def test_rows_that_cannot_be_used_are_named(command: Command) -> None:

@@ -43,7 +43,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
         def ground(model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], language: str) -> Grounding:
             found = []
             for span, p in zip(sentences(response, language), p_unsupported or (0.0,) * 9, strict=False):
-                stated = [Claim(kind=kind, place=place(response, text), supported=False) for kind, text in missing]
+                stated = [Claim(kind=kind, place=place(response, text), state="missing") for kind, text in missing]
                 own = tuple(claim for claim in stated if span.start <= claim.place.start < span.end)
                 found.append(
                     SentenceGrounding(

@@ -65,9 +65,11 @@ def test_the_group_is_found_under_the_names_of_public_sets(tmp_path: Path) -> No
     assert found.unit == "group 12"
 
 
-def test_a_row_without_a_group_is_a_unit_of_its_own(tmp_path: Path) -> None:
+def test_without_groups_the_same_question_with_the_same_documents_is_one_witness(tmp_path: Path) -> None:
     found = read(tmp_path, grounded="yes", group="")
-    assert found.unit == f"row {found.id}"
+    assert read(tmp_path, grounded="no", group="", response="Dix jours,\nje crois.").unit == found.unit
+    assert read(tmp_path, grounded="yes", group="", documents=["Douze jours."]).unit != found.unit
+    assert read(tmp_path, grounded="yes", group="", prompt="Quel prix ?").unit != found.unit
 
 
 def test_sentences_that_were_labelled_by_index_become_places_for_the_fitting() -> None:

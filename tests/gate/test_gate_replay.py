@@ -1,16 +1,19 @@
 """Other rules over recorded answers."""
 
+import pytest
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
-from areopage.gate.replay import Recorded, Replay
+from areopage.gate.records import SentenceJudgment
+from areopage.gate.replay import Recorded, Replay, judged_of
 from areopage.suites.gate import load_gate_config
 
 CONFIG = load_gate_config()
 LOOSE = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=1.0, hold=1.0))
 STRICT = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=0.0, hold=0.0))
+BAND = replace(CONFIG, grey_band=True, thresholds=replace(CONFIG.thresholds, deliver=0.0, hold=1.0))
 DOCUMENT = Document(id="d", text="Le délai de rétractation est de quatorze jours après la livraison du bien.", score=0.8)
 ANSWER = Recorded(
     id="1",
@@ -74,12 +77,37 @@ def test_an_answer_that_was_never_generated_is_replayed_where_its_documents_stil
     assert (done.replayed, done.changed) == (2, 0)
 
 
-def test_texts_that_are_not_what_the_gate_saw_are_noticed() -> None:
-    version = Gate(STRICT).version
-    done = replayed(STRICT, replace(ANSWER, version=version), replace(ANSWER, version=version, judged=True), ANSWER)
-    assert done.unlike == 1
+def test_a_version_that_decides_otherwise_than_it_did_was_given_other_texts_and_changes_nothing() -> None:
+    done = replayed(STRICT, replace(ANSWER, version=Gate(STRICT).version), ANSWER)
+    assert dict(done.obstacles) == {"altered": 1}
+    assert (done.replayed, done.changed) == (1, 1)
+
+
+def test_an_answer_whose_texts_the_storage_policy_did_not_keep_changes_nothing() -> None:
+    done = replayed(CONFIG, replace(ANSWER, prompt="", response="", documents=(), num_sources=1))
+    assert dict(done.obstacles) == {"not_kept": 1}
+    assert done.changed == 0
 
 
 def test_answers_that_a_judge_would_be_asked_about_are_counted() -> None:
-    band = replace(CONFIG, grey_band=True, thresholds=replace(CONFIG.thresholds, deliver=0.0, hold=1.0))
-    assert replayed(band, ANSWER).asks_judge == 1
+    assert replayed(BAND, ANSWER).asks_judge == 1
+
+
+@pytest.mark.parametrize("supported", [True, False, None])
+def test_what_a_judge_said_then_settles_the_replay_too(supported: bool | None) -> None:
+    gate = Gate(BAND)
+    decision = gate.decide(ANSWER.prompt, ANSWER.response, ANSWER.documents)
+    settled = gate.resolve(decision, [SentenceJudgment(sentence=at, supported=supported) for at in decision.doubtful])
+    one = replace(ANSWER, verdict=settled.verdict, version=settled.version, judged=judged_of(settled))
+    done = replayed(BAND, one, replace(one, version="another"))
+    assert (done.replayed, done.changed, dict(done.obstacles)) == (2, 0, {})
+    assert done.asks_judge == (2 if supported is None else 0)
+
+
+def test_of_several_sentences_the_refuted_one_alone_is_known() -> None:
+    gate = Gate(BAND)
+    decision = gate.decide(ANSWER.prompt, f"{ANSWER.response} La livraison du bien suit le délai.", ANSWER.documents)
+    first, second = sorted(decision.doubtful)
+    judgments = [SentenceJudgment(sentence=first, supported=False), SentenceJudgment(sentence=second, supported=None)]
+    assert judged_of(gate.resolve(decision, judgments)) == {decision.sentences[first].text: False}
+    assert judged_of(decision) == {}

@@ -11,7 +11,7 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.labelled import Labelled
-from areopage.gate.refit import refit
+from areopage.gate.refit import refit, unseen_by
 from areopage.gate.statement import fingerprint_of, statement_of
 from areopage.gate.tuning import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
 from areopage.suites.gate import load_gate_config
@@ -116,6 +116,13 @@ def test_one_answer_of_each_group_counts_whatever_their_order() -> None:
     assert {one.id for one in one_of_each(many, 4)} != {one.id for one in drawn}
 
 
+def test_the_draw_depends_on_what_the_answers_say_and_not_on_where_they_were_read(config: GateConfig) -> None:
+    given = labelled(40, groups=5)
+    moved = [replace(row, id=f"other-{row.id}", group=f"renamed {row.group}", response=f"{row.response}\n") for row in given]
+    first, second = (one_of_each(judged(some, config), 0) for some in (given, moved))
+    assert [(one.id, one.score) for one in first] == [(one.id, one.score) for one in second]
+
+
 def test_copies_of_one_witness_certify_nothing(config: GateConfig) -> None:
     alone = rows(20)
     copies = [replace(one, id=f"{one.id}-{copy}") for one in alone for copy in range(100)]
@@ -137,6 +144,8 @@ def test_the_halves_share_no_group_and_do_not_depend_on_the_order() -> None:
 def test_a_refitted_model_is_certified_on_answers_that_it_has_not_seen(config: GateConfig) -> None:
     given = labelled(160, groups=80)
     made = refit(given, config.top, 0, {"labels": "made up"})
+    assert unseen_by(made.model.provenance, given) == made.unseen
+    assert unseen_by({}, given) == given
     assert not {row.unit for row in made.fitted} & {row.unit for row in made.unseen}
     assert made.model.provenance["sha256"] == fingerprint_of(made.fitted)
     fitted = replace(config, grounding=made.model)

@@ -4,9 +4,10 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.evidence.figures import Figure, figures
-from areopage.gate import figure_check
+from areopage.gate import stated
 from areopage.gate.digits import DigitIndex, around, key_of
-from areopage.gate.figure_check import MOST_WINDOWS, check_claims
+from areopage.gate.figure_check import check_claims
+from areopage.gate.figure_places import MOST_WINDOWS
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:
@@ -95,7 +96,7 @@ def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
         read.append(text)
         return figures(text)
 
-    monkeypatch.setattr(figure_check, "figures", noting)
+    monkeypatch.setattr(stated, "figures", noting)
     document = " ".join(f"{number} €" for number in range(3_000))
     claims = check_claims("", " ".join(f"{number},7 €" for number in range(3_000)), (Document(id="x", text=document),))
     assert len(claims) == 3_000

@@ -40,6 +40,7 @@ class FakeRag:
         self.fault: Exception | None = None
         self.asked: list[ChatQuestion] = []
         self.closed = False
+        self.forgotten: list[str] = []
         self.documents = DOCUMENTS
         self.pause = 0.0
 
@@ -64,6 +65,9 @@ class FakeRag:
                 raise self.fault
             yield {"node": node, "state": {"generation": self.response, "documents": self.documents}}
         yield {"answer": await self.answer(question)}
+
+    async def forget(self, exchange: Exchange) -> None:
+        self.forgotten.append(exchange.id)
 
     async def aclose(self) -> None:
         self.closed = True

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError
@@ -14,7 +15,7 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Release
 from areopage.ledger.quality_records import Role
 from areopage.server.api import chat
-from areopage.server.app import create_app
+from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext
 
 from .fake_rag import COLLECTION, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
@@ -130,7 +131,25 @@ def test_a_scoped_key_asks_its_own_collections_alone(client: TestClient, rag: Fa
     assert client.get(path, headers=other).status_code == 404
 
 
-def test_asking_needs_the_role_write(client: TestClient, bare: ServerContext) -> None:
+def test_a_key_that_only_asks_reaches_nothing_but_its_answers(client: TestClient, bare: ServerContext, rag: FakeRag) -> None:
+    own = key(bare, "ask")
+    reply = held_back(client, rag, own)
+    assert reply["mode"] == "human_review"
+    assert client.get(reply["held"], headers=own).json()["state"] == "waiting"
+    open_to_it = ("/v1/chat/held/{id}", "/chat", "/chat/held/{id}")
+    to_anybody = ("/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css")
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    paths = {route.path for route in routes if "GET" in route.methods}
+    assert {"/gate/{id}", "/v1/exchanges/{id}", "/review", *open_to_it} <= paths
+    for path in paths:
+        found = client.get(path.replace("{id}", reply["id"]), headers=own, follow_redirects=False)
+        assert not any(secret in found.text for secret in SECRET), path
+        assert (found.status_code == 403) == (path not in open_to_it + to_anybody), path
+    settled = client.post(f"/v1/exchanges/{reply['id']}/verdict", json={"grounded": "yes", "action": "release"}, headers=own)
+    assert settled.json()["error"]["code"] == "forbidden"
+
+
+def test_asking_needs_the_role_ask(client: TestClient, bare: ServerContext) -> None:
     assert client.post("/v1/chat", json=ASK, headers=key(bare, "read")).status_code == 403
     assert client.post("/v1/chat", json=ASK).status_code == 401
 

@@ -83,3 +83,12 @@ def test_what_was_written_stays_inside_until_a_person_lets_it_out(client: TestCl
     verdict = {"grounded": "partly", "sentences": [1], "action": "release", "text": GROUNDED}
     assert client.post(f"/v1/exchanges/{held['id']}/verdict", json=verdict).status_code == 201
     assert client.get(f"/v1/chat/held/{held['id']}").json()["text"] == GROUNDED
+
+
+def test_an_erased_answer_is_not_given_again(client: TestClient, pen: Pen) -> None:
+    ask = {"question": QUESTION}
+    first, second = (client.post("/v1/chat", json=ask).json() for _ in range(2))
+    assert (first["mode"], second["mode"], pen.written) == ("generated", "cached", 1)
+    assert client.delete(f"/v1/exchanges/{first['id']}").status_code == 204
+    assert client.post("/v1/chat", json=ask).json()["mode"] == "generated"
+    assert pen.written == 2

@@ -89,6 +89,16 @@ def test_an_answer_is_shown_with_what_it_rests_on(client: TestClient) -> None:
     assert "Congés payés" in text_of(page)
 
 
+def test_who_may_only_ask_is_led_to_the_chat_and_to_nothing_that_he_may_not_open(
+    client: TestClient, context: ServerContext
+) -> None:
+    sign_in(client, context, "ask")
+    assert client.get("/", follow_redirects=False).headers["location"] == "/chat"
+    status, page = send(client, "/chat", {"question": QUESTION})
+    assert status == 200
+    assert set(re.findall(r'href="(/(?!static|chat)[^"?]*)', page)) == {"/login"}
+
+
 @pytest.mark.parametrize(("response", "text"), [("", FALLBACK), (WRONG, HELD)])
 def test_instead_of_a_text_that_may_not_leave_its_substitute_is_shown(
     client: TestClient, rag: FakeRag, response: str, text: str

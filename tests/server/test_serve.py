@@ -207,7 +207,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(command: Command) -> None:
 
 
 def test_mistakes_about_keys_are_one_line(command: Command, tmp_path: Path) -> None:
-    assert "give read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
+    assert "give ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
     assert "NAME" in command("keys", "create", " ", "--role", "read").refused()
     assert "NAME" in command("keys", "create", "a\nb", "--role", "read").refused()
     assert "there is no ledger" in command("keys", "list").refused()

@@ -101,14 +101,9 @@ def read_document(path: Path) -> "Document":
     """A document from a file of text.
 
     Raises:
-        UserError: it is missing, too large, or no text.
+        UserError, OSError: see `read_text_file`.
     """
     from areopage.cases.records import Document
-    from areopage.errors import UserError
+    from areopage.cli.text_files import read_text_file
 
-    try:
-        if path.stat().st_size > MAX_DOCUMENT_BYTES:
-            raise UserError(f"{path}: larger than {MAX_DOCUMENT_BYTES:,} bytes: give the passages that the answer rests on")
-        return Document(id=path.stem, text=path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None
+    return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "the passages that the answer rests on"))

@@ -78,6 +78,13 @@ def scope_of(since: str | None, until: str | None, collection: str | None) -> "E
     return ExchangeFilter(since=first, until=None if last is None else last + timedelta(days=1), collection=collection)
 
 
+def tell_reduced_texts(settings: "MonitorConfig") -> None:
+    """Say on stderr that the ledger's texts are not those that the gate saw, where that is the policy."""
+    if settings.section.storage.text != "full":
+        note = "by storage.text the ledger does not hold whole texts: scores differ from those in service"
+        typer.echo(f"areopage: {note}", err=True)
+
+
 def _midnight(option: str, text: str | None) -> datetime | None:
     """The beginning of a day that was given."""
     from areopage.errors import UserError

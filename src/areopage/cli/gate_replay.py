@@ -16,6 +16,7 @@ from areopage.cli.gate_options import (
     gate_ledger,
     gate_settings,
     scope_of,
+    tell_reduced_texts,
 )
 from areopage.cli.rag_options import RagOption
 
@@ -76,6 +77,7 @@ def replay(
         return stored_text(text, storage.export_text, storage.max_chars)
 
     done = Replay(new, old)
+    tell_reduced_texts(settings)
     with gate_ledger(settings) as opened, written(output, kept) as write:
         exchanges = Exchanges(opened)
         pace = Pace("replay", exchanges.count(scope))
@@ -104,7 +106,7 @@ def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recor
 
 def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
     """An exchange as a replay needs it."""
-    from areopage.gate.replay import Recorded
+    from areopage.gate.replay import Recorded, judged_of
     from areopage.ledger.exchange_sums import agreed
 
     decision = exchange.decision
@@ -119,7 +121,8 @@ def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Re
         reasons=tuple(dict.fromkeys(decisive)),
         p_unsupported=exchange.p_unsupported,
         version=exchange.version,
-        judged=decision is not None and decision.judged,
+        judged=judged_of(decision) if decision is not None else {},
+        num_sources=int(exchange.metrics.get("num_sources") or 0),
         erased=exchange.erased,
         imported=exchange.origin == "import",
         label=agreed(labels)[0] if labels else None,
@@ -181,9 +184,7 @@ def summary(done: "Replay", new: "Gate", old: "Gate | None") -> list[str]:
             f"the old ones with {done.old_agrees:,}"
         )
     if done.asks_judge:
-        lines.append(f"  a judge would be asked about {done.asks_judge:,}; here each of them is settled as without one")
-    if done.unlike:
-        lines.append(f"  {done.unlike:,} were decided otherwise by this same version: their stored texts are not what it saw")
+        lines.append(f"  a judge would be asked about {done.asks_judge:,} who said nothing then; here they are settled as without one")
     lines += [f"  not replayable, {OBSTACLE_TEXTS[obstacle]}: {count:,}" for obstacle, count in done.obstacles.most_common()]
     return lines
 
@@ -193,4 +194,6 @@ OBSTACLE_TEXTS = {
     "no_response": "imported without a response",
     "no_documents": "imported without documents",
     "nothing_generated": "no response was generated then, and one would be now",
+    "not_kept": "texts not kept (storage.text)",
+    "altered": "this same version decided otherwise: the stored texts are not what it saw",
 }

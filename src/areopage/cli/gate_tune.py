@@ -15,6 +15,7 @@ from areopage.cli.gate_options import (
     gate_ledger,
     gate_settings,
     scope_of,
+    tell_reduced_texts,
 )
 from areopage.cli.rag_options import RagOption
 
@@ -151,9 +152,7 @@ def ledger_labels(settings: "MonitorConfig", scope: "ExchangeFilter") -> "LabelS
     """
     from areopage.cli.gate_labels import labels_of_ledger
 
-    if settings.section.storage.text != "full":
-        note = "by storage.text the ledger does not hold whole texts: scores differ from those in service"
-        typer.echo(f"areopage: {note}", err=True)
+    tell_reduced_texts(settings)
     with gate_ledger(settings) as opened:
         return labels_of_ledger(opened, scope)
 
@@ -185,6 +184,7 @@ def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> 
 
     from areopage.errors import UserError
     from areopage.gate.refit import refit as fit_half
+    from areopage.gate.refit import unseen_by
     from areopage.gate.tuning import tune as choose
 
     config, rows, said = base, given.rows, None
@@ -193,9 +193,15 @@ def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> 
             made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()}, base=base.grounding)
             config, rows = replace(base, grounding=made.model), made.unseen
             said = {"fitted_rows": len(made.fitted), "certified_rows": len(rows)}
+            typer.echo(f"fitted on {len(made.fitted):,} labelled answers; the others certify:")
+        elif base.grounding is not None:
+            rows = unseen_by(base.grounding.provenance, rows)
+            if left_out := len(given.rows) - len(rows):
+                note = f"{left_out:,} labelled answers are left out: the grounding model was fitted on them, or on others of their group"
+                typer.echo(f"areopage: {note}", err=True)
         return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)
     except ValueError as fault:
-        raise UserError(f"--labels: {fault}") from None
+        raise UserError(str(fault)) from None
 
 
 def scored_rows(rows: "Sequence[Labelled]", config: "GateConfig") -> "list[Scored]":

@@ -40,6 +40,8 @@ def certified_lines(tuning: Tuning) -> list[str]:
         f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
         f"price: grounded answers held back: {of(chosen.false_alarms, chosen.grounded)}",
     ]
+    if not tuning.ungrounded:
+        lines.append("not one labelled answer is ungrounded: whether the model catches any, these labels cannot tell")
     if holding is None:
         return lines
     wanted = f"at least {percent(holding.precision)} of those held back without a judge are ungrounded"
@@ -65,6 +67,8 @@ def needed_lines(tuning: Tuning) -> list[str]:
             f"judged by these, no number would do: even at the best threshold about {percent(found.share)} "
             f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
         )
+    elif ask.control != "average":
+        lines.append("so few of them do not tell how many would do: label more, drawn at random from the traffic")
     return lines
 
 

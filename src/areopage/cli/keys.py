@@ -13,7 +13,7 @@ app = typer.Typer(help="API keys of the server: who may read, hand over answers,
 if TYPE_CHECKING:
     from areopage.ledger.quality_records import Role
 
-ROLES: "tuple[Role, ...]" = ("read", "write", "admin")
+ROLES: "tuple[Role, ...]" = ("ask", "read", "write", "admin")
 LONGEST_NAME = 64
 LONGEST_COLLECTION = 128
 
@@ -21,7 +21,7 @@ LONGEST_COLLECTION = 128
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
-    role: Annotated[str, typer.Option("--role", metavar="read|write|admin", help="What it allows; each includes those before.")],
+    role: Annotated[str, typer.Option("--role", metavar="ask|read|write|admin", help="What it allows: ask questions; read; both, and hand over and label; all.")],
     collection: Annotated[
         list[str] | None,
         typer.Option("--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."),
@@ -34,7 +34,7 @@ def create(
 
     chosen = next((known for known in ROLES if known == role), None)
     if chosen is None:
-        raise UserError(f"--role {role!r} does not exist: give read, write or admin")
+        raise UserError(f"--role {role!r} does not exist: give ask, read, write or admin")
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
     scope = [one.strip() for one in collection or ()]

@@ -63,6 +63,7 @@ def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> "Se
     Raises:
         UserError: the options contradict each other, or the file cannot be used.
     """
+    from areopage.cli.text_files import read_text_file
     from areopage.errors import UserError
     from areopage.review.grounding import Settlement
 
@@ -71,24 +72,9 @@ def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> "Se
     if refuse:
         return Settlement(state="refused")
     if release_text is not None:
-        return Settlement(state="released", text=read_text(release_text))
+        text = read_text_file(release_text, MAX_BYTES, "the text that is to go out")
+        return Settlement(state="released", text=text)
     return Settlement(state="released") if release else None
-
-
-def read_text(path: Path) -> str:
-    """A file's text.
-
-    Raises:
-        UserError: it is too large, or no text.
-    """
-    from areopage.errors import UserError
-
-    if path.stat().st_size > MAX_BYTES:
-        raise UserError(f"{path}: larger than {MAX_BYTES:,} bytes: give the text that is to go out")
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None
 
 
 def still_waits(ledger: "Ledger", id: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.gate.claims import ClaimKind
 from areopage.gate.grounding import GroundingModel
 
 ProfileName = Literal["default", "v1_1"]
@@ -38,7 +39,7 @@ class GateConfig(Struct, frozen=True, kw_only=True):
         top: so many documents count, the first ones.
         confidence_factor: confidence = factor × avg_score.
         snippet: v1_1: so many first characters of a document are looked for verbatim.
-        hard: kinds of claims that must stand in a document; one that does not is decisive.
+        hard: kinds of claims that must stand in a document, where the answer's words stand; one that does not is decisive.
         citations: `required`: an answer without a known id does not pass; `checked`: ids that no document has are decisive;
             `ignored`.
         language: what becomes of an answer in another language than its question: only told, or sent to the fallback.
@@ -55,12 +56,7 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     confidence_factor: float = 0.8
     snippet: int = 200
     thresholds: Thresholds = Thresholds()
-    hard: tuple[Literal["amount", "percentage", "date", "duration", "reference"], ...] = (
-        "amount",
-        "percentage",
-        "date",
-        "reference",
-    )
+    hard: tuple[ClaimKind, ...] = ("amount", "percentage", "date", "duration", "reference")
     citations: Literal["required", "checked", "ignored"] = "checked"
     language: Literal["told", "fallback"] = "told"
     grey_band: bool = False

@@ -64,7 +64,8 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        claim = bool(own_words) and (bool(own) or not (facts.features["courtesy"] or _refuses(span.text, low, prompt)))
+        stated = any(one.kind != "quantity" for one in own)
+        claim = bool(own_words) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, prompt)))
         examined.append(ExaminedSentence(span, facts, own, claim))
     return Examined(examined, source)
 

@@ -1,9 +1,11 @@
 """Answers that people have labelled: what thresholds are chosen by and the grounding model is fitted on."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from areopage.cases.columns import fold_name
@@ -34,7 +36,7 @@ class Labelled(Struct, frozen=True, kw_only=True):
         grounded: whether the documents hold all that it says; `partly` counts as ungrounded wherever two kinds are told apart.
         unsupported: the pieces that no document holds, as (start, end) in the response.
         sentences: the same as indexes of sentences, where they were labelled so.
-        group: what it shares with rows that are no independent witnesses (the same documents, say); "" is a group of its own.
+        group: what it shares with rows that are no independent witnesses (the same documents, say); see `unit`.
         place: where it was read, for messages.
     """
 
@@ -55,8 +57,20 @@ class Labelled(Struct, frozen=True, kw_only=True):
 
     @property
     def unit(self) -> str:
-        """The group, or the row itself where it has none."""
-        return f"group {self.group}" if self.group else f"row {self.id}"
+        """The group; where none is named, the question with its documents: asked again, they are no second witness."""
+        if self.group:
+            return f"group {self.group}"
+        return f"question {_digest(self.prompt, *(document.text for document in self.documents))}"
+
+    @property
+    def content(self) -> str:
+        """What stands for its texts (24 hexadecimal digits), whatever file they were read from and how lines were broken."""
+        return _digest(self.prompt, self.response, *(document.text for document in self.documents))
+
+
+def _digest(*texts: str) -> str:
+    """A short SHA-256 of texts, white space aside."""
+    return hashlib.sha256(msgspec.json.encode([" ".join(text.split()) for text in texts])).hexdigest()[:24]
 
 
 def labelled_of(case: Case, place: str = "") -> Labelled:

@@ -30,6 +30,7 @@ ReasonCode = Literal[
     "no_citation",
     "unknown_citation",
     "unsupported_figure",
+    "misplaced_figure",
     "unsupported_reference",
     "unsupported_year_or_amount",
     "unsupported_sentence",

@@ -1,6 +1,6 @@
 """A grounding model from labelled answers, fitted on half of their groups: the other half certifies its threshold."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +12,10 @@ from areopage.gate.grounding import GroundingModel
 from areopage.gate.labelled import Labelled
 from areopage.gate.statement import fingerprint_of
 from areopage.gate.tuning import split
+
+
+FITTED = "fitted answers"
+"""Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
 
 
 class Refitted(Struct, frozen=True, kw_only=True):
@@ -39,11 +43,20 @@ def refit(
     fitted, unseen = split(rows, seed)
     units = len({row.unit for row in fitted})
     said = provenance | {"rows": len(fitted), "groups": units, "sha256": fingerprint_of(fitted), "seed": seed}
+    said[FITTED] = sorted({row.content for row in fitted})
     return Refitted(
         model=fit([row_of(row, top) for row in fitted], name="refitted", provenance=said, base=base, seed=seed),
         fitted=fitted,
         unseen=unseen,
     )
+
+
+def unseen_by(provenance: Mapping[str, Any], rows: Sequence[Labelled]) -> list[Labelled]:
+    """The rows that share no group with an answer that `refit` fitted a model on, by the model's own record."""
+    known = provenance.get(FITTED)
+    contents = frozenset(known if isinstance(known, list) else ())
+    units = {row.unit for row in rows if row.content in contents} if contents else set()
+    return [row for row in rows if row.unit not in units]
 
 
 def row_of(row: Labelled, top: int) -> Row:

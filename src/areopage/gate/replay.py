@@ -1,7 +1,7 @@
 """Other rules over answers that were decided on before: which verdicts would change, and is that for the better?"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -9,19 +9,27 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.labelled import Label
-from areopage.gate.records import Decision, GateVerdict, Reason
+from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgment
 
-Obstacle = Literal["erased", "no_response", "no_documents", "nothing_generated"]
-OBSTACLES: tuple[Obstacle, ...] = ("erased", "no_response", "no_documents", "nothing_generated")
-"""Why an answer cannot be decided on again: its texts are erased; the log that it was imported from did not hold the response, or
-the documents; or documents were not relevant then, so that no response was generated, and would be now."""
+Obstacle = Literal["erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered"]
+OBSTACLES: tuple[Obstacle, ...] = ("erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered")
+"""Why an answer cannot be decided on again: its texts are erased, or the storage policy did not keep them; the log that it was
+imported from did not hold the response, or the documents; documents were not relevant then, so that no response was generated,
+and would be now; or the very version that decided then decides otherwise now, so that a policy cut or redacted what it saw."""
 
 _NOT_READ = frozenset(["no_documents", "not_relevant"])
 LONGEST_QUOTE = 300
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
-    """An answer as it was noted. `version` is the gate's that decided then, "" where it is not known; `label` is people's."""
+    """An answer as it was noted.
+
+    Args:
+        version: the gate's that decided then, "" where it is not known.
+        judged: what a judge said of sentences then, by their text; see `judged_of`.
+        num_sources: how many documents the gate saw.
+        label: people's.
+    """
 
     id: str
     at: str
@@ -32,7 +40,8 @@ class Recorded(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     p_unsupported: float | None = None
     version: str = ""
-    judged: bool = False
+    judged: Mapping[str, bool] = {}
+    num_sources: int = 0
     erased: bool = False
     imported: bool = False
     label: Label | None = None
@@ -67,9 +76,7 @@ class Replay:
         seen, replayed: answers, and those of them that could be decided on again.
         obstacles: why others could not.
         changes: how many verdicts change, by (old, new).
-        asks_judge: how many the new configuration would ask a judge about.
-        unlike: answers that the same version of the gate decided otherwise when they were recorded: what is stored is not what it
-            saw (a policy cut or redacted the texts). Those that a judge settled are not among them.
+        asks_judge: how many the new configuration would ask a judge about who did not settle them then.
         labelled, old_agrees, new_agrees: replayed answers with a label, and how many of them each side agrees with.
     """
 
@@ -78,7 +85,7 @@ class Replay:
         old: None compares with what was recorded.
         """
         self._new, self._old = new, old
-        self.seen = self.replayed = self.asks_judge = self.unlike = 0
+        self.seen = self.replayed = self.asks_judge = 0
         self.labelled = self.old_agrees = self.new_agrees = 0
         self.obstacles: Counter[Obstacle] = Counter()
         self.changes: Counter[tuple[GateVerdict, GateVerdict]] = Counter()
@@ -95,15 +102,16 @@ class Replay:
         if obstacle is not None:
             self.obstacles[obstacle] += 1
             return None
-        decision = self._new.decide(one.prompt, one.response, one.documents)
-        before = self._before(one)
+        decision = decided(self._new, one)
         if not one.response.strip() and _passes_retrieval(decision):
             self.obstacles["nothing_generated"] += 1
             return None
-        after = side_of(decision)
+        if one.version == self._new.version and one.verdict != decision.verdict:
+            self.obstacles["altered"] += 1
+            return None
+        before, after = self._before(one), side_of(decision)
         self.replayed += 1
         self.asks_judge += after.needs_judge
-        self.unlike += one.version == self._new.version and not one.judged and one.verdict != after.verdict
         agreed = None if one.label is None else (agrees(before.verdict, one.label), agrees(after.verdict, one.label))
         if agreed is not None:
             self.labelled += 1
@@ -119,7 +127,31 @@ class Replay:
         """What was said of it before, or would be by the configuration that it is compared with."""
         if self._old is None:
             return Side(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
-        return side_of(self._old.decide(one.prompt, one.response, one.documents))
+        return side_of(decided(self._old, one))
+
+
+def decided(gate: Gate, one: Recorded) -> Decision:
+    """What a gate decides; where it wants a judge, with what one said then, if that settles it."""
+    decision = gate.decide(one.prompt, one.response, one.documents)
+    said = [SentenceJudgment(sentence=at, supported=one.judged.get(decision.sentences[at].text)) for at in decision.doubtful]
+    known = [judgment.supported for judgment in said]
+    return gate.resolve(decision, said) if False in known or None not in known else decision
+
+
+def judged_of(decision: Decision) -> dict[str, bool]:
+    """What a judge said of sentences, by their text, as far as the decision that he settled tells.
+
+    Where he refuted one, it does not tell what he said of the others.
+    """
+    about = {
+        code: {reason.sentence for reason in decision.reasons if reason.code == code and reason.sentence is not None}
+        for code in ("judge_unsupported", "judge_failed", "unsupported_sentence")
+    }
+    texts = {at: check.text for at, check in enumerate(decision.sentences) if check.text}
+    if refuted := about["judge_unsupported"]:
+        return {texts[at]: False for at in sorted(refuted) if at in texts}
+    supported = about["unsupported_sentence"] - about["judge_failed"] if decision.judged or about["judge_failed"] else ()
+    return {texts[at]: True for at in sorted(supported) if at in texts}
 
 
 def obstacle_of(one: Recorded) -> Obstacle | None:
@@ -130,7 +162,7 @@ def obstacle_of(one: Recorded) -> Obstacle | None:
         return "no_response"
     if one.imported and not one.documents:
         return "no_documents"
-    return None
+    return "not_kept" if one.num_sources and not one.documents else None
 
 
 def side_of(decision: Decision) -> Side:

@@ -57,7 +57,7 @@ class Needed(Struct, frozen=True, kw_only=True):
         least: if not a single delivered one is wrong.
         likely: if the share of wrong ones stays what it is now at the threshold that comes nearest; None where that share is
             over the risk, so that no number would do.
-        share: that share; None where nothing is delivered.
+        share: that share; None where nothing is delivered, or nothing wrong is among so few that no share can be told.
     """
 
     least: int
@@ -150,8 +150,11 @@ def needed(steps: Sequence[Step], rows: int, risk: float, confidence: float, con
         answers = _answers_for(share, risk, level)
         if answers is not None:
             forecasts.append((math.ceil(answers * rows / step.taken), share))
-    likely, share = min(forecasts, default=(None, min((step.wrong + 0.5) / (step.taken + 1) for step in some)))
-    return Needed(least=math.ceil(least_answers(risk, level) * rows / some[-1].taken), likely=likely, share=share)
+    best = min(some, key=lambda step: (step.wrong + 0.5) / (step.taken + 1))
+    known = (best.wrong + 0.5) / (best.taken + 1) if best.wrong else None
+    least = math.ceil(least_answers(risk, level) * rows / some[-1].taken)
+    likely, told = min(forecasts, default=(None, known))
+    return Needed(least=least, likely=likely, share=told)
 
 
 def _answers_for(share: float, risk: float, level: float) -> int | None:

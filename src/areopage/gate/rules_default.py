@@ -18,11 +18,12 @@ from areopage.cases.records import Document
 from areopage.evidence.plain import plain
 from areopage.gate.answer_language import language_of
 from areopage.gate.citations import Citations, citations_of
+from areopage.gate.claims import Claim
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding import Grounding, GroundingModel, ground
 from areopage.gate.grounding_signals import note_grounding, sentence_checks, unsupported_claims
 from areopage.gate.overlap import Overlap, overlap_of
-from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, SentenceCheck
+from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.refusals import refusal_of
 from areopage.gate.retrieval import Retrieval, retrieval_of
 from areopage.gate.stopwatch import Stopwatch
@@ -32,7 +33,9 @@ MOST_ROOM = 100  # characters beyond twice the question within which an answer m
 _VISIBLE = re.compile(r"[^\W_]")
 
 TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_claim", "no_citation", "other_language"])
-HALLUCINATIONS = frozenset(["unsupported_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"])
+HALLUCINATIONS = frozenset(
+    ["unsupported_figure", "misplaced_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"]
+)
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -182,18 +185,25 @@ def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) ->
 
 
 def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
-    """Figures and references that no document holds; those of kinds that need not be held are only told."""
+    """Figures and references that no document holds, or none in their place; kinds that need not be held are only told."""
     missing = sorted(unsupported_claims(found.grounding), key=lambda one: one[2].kind not in config.hard)
     return [
         Reason(
-            code="unsupported_reference" if claim.kind == "reference" else "unsupported_figure",
+            code=_code_of(claim),
             decisive=decisive and claim.kind in config.hard,
             place=claim.place,
-            document=sentence.document,
+            document=claim.instead.document if claim.instead else sentence.document,
             sentence=index,
         )
         for index, sentence, claim in missing[:MOST_REASONS]
     ]
+
+
+def _code_of(claim: Claim) -> ReasonCode:
+    """The reason that an unsupported claim is."""
+    if claim.state == "elsewhere":
+        return "misplaced_figure"
+    return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
 
 
 def _sentence_reasons(

@@ -52,20 +52,27 @@ MONTHS = {
         "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
         "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
         "January February March April May June July August September October November December",
+        "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
     )
     for number, name in enumerate(names.split(), 1)
 }
 MONTH_WORDS = frozenset(name.lower() for name in MONTHS)
-_FRENCH = "|".join(name for name in MONTHS if name[0].islower())
-_ENGLISH = "|".join(name for name in MONTHS if name[0].isupper())
+_LONGEST_FIRST = sorted(MONTHS, key=len, reverse=True)
+_FRENCH = "|".join(name for name in _LONGEST_FIRST if name[0].islower())
+_ENGLISH = "|".join(name for name in _LONGEST_FIRST if name[0].isupper())
 # A day of a month whose year is not told. English months have their capital: "may 15" may be something else.
 DAY = re.compile(
     rf"(?<![\w.,/-])(?:(?P<d1>[0-3]?[0-9])(?:er)?[ \u00a0](?P<m1>{_FRENCH})\b"
     rf"|(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?(?: of)? (?P<m2>{_ENGLISH})\b"
-    rf"|(?P<m3>{_ENGLISH}) (?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?(?![\w:/]|[.,-][0-9]))"
+    rf"|(?P<m3>{_ENGLISH})\.? (?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?(?![\w:/]|[.,-][0-9]))"
+    rf"(?!,?[ \u00a0][12][0-9]{{3}}\b)"
 )
-_COUNTED = "|".join(sorted(COUNTING, key=len, reverse=True))
-THINGS = re.compile(rf"(?<![\w.,°/'’-])(?P<number>[0-9]{{1,6}}|{_COUNTED})[ \u00a0\u202f](?P<noun>[^\W\d_]{{3,30}})", re.IGNORECASE)
+COUNTED = "|".join(sorted(COUNTING, key=len, reverse=True))
+# No word and no other group of the same number (1 200) stands before.
+THINGS = re.compile(
+    rf"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])(?P<number>[0-9]{{1,6}}|{COUNTED})[ \u00a0\u202f](?P<noun>[^\W\d_]{{3,30}})",
+    re.IGNORECASE,
+)
 
 
 class Counted(Struct, frozen=True, kw_only=True):

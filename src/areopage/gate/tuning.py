@@ -45,7 +45,10 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back."""
+    """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back.
+
+    `id` stands for its texts and its label, so that one of a group is drawn wherever its rows were read from.
+    """
 
     id: str
     unit: str
@@ -135,7 +138,7 @@ def scored(row: Labelled, decision: Decision) -> Scored:
     """A row with what `open_gate` decided about it."""
     passes = decision.verdict == "deliver"
     score = (0.0 if decision.refusal else decision.p_unsupported or 0.0) if passes else NEVER
-    return Scored(id=row.id, unit=row.unit, score=score, ungrounded=row.ungrounded)
+    return Scored(id=f"{row.content} {row.grounded}", unit=row.unit, score=score, ungrounded=row.ungrounded)
 
 
 def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
@@ -175,10 +178,10 @@ def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
 
 
 def one_of_each(rows: Sequence[Scored], seed: int) -> list[Scored]:
-    """One row of each unit, drawn by hash: neither the order of the rows nor a row added to another unit changes the draw."""
+    """One row of each unit, drawn by hash: neither the rows' order nor their file, nor a row added elsewhere changes the draw."""
     drawn: dict[str, tuple[bytes, Scored]] = {}
     for row in rows:
-        ticket = _ticket(seed, "draw", row.unit, row.id)
+        ticket = _ticket(seed, "draw", row.id)
         if row.unit not in drawn or ticket < drawn[row.unit][0]:
             drawn[row.unit] = ticket, row
     return [row for _, row in drawn.values()]
@@ -229,7 +232,7 @@ def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
         if not 0.0 < share < 1.0:
             raise ValueError(f"the {name} is {share:g}: it must lie between 0 and 1")
     if not rows:
-        raise ValueError("there are no labelled answers")
+        raise ValueError("there are no labelled answers to certify a threshold with: label more")
 
 
 def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control) -> Outcome:

@@ -244,7 +244,8 @@ class GoldenRun(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-Role = Literal["read", "write", "admin"]
+Role = Literal["ask", "read", "write", "admin"]
+"""What a key is for. `ask`: questions, and what became of one's answers, and nothing else: no text that was held back."""
 
 
 class ApiKey(Struct, frozen=True, kw_only=True):

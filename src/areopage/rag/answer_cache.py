@@ -84,6 +84,10 @@ class AnswerCache:
         entry = msgspec.json.encode(answer)
         await self._ask(lambda cache: cache.set(f"{PREFIX}{key}", entry, expire=self._section.seconds))
 
+    async def forget(self, key: str) -> None:
+        """Let go of the answer of a key."""
+        await self._ask(lambda cache: cache.delete(f"{PREFIX}{key}"))
+
     async def aclose(self) -> None:
         """Let go of connections."""
         if self._cache is not None and self._loop is asyncio.get_running_loop():

@@ -61,6 +61,8 @@ def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
             name = path.name.lower()
             if not name.endswith((*LINES, *WHOLE)):
                 raise DatasetError(f"{path}: the logs are .jsonl or .json files, maybe packed (.gz)")
+            if not path.is_file():  # what is read twice can be no pipe
+                raise DatasetError(f"{path}: not a regular file: write the log into one")
             unpacked = unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
             found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
     if not found:

@@ -128,6 +128,12 @@ class RagService:
         finally:
             task.cancel()
 
+    async def forget(self, exchange: Exchange) -> None:
+        """Cache no answer to its question any more; where a storage policy changed that, the answer's time must run out."""
+        asked, sources = exchange.question, exchange.sources_filter
+        question = ChatQuestion(question=asked, collection=exchange.collection, sources_filter=sources)
+        await self._cache.forget(self._keys.key(question, self._language(asked)))
+
     def answer_sync(self, question: ChatQuestion) -> ChatAnswer:
         """`answer` for programs without an event loop; never call it inside one."""
         with self._guard:
@@ -183,10 +189,14 @@ class RagService:
             question=question.question,
             collection=question.collection or section.store.collection,
             sources_filter=question.sources_filter or tuple(section.retrieval.sources),
-            language=language_of(question.question) or section.language,
+            language=self._language(question.question),
             session=question.session,
             key=question.key,
         )
+
+    def _language(self, question: str) -> str:
+        """The language that a question is answered in."""
+        return language_of(question) or self._config.section.language
 
     def _fly(
         self, place: tuple[asyncio.AbstractEventLoop, str], asked: Asked, key: str, started: float, tell: Tell | None

@@ -76,7 +76,7 @@ def bar_chart(
     css: Sequence[str] = (),
     number: Callable[[int], str] = "{:d}".format,
 ) -> Markup:
-    """A bar per label with its count above it, as a <figure>.
+    """A bar per label with its count above it, as a <figure>; of many labels small screens hide every other one.
 
     Args:
         labels: what each bar counts.
@@ -98,7 +98,7 @@ def bar_chart(
         )  # fmt: skip
         parts.append(bar if count else Markup())
         parts.append(_text("value" if count else "value zero", middle, floor - height - 6, number(count)))
-        parts.append(_text("day", middle, floor + 20, label))
+        parts.append(_text("day minor" if place % 2 and len(labels) > DAY_LABELS else "day", middle, floor + 20, label))
     return Markup('<figure class="chart">{}</figure>').format(_picture(title, parts))
 
 

@@ -15,7 +15,13 @@ from areopage.server.keys import KeyDirectory
 from areopage.server.origins import Addresses, is_local
 from areopage.server.sessions import SESSION_COOKIE, Seal, same
 
-RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
+GRANTS: dict[Role, frozenset[Role]] = {
+    "ask": frozenset({"ask"}),
+    "read": frozenset({"read"}),
+    "write": frozenset({"ask", "read", "write"}),
+    "admin": frozenset({"ask", "read", "write", "admin"}),
+}
+"""The roles that each role includes."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name
@@ -66,16 +72,17 @@ def actor_of(request: Request) -> Actor | None:
     return cast(Actor | None, getattr(request.state, "actor", None))
 
 
-def require(role: Role) -> Callable[[Request], Awaitable[Actor]]:
-    """A FastAPI dependency (`actor: Annotated[Actor, Depends(require("read"))]`): the actor, who has at least this role.
+def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
+    """A FastAPI dependency (`actor: Annotated[Actor, Depends(require("read"))]`): the actor, whose role includes one of these.
 
     An API call shows `Authorization: Bearer KEY`; a page has a session cookie, and a page without one is sent to `/login`.
     """
 
     async def actor_with_role(request: Request) -> Actor:
         actor = await authenticate(request)
-        if RANK[actor.role] < RANK[role]:
-            raise Refusal(403, "forbidden", f"the key {actor.name} has the role {actor.role}; this needs {role}")
+        if not GRANTS[actor.role].intersection(roles):
+            needed = " or ".join(roles)
+            raise Refusal(403, "forbidden", f"the key {actor.name} has the role {actor.role}; this needs {needed}")
         request.state.actor = actor
         return actor
 

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from areopage.errors import ConfigError, StorageError
+from areopage.gate.claims import ClaimKind
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding import GroundingModel, model_of
@@ -58,7 +59,7 @@ class GateSection(Section):
     confidence_factor: Annotated[float, Field(gt=0)] = 0.8
     snippet: Count = 200
     thresholds: ThresholdsSection = ThresholdsSection()
-    hard: list[Literal["amount", "percentage", "date", "duration", "reference"]] = list(GateConfig().hard)
+    hard: list[ClaimKind] = list(GateConfig().hard)
     citations: Literal["required", "checked", "ignored"] = "checked"
     language: Literal["told", "fallback"] = "told"
     grey_band: bool = False
@@ -119,9 +120,11 @@ def read_weights(path: Path) -> GroundingModel:
         ConfigError: it is missing, no JSON, or no grounding model.
     """
     try:
-        if path.stat().st_size > MAX_WEIGHTS_BYTES:
+        with path.open("rb") as file:
+            content = file.read(MAX_WEIGHTS_BYTES + 1)  # a device or a pipe has no size, and may never end
+        if len(content) > MAX_WEIGHTS_BYTES:
             raise ConfigError(f"larger than {MAX_WEIGHTS_BYTES:,} bytes: this is no file of weights", path=path)
-        data = msgspec.json.decode(path.read_bytes())
+        data = msgspec.json.decode(content)
         if not isinstance(data, dict):
             raise ConfigError("must be an object with the model's fields", path=path)
         return model_of(data)
@@ -194,7 +197,7 @@ def config_text(config: GateConfig, weights: str | None) -> str:
         _line("  deliver", bounds.deliver, "probability of something unsupported, up to which an answer leaves"),
         _line("  hold", bounds.hold, "from which it is held back; between both lies the grey band"),
         "",
-        _line("hard", f"[{hard}]", "kinds that must stand in a document: amount, percentage, date, duration, reference"),
+        _line("hard", f"[{hard}]", "kinds that must stand in a document; also: quantity (3 witnesses)"),
         _line("citations", config.citations, "required, checked (ids that do not exist are held back), ignored"),
         _line("language", config.language, "another language than the question's: told, or fallback"),
         _line("grey_band", config.grey_band, "whether a judge may be asked between deliver and hold"),

@@ -22,6 +22,7 @@ def render_html(report: GateReport) -> str:
     language, figures = wording.language_of(report), report.figures
     made = environment(language)
     made.globals.update(
+        facts_of=lambda answer: wording.answer_facts(language, answer),
         interval=lambda share: wording.interval_text(language, share),
         name_of=lambda name: wording.name_text(language, name),
         of_text=lambda share, key="gate_of": wording.of_text(language, share, key),

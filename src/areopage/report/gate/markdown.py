@@ -202,11 +202,8 @@ def _answer(place: int, answer: ShownAnswer, language: Language) -> Iterator[str
     say, colon = language.say, language.words["colon"]
     yield f"### {place}. {plain_words(answer.question, HEADING) or say('no_text')}"
     yield ""
-    known = [say("gate_escaped") if answer.escaped else "", say(f"gate_name_{answer.verdict}")]
-    known += [say(f"gate_label_{answer.label}")] if answer.label else []
-    known += [say("gate_p_short", p=language.number(answer.p_unsupported))] if answer.p_unsupported is not None else []
-    known += [answer.id, language.moment(answer.at), answer.collection]
-    yield f"- {' · '.join(plain_words(part) for part in known if part)}"
+    known = [say("gate_p_short", p=language.number(answer.p_unsupported))] if answer.p_unsupported is not None else []
+    yield f"- {' · '.join(plain_words(part) for part in [*known, *wording.answer_facts(language, answer)])}"
     pieces = [(plain_words(piece.text), piece.marked) for piece in answer.answer]
     text = " ".join(f"**{words}**" if marked else words for words, marked in pieces if words)
     yield f"- **{say('answer')}**{colon} {text or say('no_text')}"

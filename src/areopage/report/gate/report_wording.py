@@ -9,7 +9,7 @@ from areopage.gate.records import GATE_VERDICTS
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.quality_records import Period
 from areopage.report.gate.figures import BINS, OTHERS, Latency, Share
-from areopage.report.gate.page import GateReport
+from areopage.report.gate.page import GateReport, ShownAnswer
 from areopage.report.gate.wording import WORDS as DECISION_WORDS
 from areopage.report.languages import MISSING, Language, language_for
 from areopage.report.quality.wording import WORDS as QUALITY_WORDS
@@ -113,6 +113,13 @@ def label_rows(language: Language, report: GateReport) -> list[tuple[str, str, S
     labels = report.figures.labels
     named = (("precision", labels.precision), ("recall", labels.recall), ("escapes", labels.escapes))
     return [(language.say(f"gate_{name}"), language.say(f"gate_{name}_note"), share) for name, share in named]
+
+
+def answer_facts(language: Language, answer: ShownAnswer) -> list[str]:
+    """What became of one answer, what people say of it, and which it is."""
+    label = language.say(f"gate_label_{answer.label}") if answer.label else ""
+    facts = [language.say(f"gate_one_{answer.verdict}"), label, answer.id, language.moment(answer.at), answer.collection]
+    return [fact for fact in facts if fact]
 
 
 def labelled_text(language: Language, report: GateReport) -> str:

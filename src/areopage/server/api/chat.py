@@ -29,8 +29,8 @@ EVENTS = "text/event-stream"
 EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 SIGN_OF_LIFE_SECONDS = 15.0
 
-Reader = Annotated[Actor, Depends(require("read"))]
-Writer = Annotated[Actor, Depends(require("write"))]
+Asker = Annotated[Actor, Depends(require("ask"))]
+Follower = Annotated[Actor, Depends(require("ask", "read"))]
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ router = APIRouter(prefix="/v1/chat", tags=["chat"])
     openapi_extra=takes(ChatRequest),
     summary="Ask a question",
 )
-async def chat(request: Request, actor: Writer) -> Response:
+async def chat(request: Request, actor: Asker) -> Response:
     """Retrieve, generate, check, and answer; with `Accept: text/event-stream` each step is an event, the answer the last one."""
     asked = decoded(await json_body(request), ChatRequest)
     pipeline = pipeline_of(request)
@@ -62,7 +62,7 @@ async def chat(request: Request, actor: Writer) -> Response:
 
 
 @router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="What became of an answer that was held back")
-def held(request: Request, id: str, actor: Reader) -> Response:
+def held(request: Request, id: str, actor: Follower) -> Response:
     """The text is there once a person has released it."""
     return json_response(held_of(request, actor, id))
 

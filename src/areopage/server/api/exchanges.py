@@ -15,7 +15,7 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.report.gate.wording import explain
 from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange
-from areopage.server.access import RANK, Actor, require
+from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.exchange_records import (
     ExchangeEntry,
@@ -90,12 +90,12 @@ def latest(
 @router.delete(
     "/exchanges/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts"
 )
-def erase(request: Request, id: str, actor: Admin) -> Response:
+async def erase(request: Request, id: str, actor: Admin) -> Response:
     """Its texts, its labels' notes and its release go, down to the bytes; what is counted of it stays."""
     context = context_of(request)
-    found_by(context, actor, id)
-    Exchanges(context.ledger).erase(id)
-    Audit(context.ledger).note(actor.name, "erase", id)
+    erased = await run_in_threadpool(erase_by, context, actor, id)
+    if context.rag is not None:
+        await context.rag.service.forget(erased)
     return Response(status_code=204)
 
 
@@ -109,9 +109,21 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
 async def verdict(request: Request, id: str, actor: Writer) -> Response:
     """Store one person's label; with an `action` settle an answer that was held back, once and for all."""
     given = decoded(await json_body(request), GivenVerdict)
-    if given.rater is not None and RANK[actor.role] < RANK["admin"]:
+    if given.rater is not None and actor.role != "admin":
         raise Refusal(403, "forbidden", "only an admin's key may label in somebody else's name: leave `rater` out")
     return json_response(await run_in_threadpool(store_verdict, context_of(request), actor, id, given), 201)
+
+
+def erase_by(context: ServerContext, actor: Actor, id: str) -> Exchange:
+    """Erase an exchange, and note who did; returns what it was. It blocks.
+
+    Raises:
+        Refusal: 404, see `found_by`.
+    """
+    exchange = found_by(context, actor, id)
+    Exchanges(context.ledger).erase(id)
+    Audit(context.ledger).note(actor.name, "erase", id)
+    return exchange
 
 
 def seen_by(actor: Actor, collection: str | None) -> str | None:

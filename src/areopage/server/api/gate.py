@@ -30,6 +30,9 @@ from areopage.server.telemetry import tell_decision
 
 IN_THE_LOOP = 30_000
 """So many characters are checked where they come in, in a few milliseconds; more go to a thread."""
+BEYOND_SCORES = 1.001
+"""A score farther from 0 is on another scale, such as per cent, and would pass every threshold. Cosines may lie below 0, and a
+hair's breadth above 1."""
 MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 
 Writer = Annotated[Actor, Depends(require("write"))]
@@ -112,6 +115,9 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
         case = case_of(prompt, response, documents, id="-")
     except DatasetError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
+    odd = next((place for place, one in enumerate(case.documents, start=1) if abs(one.score or 0.0) > BEYOND_SCORES), None)
+    if odd is not None:
+        raise Refusal(422, "invalid", f"documents: the score of document {odd} is not between 0 and 1")
     return case.prompt_text, case.response or "", case.documents
 
 

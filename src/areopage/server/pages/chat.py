@@ -16,8 +16,8 @@ from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import language, render
 
-Reader = Annotated[Actor, Depends(require("read"))]
-Writer = Annotated[Actor, Depends(require("write"))]
+Visitor = Annotated[Actor, Depends(require("ask", "read"))]
+Asker = Annotated[Actor, Depends(require("ask"))]
 Form = Annotated[FormData, Depends(checked_form)]
 
 FIELDS = ("question", "collection", "sources", "fresh")
@@ -28,26 +28,26 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/chat")
-def show_form(request: Request, reader: Reader) -> Response:
+def show_form(request: Request, visitor: Visitor) -> Response:
     """The form, or how to make this server answer questions."""
-    return chat_page(request, reader, {})
+    return chat_page(request, visitor, {})
 
 
 @router.post("/chat")
-async def answer(request: Request, writer: Writer, form: Form) -> Response:
+async def answer(request: Request, asker: Asker, form: Form) -> Response:
     """The form again, with the answer below it: delivered, the fallback text, or word that a person will look at it."""
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     say, asked = language(request).say, fields.get("question", "").replace("\r\n", "\n").strip()
     if not asked:
-        return chat_page(request, writer, fields, fault=say("chat_empty"), status=422)
+        return chat_page(request, asker, fields, fault=say("chat_empty"), status=422)
     if len(asked) > MOST_QUESTION:
-        return chat_page(request, writer, fields, fault=say("chat_fault_too_long", n=f"{MOST_QUESTION}"), status=422)
+        return chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_QUESTION}"), status=422)
     pipeline = pipeline_of(request)
     sources = [one.strip()[:MOST_NAME] for one in fields.get("sources", "").split(",") if one.strip()]
     try:
         question = question_of(
             pipeline,
-            writer,
+            asker,
             asked,
             collection=fields.get("collection", "")[:MOST_NAME],
             sources=tuple(sources[:MOST_SOURCES]),
@@ -57,8 +57,8 @@ async def answer(request: Request, writer: Writer, form: Form) -> Response:
     except Refusal as refusal:
         key = f"chat_fault_{refusal.code}"
         told = say(key) if key in language(request).words else refusal.detail
-        return chat_page(request, writer, fields, fault=told, status=refusal.status_code)
-    return chat_page(request, writer, fields, found=found)
+        return chat_page(request, asker, fields, fault=told, status=refusal.status_code)
+    return chat_page(request, asker, fields, found=found)
 
 
 def chat_page(
@@ -84,7 +84,8 @@ def chat_page(
         "found": found,
         "fault": fault,
         "reasons": reasons_of(found, language(request).code) if found else [],
-        "may_write": actor.role != "read",
+        "may_ask": actor.role != "read",
+        "may_read": actor.role != "ask",
         "collections": actor.collections,
         "longest": MOST_QUESTION,
     }

@@ -17,10 +17,10 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/chat/held/{id}")
-def show_held(request: Request, id: str, reader: Annotated[Actor, Depends(require("read"))]) -> Response:
+def show_held(request: Request, id: str, visitor: Annotated[Actor, Depends(require("ask", "read"))]) -> Response:
     """How it stands; htmx fetches this very page again while it waits."""
     try:
-        held = held_of(request, reader, id)
+        held = held_of(request, visitor, id)
     except Refusal:
         return render(request, "missing.html.j2", 404)
     exchange = Exchanges(context_of(request).ledger).get(id)

@@ -7,6 +7,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from areopage.ledger.quality_records import ApiKey
 from areopage.server.access import Actor, access_of, authenticate, checked_form
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
@@ -14,14 +15,16 @@ from areopage.server.pages.rendering import render
 from areopage.server.sessions import SESSION_COOKIE, SESSION_HOURS
 
 HOME = "/monitor"
+HOME_OF_ASKERS = "/chat"
+"""Where a key leads that may not read the monitor's pages."""
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/")
-async def home() -> Response:
+async def home(request: Request) -> Response:
     """The first page."""
-    return RedirectResponse(HOME, 303)
+    return RedirectResponse(home_of(await known(request)), 303)
 
 
 @router.get("/login")
@@ -39,7 +42,8 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
     record = await access.keys.find(key, client)
     if record is None:
         return render(request, "login.html.j2", 401, actor=None, next=wanted, wrong=True)
-    response = RedirectResponse(own_path(wanted), 303)
+    place = own_path(wanted)
+    response = RedirectResponse(home_of(record) if place == HOME else place, 303)
     response.set_cookie(
         SESSION_COOKIE,
         access.seal.open_session(record.id, context_of(request).now()),
@@ -57,6 +61,11 @@ async def logout(_: Annotated[FormData, Depends(checked_form)]) -> Response:
     response = RedirectResponse("/login", 303)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
     return response
+
+
+def home_of(actor: Actor | ApiKey | None) -> str:
+    """Somebody's first page."""
+    return HOME_OF_ASKERS if actor and actor.role == "ask" else HOME
 
 
 async def known(request: Request) -> Actor | None:

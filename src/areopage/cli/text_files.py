@@ -1,0 +1,25 @@
+"""Files of text that are named on the command line."""
+
+from pathlib import Path
+
+from areopage.errors import UserError
+
+
+def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
+    """The text of a file.
+
+    Args:
+        wanted: what to give instead of a file that is too large.
+
+    Raises:
+        UserError: it is too large, or no text.
+        OSError: it is missing, a folder, or may not be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(max_bytes + 1)  # a device or a pipe has no size, and may never end
+    if len(content) > max_bytes:
+        raise UserError(f"{path}: larger than {max_bytes:,} bytes: give {wanted}")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None

@@ -1,0 +1,191 @@
+"""Where texts hold what an answer states: word by word first, then value for value, in whatever writing.
+
+The exact extractors of `areopage.evidence` are too slow for whole documents in every request: they read the documents only
+where the digits of a claim stand that is not there word by word.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+
+from areopage.evidence.figures import Figure
+from areopage.evidence.references import Reference, legal_references
+from areopage.gate.digits import DigitIndex, around, key_of
+from areopage.gate.figure_context import Spot
+from areopage.gate.stated import AFTER, BEFORE, BEFORE_LEGAL, NUMBER_WORDS, Counted, figures_of, says
+from areopage.gate.tokens import stems
+
+MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
+MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
+MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
+MOST_SPOTS = 50  # of one claim
+BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
+BESIDE = 40  # characters on each side of a number in which what it counts may stand
+# What must stand near the digits of a figure of its kind.
+CUES = {
+    "percentage": ("%", "cent"),
+    "amount": ("€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf"),
+    "duration": ("jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", "an", "year", "min", "h"),
+    "date": ("",),
+}
+# A duration may be told in another unit: weeks or years for days or months.
+FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
+UNIT_WORDS = {
+    "day": {1: ("jour", "day"), 7: ("semaine", "week")},
+    "month": {1: ("mois", "month"), 3: ("trimestre", "quarter"), 12: ("année", "annee", " ans", "year")},
+    "minute": {1: ("min",), 60: ("heure", "hour")},
+}
+
+
+class Places:
+    """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._index: DigitIndex | None = None
+        self._left = MOST_WINDOWS
+        self._unread = MOST_READ
+        self._written: dict[tuple[str, bool], list[Spot]] = {}
+        self._valued: dict[tuple[str, ...], list[Spot]] = {}
+        self._low: list[str] = []
+
+    def written(self, stated: Figure | Reference) -> list[Spot]:
+        """Where the same characters stand, and no number goes on before or after them."""
+        dated = isinstance(stated, Figure) and stated.kind == "date"
+        key = (stated.text, dated)
+        if key not in self._written:
+            self._written[key] = list(islice(self._word_by_word(stated.text, dated=dated), MOST_SPOTS))
+        return self._written[key]
+
+    def valued(self, stated: Figure | Reference) -> list[Spot]:
+        """Where the same value stands, in whatever writing."""
+        if isinstance(stated, Figure):
+            key: tuple[str, ...] = (stated.kind, str(stated.value), stated.unit, stated.days, stated.per)
+        else:
+            key = ("reference", stated.normalised)
+        if key not in self._valued:
+            self._valued[key] = list(islice(self._by_value(stated), MOST_SPOTS))
+        return self._valued[key]
+
+    def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
+        """Where a number stands, in digits or as a word; and whether the first of these places has what is counted beside it."""
+        found: list[Spot] = []
+        for number, start, end in self._numbers(stated.value):
+            text = self._texts[number]
+            if stated.noun in stems(text[max(0, start - BESIDE) : end + BESIDE]):
+                return [(number, start, end)], True
+            found.append((number, start, end))
+        return found, False
+
+    def _word_by_word(self, written: str, *, dated: bool) -> Iterator[Spot]:
+        for number, text in enumerate(self._texts):
+            self._unread -= len(text)
+            if self._unread < 0:
+                return
+            start = text.find(written)
+            for _ in range(MOST_TRIES):
+                if start < 0:
+                    break
+                if _whole(text, start, start + len(written), dated=dated):
+                    yield number, start, start + len(written)
+                start = text.find(written, start + 1)
+
+    def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
+        before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
+        cues = CUES[stated.kind] if isinstance(stated, Figure) else ("",)
+        for key in _keys(stated):
+            for number, begin, stop in self._digits().places(key):
+                if self._left <= 0:
+                    return
+                text = self._texts[number]
+                start = around(text, begin - before)
+                window = text[start : stop + AFTER].replace("\n", " ").replace(" ,", ", ")
+                low = window.lower()
+                if not any(cue in low for cue in cues):
+                    continue
+                self._left -= 1
+                place = _found(stated, window)
+                if place:
+                    yield number, start + place[0], start + place[1]
+        if isinstance(stated, Figure) and stated.kind == "duration" and isinstance(stated.value, Decimal):
+            yield from self._in_words(stated, stated.value)
+
+    def _in_words(self, stated: Figure, value: Decimal) -> Iterator[Spot]:
+        """Where a duration is written in words, or its unit stands apart: "number of days: 56"."""
+        for factor in FACTORS.get(stated.unit, (1,)):
+            for number, start, end in self._words(int(value / factor)) if value % factor == 0 else ():
+                place = _found(stated, self._texts[number][start : end + AFTER].replace("\n", " "))
+                if place:
+                    yield number, start + place[0], start + place[1]
+        for factor, cues in UNIT_WORDS.get(stated.unit, {}).items():
+            for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
+                low = self._texts[number][max(0, start - BESIDE_UNIT) : end + BESIDE_UNIT].lower()
+                if any(cue in low for cue in cues):
+                    yield number, start, end
+
+    def _words(self, value: int) -> Iterator[Spot]:
+        """Where a number is written as a word."""
+        self._low = self._low or [text.lower() for text in self._texts]
+        for word in NUMBER_WORDS.get(value, "").split():
+            for number, low in enumerate(self._low):
+                for match in re.finditer(rf"\b{word}\b", self._texts[number], re.IGNORECASE) if word in low else ():
+                    if self._left <= 0:
+                        return
+                    self._left -= 1
+                    yield number, match.start(), match.end()
+
+    def _numbers(self, value: int) -> Iterator[Spot]:
+        """Where a whole number stands."""
+        for number, start, end in self._digits().places(key_of(str(value))):
+            if self._left <= 0:
+                return
+            self._left -= 1
+            if re.sub("[^0-9]", "", self._texts[number][start:end]) == str(value):
+                yield number, start, end
+        yield from self._words(value)
+
+    def _digits(self) -> DigitIndex:
+        if self._index is None:
+            self._index = DigitIndex(self._texts)
+        return self._index
+
+
+def _found(stated: Figure | Reference, window: str) -> tuple[int, int] | None:
+    """Where a window holds what is stated."""
+    if isinstance(stated, Figure):
+        days = isinstance(stated.value, str) and stated.value.startswith("--")
+        return next(((figure.start, figure.end) for figure in figures_of(window, days=days) if says(figure, stated)), None)
+    named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
+    place = next(((reference.start, reference.end) for reference in named), None)
+    return place or _numbered(stated.normalised.split()[-1], window)
+
+
+def _numbered(number: str, window: str) -> tuple[int, int] | None:
+    """Where a number that says enough by itself stands without its kind: 2018-771, l123-4, 2016/679."""
+    if len(number) < 5 or not number[-1].isdigit() or number.isdigit():
+        return None
+    start = window.lower().find(number)
+    return (start, start + len(number)) if start >= 0 and _whole(window, start, start + len(number), dated=False) else None
+
+
+def _keys(stated: Figure | Reference) -> list[str]:
+    """The digits by which a claim may be found."""
+    if isinstance(stated, Reference):
+        digits = re.search("[0-9]+", stated.normalised)
+        return [key_of(digits.group())] if digits else ["1"]
+    if isinstance(stated.value, str):
+        return [key_of(stated.value[-2:] if stated.value.startswith("--") else stated.value[:4])]
+    factors = FACTORS.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
+    # 90 minutes may be 1.5 hours.
+    values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]
+    return list(dict.fromkeys(key_of(f"{value:f}") for value in values))
+
+
+def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
+    """Whether neither a word nor a number goes on over the ends of a piece. A hyphen joins numbers (12-3), not dates."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    joining = " .,\u00a0\u202f" if dated else ".,-'’/ \u00a0\u202f"
+    if before and (before[-1].isalnum() or (before[:1].isdigit() and before[-1] in joining)):
+        return False
+    return not (after and (after[0].isalnum() or (after[0] in joining and after[1:].isdigit())))
