@@ -44,7 +44,7 @@ def test_the_demo_ends_as_soon_as_it_has_seen_each_verdict(
     ]
     assert run(monkeypatch, "--model", MODEL) == 0
     said = capsys.readouterr().out
-    assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD BACK FOR A PERSON")] == [2, 2]
+    assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD BACK")] == [2, 2]
     assert len(server.calls) == 2  # which of the questions are relevant is the embedder's to say
     assert f"delivered 1, fallback {said.count(' FALLBACK · ')}, held back 1;" in said
     assert "Not seen this time" not in said
@@ -63,8 +63,8 @@ def test_a_second_run_says_the_same_in_french_and_names_what_it_has_not_seen(
     for _ in range(2):
         assert run(monkeypatch, "--model", MODEL, "--lang", "fr", "--folder", "ici même") == 0
         said = capsys.readouterr().out
-    assert "RETENUE POUR RELECTURE" in said
-    assert "Pas vu cette fois\u00a0: TRANSMISE" in said
+    assert "TRANSMISE À UNE PERSONNE" in said
+    assert "Pas vu cette fois\u00a0: DÉLIVRÉE" in said
     assert "areopage serve --rag 'ici même/rag.yml'" in said
 
 

@@ -21,11 +21,11 @@ def test_an_answer_that_may_leave_ends_with_0_and_another_with_1(command: Comman
     path = document(tmp_path)
     good = command("gate", "check", "--prompt", PROMPT, "--response", GOOD, "--document", path)
     assert (good.code, good.err) == (0, "")
-    assert good.out.startswith("deliver: La réponse peut partir.")
+    assert good.out.startswith("deliver: La réponse peut être délivrée.")
     assert "[bail]" in good.out.splitlines()[-1]
     bad = command("gate", "check", "--prompt", PROMPT, "--response", BAD, "--document", path, "--lang", "en")
     assert bad.code == 1
-    assert "human_review: The answer is held back for review by a person." in bad.out
+    assert "human_review: The answer is held back for a person to look at." in bad.out
     assert "“[doc9]” refers to a document that does not exist." in bad.out
 
 

@@ -48,12 +48,12 @@ def test_an_answer_comes_with_its_documents_and_what_the_gate_says(
     second = capsys.readouterr()
 
     assert first.out.startswith(f"{TEXT}\n  [pret-")
-    assert "\ndeliver (generated), confidence " in first.out
+    assert "\ndelivered (generated), confidence " in first.out
     assert "· retrieve\n· grade_documents\n· generate\n· evaluate_response\n" in first.err
     assert "[chatbot] chosen_mode=generated confidence=" in first.err
     assert second.out.startswith("Une personne va relire")
-    assert "\nhuman_review (human_review), " in second.out
-    assert "300" in second.out.partition("human_review (")[2]
+    assert "\nheld back (human_review), " in second.out
+    assert "300" in second.out.partition("held back (")[2]
     assert 'sources_filter=["pret.md"]' in second.err
 
 

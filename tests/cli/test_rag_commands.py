@@ -63,6 +63,18 @@ def test_what_cannot_be_read_is_counted_named_and_written(
     assert [json.loads(line)["file"] for line in rejected.read_text().splitlines()] == ["plan.docx", "rows.jsonl"]
 
 
+def test_names_and_texts_of_documents_cannot_write_on_the_terminal(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "docs" / "a\nb\x1b[2J.docx").write_text("x")
+    (here / "docs" / "gnp\u202etxt.txt").write_text("Une girafe \x1b]0;titre\x07 dort debout.")
+    assert run(monkeypatch, "ingest", "docs") == 1
+    assert run(monkeypatch, "search", "girafe") == 0
+    said = "".join(capsys.readouterr())
+    assert "girafe" in said
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+
+
 def test_files_that_are_gone_are_told_and_pruned_on_demand(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

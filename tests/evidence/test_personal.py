@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from areopage.evidence.figures import figures
@@ -161,6 +161,7 @@ pieces = st.one_of(
 
 
 @given(st.lists(pieces, max_size=8), st.sampled_from([", ", " ; ", ". ", "\n", " et "]))
+@example(["1 001 000 000 000 €"], ", ")
 def test_figures_and_references_survive(parts: list[str], between: str) -> None:
     text = between.join(parts)
     redacted = redact(text)

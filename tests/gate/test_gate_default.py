@@ -147,12 +147,12 @@ def test_a_hard_claim_that_no_document_holds_goes_to_people(ask: Ask, kind: Clai
 
 
 def test_a_claim_of_a_kind_that_is_not_hard_is_only_told(ask: Ask) -> None:
-    decision = ask("Le bail dure dix ans.", 0.1, missing=[("duration", "dix ans")])
+    decision = ask("Le bail dure dix ans.", 0.1, missing=[("quantity", "dix ans")])
     assert (decision.verdict, [(reason.code, reason.decisive) for reason in decision.reasons]) == (
         "deliver",
         [("unsupported_figure", False)],
     )
-    assert ask("Le bail dure dix ans.", missing=[("duration", "dix ans")], hard=("duration",)).verdict == "human_review"
+    assert ask("Le bail dure dix ans.", missing=[("quantity", "dix ans")], hard=("quantity",)).verdict == "human_review"
 
 
 def test_ids_that_do_not_exist_go_to_people_where_citations_are_checked(ask: Ask) -> None:

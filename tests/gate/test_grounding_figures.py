@@ -3,7 +3,7 @@
 import pytest
 
 from areopage.cases.records import Document
-from areopage.evidence.figures import Figure, figures
+from areopage.evidence.figures import Figure, FigureKind, figures
 from areopage.gate import stated
 from areopage.gate.digits import DigitIndex, around, key_of
 from areopage.gate.figure_check import check_claims
@@ -92,9 +92,9 @@ def test_a_window_cuts_no_number() -> None:
 def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def noting(text: str) -> tuple[Figure, ...]:
+    def noting(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
         read.append(text)
-        return figures(text)
+        return figures(text, kind)
 
     monkeypatch.setattr(stated, "figures", noting)
     document = " ".join(f"{number} €" for number in range(3_000))

@@ -11,7 +11,7 @@ import pytest
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
 from areopage.ledger.exchange_sums import agreed
-from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.exchanges import PORTION, Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, Grounded, GroundingLabel, Release
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
@@ -304,6 +304,15 @@ def test_labels_of_answers_and_of_exchanges_do_not_mix(ledger: Ledger, submissio
     QualityScores(ledger).erase([id_of(1)])
     assert ReviewQueue(ledger).count_open() == 1
     assert Exchanges(ledger).release(id_of(1)) is not None
+
+
+def test_each_exchange_is_read_with_its_labels(ledger: Ledger) -> None:
+    store = Exchanges(ledger)
+    store.add([held(number) for number in range(1, PORTION + 3)])
+    given = label(PORTION + 2, "Anne")
+    store.label(given)
+    read = [(one.id, list(labels)) for one, labels in store.each_labelled(EVERY)]
+    assert read == [(id_of(number), [given] if number == PORTION + 2 else []) for number in range(1, PORTION + 3)]
 
 
 def test_the_latest_label_of_each_rater_counts(ledger: Ledger) -> None:

@@ -115,6 +115,16 @@ def test_another_revision_is_refused(location: str, revision: str, message: str)
     assert message in refusal(location)
 
 
+def test_a_newer_ledger_with_tables_that_we_do_not_know_is_told_from_a_stranger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    engine = open_engine(path)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text("CREATE TABLE of_later_times (id INTEGER)"))
+    engine.dispose()
+    assert "made by a newer areopage" in refusal(path)
+
+
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[Path]:
     """A folder that nobody here can write to."""

@@ -156,9 +156,10 @@ def test_an_empty_text_in_the_configuration_is_one_clear_line(tmp_path: Path) ->
         rag_service(tmp_path, texts={"fallback": {"fr": " "}})
 
 
-def test_an_empty_question_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="empty"):
-        ask(rag_service(tmp_path), ChatQuestion(question=" \n"))
+def test_an_empty_question_and_an_endless_one_are_refused(tmp_path: Path) -> None:
+    for question, says in ((" \n", "empty"), ("x" * 20_001, "longer than 20,000 characters")):
+        with pytest.raises(SubmissionError, match=says):
+            ask(rag_service(tmp_path), ChatQuestion(question=question))
 
 
 def test_ids_that_a_model_cites_apart_from_its_text_count_as_citations_and_are_not_shown(tmp_path: Path) -> None:

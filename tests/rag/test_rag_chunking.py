@@ -41,6 +41,15 @@ def test_an_article_begins_a_chunk_and_goes_on_over_the_page() -> None:
     assert "Voir l'article 3." in found[1].text
 
 
+def test_the_head_of_a_page_is_no_chunk_of_its_own() -> None:
+    text = "Version consolidée au 1er mars 2024 10\nArticle 12\nDix jours.\nArticle 13\nUn mois."
+    found = chunks(Part(text=text, page=10))
+    assert [(one.text, one.headings) for one in found] == [
+        ("Version consolidée au 1er mars 2024 10\nArticle 12\nDix jours.", ("Article 12",)),
+        ("Article 13\nUn mois.", ("Article 13",)),
+    ]
+
+
 def test_headings_and_title_lead_what_is_embedded() -> None:
     (one,) = chunks(Part(text="Délai\nDix jours.", headings=("Prêts", "Délai")), title="Guide")
     assert one.embedded == "Guide > Prêts\nDélai\nDix jours."

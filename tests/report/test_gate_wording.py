@@ -26,12 +26,12 @@ def test_a_decision_explains_itself_in_both_languages() -> None:
     assert explain(decided(), "en")[0] == "Sentence 1: “[doc9]” refers to a document that does not exist."
     assert explain(decided(), "fr")[0] == "Phrase 1\u00a0: «\u00a0[doc9]\u00a0» renvoie à un document qui n’existe pas."
     assert "The question is in French, the answer in English (told only: it did not decide)." in explain(decided(), "en")
-    assert verdict_text(decided(), "fr") == "La réponse est retenue pour relecture humaine."
+    assert verdict_text(decided(), "fr") == "La réponse est retenue et transmise à une personne."
 
 
 def test_a_refusal_says_so() -> None:
     decision = decided("Je ne trouve pas cette information dans les documents.")
-    assert verdict_text(decision, "en") == "The answer may leave. The answer only says that it does not know."
+    assert verdict_text(decision, "en") == "The answer may be delivered. The answer only says that it does not know."
     assert explain(decision, "en") == []
 
 

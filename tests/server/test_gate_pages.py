@@ -206,6 +206,15 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
 
 
+def test_a_sentence_that_a_rule_decided_against_shows_no_low_risk_beside(client: TestClient, rag: FakeRag) -> None:
+    held = asked(rag, GROUNDED.replace("2,5", "999"))
+    page = client.get(f"/gate/{held}?lang=fr").text
+    sentence = text_of("<main>" + page.partition('<li class="unsupported">')[2].partition("</li>")[0])
+    assert "non étayée" in sentence
+    assert "999" in sentence
+    assert "risque" not in sentence
+
+
 def test_a_decision_of_other_rules_says_so(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
     page = local(structs.replace(context, gate=load_gate("v1_1"))).get(f"/gate/{held}").text

@@ -1,7 +1,6 @@
 """Labelled answers for the tuner: from files, or from what people said of recorded answers."""
 
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
     from areopage.ledger.store import Ledger
 
-PORTION = 200
 SHOWN = 5
 UNLIKELY = 0.01
 """How unlikely the labelled answers' share of deliveries must be, were they drawn from all answers, to be called no sample."""
@@ -77,25 +75,20 @@ def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
     from areopage.errors import UserError
     from areopage.ledger.exchanges import Exchanges
 
-    exchanges = Exchanges(ledger)
     rows: list[Labelled] = []
     left_out: dict[str, int] = {}
     all_answers = all_delivered = delivered = 0
-    found = exchanges.each(scope)
-    while portion := list(islice(found, PORTION)):
-        labels = exchanges.labels([one.id for one in portion])
-        for exchange in portion:
-            all_answers += 1
-            all_delivered += exchange.verdict == "deliver"
-            said = labels.get(exchange.id)
-            if not said:
-                continue
-            obstacle = _obstacle(exchange)
-            if obstacle:
-                left_out[obstacle] = left_out.get(obstacle, 0) + 1
-                continue
-            rows.append(_labelled(exchange, said))
-            delivered += exchange.verdict == "deliver"
+    for exchange, said in Exchanges(ledger).each_labelled(scope):
+        all_answers += 1
+        all_delivered += exchange.verdict == "deliver"
+        if not said:
+            continue
+        obstacle = _obstacle(exchange)
+        if obstacle:
+            left_out[obstacle] = left_out.get(obstacle, 0) + 1
+            continue
+        rows.append(_labelled(exchange, said))
+        delivered += exchange.verdict == "deliver"
     if not rows:
         unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""
         raise UserError(f"no recorded answer has a label that can be used{unusable}: label some, or give --labels FILE")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 CHANGED = 1
 RECORDED = "recorded"
-PORTION = 200
 SHOWN_QUESTION = 100
 
 Kept = Callable[[str], str]
@@ -97,11 +95,7 @@ def replay(
 
 def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recorded]":
     """The recorded answers with their labels, read in portions."""
-    rows = exchanges.each(scope)
-    while portion := list(islice(rows, PORTION)):
-        labels = exchanges.labels([one.id for one in portion])
-        for exchange in portion:
-            yield recorded_of(exchange, labels.get(exchange.id, ()))
+    return (recorded_of(exchange, labels) for exchange, labels in exchanges.each_labelled(scope))
 
 
 def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
@@ -184,7 +178,7 @@ def summary(done: "Replay", new: "Gate", old: "Gate | None") -> list[str]:
             f"the old ones with {done.old_agrees:,}"
         )
     if done.asks_judge:
-        lines.append(f"  a judge would be asked about {done.asks_judge:,} who said nothing then; here they are settled as without one")
+        lines.append(f"  a judge would be asked about {done.asks_judge:,} and said nothing then: settled here as without one")
     lines += [f"  not replayable, {OBSTACLE_TEXTS[obstacle]}: {count:,}" for obstacle, count in done.obstacles.most_common()]
     return lines
 

@@ -197,8 +197,8 @@ def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> 
         elif base.grounding is not None:
             rows = unseen_by(base.grounding.provenance, rows)
             if left_out := len(given.rows) - len(rows):
-                note = f"{left_out:,} labelled answers are left out: the grounding model was fitted on them, or on others of their group"
-                typer.echo(f"areopage: {note}", err=True)
+                why = "the grounding model was fitted on them, or on others of their group"
+                typer.echo(f"areopage: {left_out:,} labelled answers are left out: {why}", err=True)
         return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)
     except ValueError as fault:
         raise UserError(str(fault)) from None

@@ -21,7 +21,7 @@ LONGEST_COLLECTION = 128
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
-    role: Annotated[str, typer.Option("--role", metavar="ask|read|write|admin", help="What it allows: ask questions; read; both, and hand over and label; all.")],
+    role: Annotated[str, typer.Option("--role", metavar="ask|read|write|admin", help="What it allows: see the API reference.")],
     collection: Annotated[
         list[str] | None,
         typer.Option("--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from areopage.rag.reading import Unread
 
 SHOWN = 5  # unread files that are named on the console
+LONGEST_REASON = 300  # characters
+SHOWN_TEXT = 200  # characters of a document that was found
 REJECTED_FILE = "ingest.rejected.jsonl"
 
 app = typer.Typer(help="Documents in, answers out: ingest, search, ask.", no_args_is_help=True, rich_markup_mode=None)
@@ -67,6 +69,7 @@ def search(
     import msgspec
 
     from areopage.rag.retriever import open_retriever
+    from areopage.report.gate.wording import shown
 
     config = _existing(rag_config(rag))
 
@@ -83,8 +86,9 @@ def search(
             typer.echo("nothing found")
         for document in documents:
             page = f", p. {document.metadata['page']}" if "page" in document.metadata else ""
-            typer.echo(f"{document.score or 0:.3f}  [{document.id}] {document.title} ({document.source}{page})")
-            typer.echo(f"       {' '.join(document.text.split())[:200]}")
+            named = f"[{shown(document.id)}] {shown(document.title)} ({shown(document.source)}{page})"
+            typer.echo(f"{document.score or 0:.3f}  {named}")
+            typer.echo(f"       {shown(document.text, SHOWN_TEXT)}")
 
     asyncio.run(find())
 
@@ -155,6 +159,8 @@ async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
 
 def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     """What was done, in a few lines; the file of what could not be read is written, or removed where all could."""
+    from areopage.report.gate.wording import shown
+
     typer.echo(
         f"{report.collection}: {report.files} files ({report.unchanged} unchanged), {report.embedded} chunks embedded, "
         f"{report.kept} kept, {report.removed} removed; {report.chunks:,} chunks in all"
@@ -166,7 +172,7 @@ def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     _write_rejected(report.unread, place)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""
-        _say(f"not read: {unread.file}{row}: {unread.reason}")
+        _say(f"not read: {shown(unread.file)}{row}: {shown(unread.reason, LONGEST_REASON)}")
     if report.unread:
         more = len(report.unread) - SHOWN
         _say(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")

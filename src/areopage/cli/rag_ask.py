@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from areopage.cli.rag_options import RagOption, rag_config
+from areopage.cli.review_show import visible
 
 if TYPE_CHECKING:
     from areopage.rag.config import RagConfig
@@ -68,15 +69,16 @@ async def streamed(service: "RagService", question: "ChatQuestion") -> "ChatAnsw
 
 def show(answer: "ChatAnswer") -> None:
     """Print the answer, what it rests on, and what the gate says of it."""
-    from areopage.report.gate.wording import explain
+    from areopage.report.gate.wording import explain, gate_language, shown
 
-    typer.echo(answer.answer)
+    typer.echo(visible(answer.answer))
     for citation in answer.citations:
-        named = " · ".join(part for part in (citation.title, citation.source) if part)
+        named = " · ".join(shown(part) for part in (citation.title, citation.source) if part)
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
-        typer.echo(f"  [{citation.id}] {named}{score}: {citation.excerpt[:SHOWN_EXCERPT]}")
+        typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
     doubt = "" if answer.p_unsupported is None else f", p_unsupported {answer.p_unsupported:.2f}"
-    typer.echo(f"\n{answer.verdict} ({answer.mode}), confidence {answer.confidence:.2f}{doubt}, id {answer.id}")
+    word = gate_language("en").words["gate_verdict_words"][answer.verdict]
+    typer.echo(f"\n{word} ({answer.mode}), confidence {answer.confidence:.2f}{doubt}, id {answer.id}")
     if answer.decision is not None:
         for reason in explain(answer.decision, answer.response_lang or "en"):
             typer.echo(f"- {reason}")

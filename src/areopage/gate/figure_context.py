@@ -6,13 +6,14 @@ misplaced where another one of its kind and unit stands clearly nearer to the an
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 
 from msgspec import Struct
 
-from areopage.evidence.figures import Figure
+from areopage.evidence.figures import Figure, FigureKind
 from areopage.gate.digits import around
 from areopage.gate.stated import AFTER, BEFORE, COUNTED, DIGITS, figures_of, says
-from areopage.gate.tokens import stems
+from areopage.gate.tokens import parted, stem
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 
@@ -25,7 +26,8 @@ NEARER, NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, wi
 FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
 FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
 DIGITS_OR_WORDS = re.compile(rf"[0-9]+|\b(?:{COUNTED})\b", re.IGNORECASE)
-MOST_RIVALS = 400  # numbers of the documents that one answer's figures are compared with
+MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
+MOST_READ = 20  # of them, whose figures are read exactly
 # What stands within a few characters of the digits of a figure of its kind.
 RIVAL_CUES = {
     "percentage": ("%", "cent"),
@@ -63,10 +65,13 @@ class Surroundings:
         """
         self._texts = texts
         self._response = response
+        self._answer = parted(response)
         self._question = question
         self._near: dict[Spot, frozenset[str]] = {}
         self._sentence: dict[Spot, tuple[frozenset[str], frozenset[str]]] = {}
-        self._left = MOST_RIVALS
+        self._kinds: dict[str, Sequence[Spot]] = {}
+        self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[Figure, Spot]]] = {}
+        self._clean: dict[int, str] = {}
 
     def at_home(self, stated: Figure, spots: Sequence[Spot]) -> Spot | None:
         """The spot that stands among so many of the answer's words that no other could stand nearer; None where none does."""
@@ -97,40 +102,58 @@ class Surroundings:
     def _asked(self, stated: Figure) -> _Asked:
         """The words that the answer has around a figure."""
         start, end = stated.start, stated.end
-        unit = set(stems(stated.text))
+        clean = self._answer
+        unit = set(_stems(clean[start:end]))
         first, last = _sentence(self._response, start, end)
-        own = frozenset(stems(self._response[first:start] + " " + self._response[end:last])) - unit
-        local = frozenset(_nearest(self._response, max(first, start - NEAR), start, end, min(last, end + NEAR))) - unit
+        own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
+        local = frozenset(_nearest(clean, max(first, start - NEAR), start, end, min(last, end + NEAR))) - unit
         question = self._question - unit
         return _Asked(local, local | question, own | question, len(own))
 
     def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which so many of the words stand."""
-        written = DIGITS_OR_WORDS if stated.kind == "duration" else DIGITS
-        for number, text in enumerate(self._texts):
-            for match in written.finditer(text):
-                start, end = match.span()
-                if not _alike(stated.kind, text, start, end):
-                    continue
-                self._left -= 1
-                if self._left < 0:
-                    return
-                # The figure may be longer than its digits, so that one word nearer comes in on either side.
-                if len(wanted & self._around((number, start, end))) + 2 < least:
-                    continue
-                opens = around(text, start - BEFORE)
-                for figure in figures_of(text[opens : end + AFTER].replace("\n", " "), days=False):
-                    covers = figure.start + opens <= start < figure.end + opens
-                    if covers and (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
-                        yield number, figure.start + opens, figure.end + opens
+        for spot in self._candidates(stated.kind):
+            # The figure may be longer than its digits, so that one word nearer comes in on either side.
+            if len(wanted & self._around(spot)) + 2 < least:
+                continue
+            for figure, found in self._figures_at(stated.kind, spot):
+                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
+                    yield found
+
+    def _candidates(self, kind: str) -> Sequence[Spot]:
+        """The digits (and number words, for durations) of the documents that may belong to a figure of a kind."""
+        known = self._kinds.get(kind)
+        if known is None:
+            written = DIGITS_OR_WORDS if kind == "duration" else DIGITS
+            matches = ((number, text, match) for number, text in enumerate(self._texts) for match in written.finditer(text))
+            spots = ((number, match.start(), match.end()) for number, text, match in matches if _alike(kind, text, *match.span()))
+            known = self._kinds[kind] = list(islice(spots, MOST_RIVALS))
+        return known
+
+    def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
+        """The figures that cover some digits, with their places; none where too many were looked at."""
+        known = self._figures.get((kind, spot))
+        if known is None:
+            if len(self._figures) >= MOST_READ:
+                return ()
+            number, start, end = spot
+            opens = around(self._texts[number], start - BEFORE)
+            window = self._texts[number][opens : end + AFTER].replace("\n", " ")
+            known = self._figures[kind, spot] = [
+                (figure, (number, figure.start + opens, figure.end + opens))
+                for figure in figures_of(window, days=False, kind=kind)
+                if figure.start + opens <= start < figure.end + opens
+            ]
+        return known
 
     def _around(self, spot: Spot) -> frozenset[str]:
         """The words nearest to a spot."""
         found = self._near.get(spot)
         if found is None:
             number, start, end = spot
-            text = self._texts[number]
-            found = self._near[spot] = frozenset(_nearest(text, max(0, start - NEAR), start, end, end + NEAR, NEAREST))
+            found = self._near[spot] = frozenset(
+                _nearest(self._parted(number), max(0, start - NEAR), start, end, end + NEAR, NEAREST)
+            )
         return found
 
     def _scopes(self, spot: Spot) -> tuple[frozenset[str], frozenset[str]]:
@@ -138,16 +161,28 @@ class Surroundings:
         found = self._sentence.get(spot)
         if found is None:
             number, start, end = spot
-            text = self._texts[number]
-            first, last = _sentence(text, start, end)
-            wide = text[max(0, first - BEYOND) : last + BEYOND]
-            found = self._sentence[spot] = (frozenset(stems(text[first:last])), frozenset(stems(wide)))
+            clean = self._parted(number)
+            first, last = _sentence(self._texts[number], start, end)
+            wide = _stems(clean[max(0, first - BEYOND) : last + BEYOND])
+            found = self._sentence[spot] = (frozenset(_stems(clean[first:last])), frozenset(wide))
         return found
 
+    def _parted(self, number: int) -> str:
+        """A text with spaces between its words."""
+        clean = self._clean.get(number)
+        if clean is None:
+            clean = self._clean[number] = parted(self._texts[number])
+        return clean
 
-def _nearest(text: str, first: int, start: int, end: int, last: int, words: int = NEAREST_IN_ANSWER) -> list[str]:
-    """The stems of the nearest words on both sides."""
-    return stems(text[first:start])[-words:] + stems(text[end:last])[:words]
+
+def _stems(clean: str) -> list[str]:
+    """The stems of a text that is parted already."""
+    return [found for found in map(stem, clean.split()) if found]
+
+
+def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int = NEAREST_IN_ANSWER) -> list[str]:
+    """The stems of the nearest words on both sides, of a text that is parted already."""
+    return _stems(clean[first:start])[-words:] + _stems(clean[end:last])[:words]
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:

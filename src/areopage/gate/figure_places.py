@@ -11,15 +11,16 @@ from itertools import islice
 
 from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference, legal_references
-from areopage.gate.digits import DigitIndex, around, key_of
+from areopage.gate.digits import MOST_PLACES, DigitIndex, around, key_of
 from areopage.gate.figure_context import Spot
-from areopage.gate.stated import AFTER, BEFORE, BEFORE_LEGAL, NUMBER_WORDS, Counted, figures_of, says
+from areopage.gate.stated import AFTER, BEFORE, BEFORE_LEGAL, DIGITS, NUMBER_WORDS, Counted, figures_of, says
 from areopage.gate.tokens import stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
 MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
-MOST_SPOTS = 50  # of one claim
+GROUPED = 1_000  # from which on a number may be written in groups
+MOST_SPOTS = 12  # of one claim
 BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
 BESIDE = 40  # characters on each side of a number in which what it counts may stand
 # What must stand near the digits of a figure of its kind.
@@ -31,7 +32,7 @@ CUES = {
 }
 # A duration may be told in another unit: weeks or years for days or months.
 FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
-UNIT_WORDS = {
+UNIT_WORDS: dict[str, dict[int, tuple[str, ...]]] = {
     "day": {1: ("jour", "day"), 7: ("semaine", "week")},
     "month": {1: ("mois", "month"), 3: ("trimestre", "quarter"), 12: ("année", "annee", " ans", "year")},
     "minute": {1: ("min",), 60: ("heure", "hour")},
@@ -70,6 +71,10 @@ class Places:
 
     def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
         """Where a number stands, in digits or as a word; and whether the first of these places has what is counted beside it."""
+        for number, text in enumerate(self._texts):
+            start = text.find(stated.text)
+            if start >= 0 and _whole(text, start, start + len(stated.text), dated=True):
+                return [(number, start, start + len(stated.text))], True
         found: list[Spot] = []
         for number, start, end in self._numbers(stated.value):
             text = self._texts[number]
@@ -94,8 +99,9 @@ class Places:
     def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
         before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
         cues = CUES[stated.kind] if isinstance(stated, Figure) else ("",)
+        years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
-            for number, begin, stop in self._digits().places(key):
+            for number, begin, stop in self._runs(key) if years else self._digits().places(key):
                 if self._left <= 0:
                     return
                 text = self._texts[number]
@@ -137,13 +143,25 @@ class Places:
 
     def _numbers(self, value: int) -> Iterator[Spot]:
         """Where a whole number stands."""
-        for number, start, end in self._digits().places(key_of(str(value))):
+        digits = str(value)
+        for number, start, end in self._runs(digits) if value < GROUPED else self._digits().places(key_of(digits)):
             if self._left <= 0:
                 return
             self._left -= 1
-            if re.sub("[^0-9]", "", self._texts[number][start:end]) == str(value):
+            text = self._texts[number]
+            if "".join(DIGITS.findall(text[start:end])) == digits and _whole(text, start, end, dated=True):
                 yield number, start, end
         yield from self._words(value)
+
+    def _runs(self, digits: str) -> Iterator[Spot]:
+        """Where digits stand together; quicker than an index of all digits where these are never parted."""
+        for number, text in enumerate(self._texts):
+            start = text.find(digits)
+            for _ in range(MOST_PLACES):
+                if start < 0:
+                    break
+                yield number, start, start + len(digits)
+                start = text.find(digits, start + 1)
 
     def _digits(self) -> DigitIndex:
         if self._index is None:
@@ -155,7 +173,10 @@ def _found(stated: Figure | Reference, window: str) -> tuple[int, int] | None:
     """Where a window holds what is stated."""
     if isinstance(stated, Figure):
         days = isinstance(stated.value, str) and stated.value.startswith("--")
-        return next(((figure.start, figure.end) for figure in figures_of(window, days=days) if says(figure, stated)), None)
+        return next(
+            ((figure.start, figure.end) for figure in figures_of(window, days=days, kind=stated.kind) if says(figure, stated)),
+            None,
+        )
     named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
     place = next(((reference.start, reference.end) for reference in named), None)
     return place or _numbered(stated.normalised.split()[-1], window)
@@ -175,7 +196,7 @@ def _keys(stated: Figure | Reference) -> list[str]:
         digits = re.search("[0-9]+", stated.normalised)
         return [key_of(digits.group())] if digits else ["1"]
     if isinstance(stated.value, str):
-        return [key_of(stated.value[-2:] if stated.value.startswith("--") else stated.value[:4])]
+        return [key_of(stated.value[-2:]) if stated.value.startswith("--") else stated.value[:4]]
     factors = FACTORS.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
     # 90 minutes may be 1.5 hours.
     values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]

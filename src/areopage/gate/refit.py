@@ -13,7 +13,6 @@ from areopage.gate.labelled import Labelled
 from areopage.gate.statement import fingerprint_of
 from areopage.gate.tuning import split
 
-
 FITTED = "fitted answers"
 """Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
 

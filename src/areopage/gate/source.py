@@ -1,6 +1,5 @@
 """The documents of an answer, indexed once for the words that the answer uses. Linear in the documents."""
 
-import itertools
 from collections.abc import Iterator, Sequence, Set
 
 from areopage.cases.records import Document
@@ -17,8 +16,7 @@ class Source:
 
     Attributes:
         stems: the stems of all documents.
-        pairs: of the stems that follow each other in a sentence of the answer, those that do so in a document, words that mean
-            nothing alone left out.
+        pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
 
     def __init__(self, documents: Sequence[Document], answer: Sequence[Sequence[str]]) -> None:
@@ -27,37 +25,41 @@ class Source:
         """
         self.documents = documents
         wanted = frozenset(root for roots in answer for root in roots)
-        wanted_pairs = frozenset(pair for roots in answer for pair in itertools.pairwise(roots))
         self.pairs: set[tuple[str, str]] = set()
         self._places: dict[str, list[int]] = {}
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         stems: set[str] = set()
         for index, document in enumerate(documents):
-            words = self._read(index, document.text, wanted)
+            stems.update(self._read(index, document.text, wanted))
             if document.title:
-                words += map(stem, parted(document.title).split())
-            filled = list(filter(None, words))
-            stems.update(filled)
-            self.pairs |= wanted_pairs.intersection(itertools.pairwise(filled))
+                stems.update(filter(None, map(stem, parted(document.title).split())))
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
         self.stems: Set[str] = stems
 
     def _read(self, index: int, text: str, wanted: frozenset[str]) -> list[str]:
-        """The stems of a document's words in order; notes in which stretches the wanted ones stand."""
+        """The stems of a document's words in order; notes in which stretches the wanted ones stand, and which are neighbours."""
         found: list[str] = []
-        clean, known, stretches = parted(text), self._places, self._stretches
+        ends: list[int] = []
+        clean = parted(text)
+        first = len(self._stretches)
         for start, end in _cuts(clean):
-            words = list(map(stem, clean[start:end].split()))
-            found += words
-            number = len(stretches)
-            for word in wanted.intersection(words):
-                places = known.get(word)
-                if places is None:
-                    known[word] = [number]
-                elif len(places) < MOST_PLACES:
-                    places.append(number)
-            stretches.append((index, start, end))
+            found += filter(None, map(stem, clean[start:end].split()))
+            ends.append(len(found))
+            self._stretches.append((index, start, end))
+        known, pairs = self._places, self.pairs
+        number, before, last = 0, -2, ""
+        for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
+            while at >= ends[number]:
+                number += 1
+            if before == at - 1:
+                pairs.add((last, root))
+            before, last = at, root
+            places = known.get(root)
+            if places is None:
+                known[root] = [first + number]
+            elif places[-1] != first + number and len(places) < MOST_PLACES:
+                places.append(first + number)
         return found
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:

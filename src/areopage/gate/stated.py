@@ -3,13 +3,14 @@
 The exact extractors of `areopage.evidence` are slow: they read the answer around its digits and number words alone.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.evidence.figures import Figure, figures, supports
+from areopage.evidence.figures import Figure, FigureKind, figures, supports
 from areopage.evidence.references import Reference, legal_references
 from areopage.gate.digits import around
 from areopage.gate.tokens import is_light, stem
@@ -69,10 +70,10 @@ DAY = re.compile(
 )
 COUNTED = "|".join(sorted(COUNTING, key=len, reverse=True))
 # No word and no other group of the same number (1 200) stands before.
-THINGS = re.compile(
-    rf"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])(?P<number>[0-9]{{1,6}}|{COUNTED})[ \u00a0\u202f](?P<noun>[^\W\d_]{{3,30}})",
-    re.IGNORECASE,
-)
+_BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
+_NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
+THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
+THING_IN_WORDS = re.compile(rf"{_BEFORE_THINGS}(?P<number>{COUNTED}){_NOUN}", re.IGNORECASE)
 
 
 class Counted(Struct, frozen=True, kw_only=True):
@@ -101,13 +102,15 @@ def stated_in(response: str) -> list[Stated]:
         for reference in legal_references(response[start:end]):
             found.append(replace(reference, start=reference.start + start, end=reference.end + start))
     taken = [(one.start, one.end) for one in found]
-    found += [one for one in _things(response) if not any(start < one.end and one.start < end for start, end in taken)]
+    found += [one for one in _things(response, low) if not any(start < one.end and one.start < end for start, end in taken)]
     return sorted(found, key=lambda one: (one.start, one.end))
 
 
-def figures_of(window: str, *, days: bool) -> list[Figure]:
+def figures_of(window: str, *, days: bool, kind: FigureKind | None = None) -> list[Figure]:
     """The figures of a piece of a text: those of `areopage.evidence`, years before 1900, and `days` without a year (--01-15)."""
-    found = list(figures(window))
+    found = list(figures(window, kind))
+    if kind is not None and kind != "date":
+        return found
     if EARLY.search(window):
         for match in EARLY_YEAR.finditer(window):
             start, end = match.span("year")
@@ -127,9 +130,13 @@ def says(held: Figure, claimed: Figure) -> bool:
     return supports(held, claimed)
 
 
-def _things(response: str) -> Iterator[Counted]:
+def _things(response: str, low: str) -> Iterator[Counted]:
     """The numbers of things; what is counted must be a word that says something."""
-    for match in THINGS.finditer(response):
+    matches: list[Iterator[re.Match[str]]] = [THINGS.finditer(response)]
+    for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(response) else ():
+        spots = (match.start() for match in re.finditer(word, low))
+        matches.append(found for spot in spots if (found := THING_IN_WORDS.match(response, spot)))
+    for match in itertools.chain.from_iterable(matches):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower():
             number = match["number"].lower()

@@ -96,8 +96,10 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 def upgrade(engine: Engine) -> None:
     """Run the migrations that are missing, all or none; two processes at once take turns."""
     place = shown(engine.url)
-    if revision_of(engine) == REVISION:
+    found = revision_of(engine)
+    if found == REVISION:
         return
+    refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
         raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): name another one")
     from alembic import command
@@ -106,8 +108,7 @@ def upgrade(engine: Engine) -> None:
 
     with migration_turn(engine) as connection:
         found = revision_of(engine)
-        if found is not None and found > REVISION:
-            raise StorageError(f"{place} was made by a newer areopage (revision {found}): update areopage")
+        refuse_newer(place, found)
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         config.attributes["connection"] = connection
@@ -115,6 +116,16 @@ def upgrade(engine: Engine) -> None:
             command.upgrade(config, "head")
         except CommandError:
             raise StorageError(f"{place} is not a ledger: it is at a revision {found!r} that areopage never had") from None
+
+
+def refuse_newer(place: str, revision: str | None) -> None:
+    """Refuse a ledger that a later version of the program made.
+
+    Raises:
+        StorageError: it did.
+    """
+    if revision is not None and revision > REVISION:
+        raise StorageError(f"{place} was made by a newer areopage (revision {revision}): update areopage")
 
 
 def strangers(engine: Engine) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
@@ -88,6 +89,14 @@ class Exchanges:
             if len(found) < PORTION:
                 return
             last = found[-1].number
+
+    def each_labelled(self, filter: ExchangeFilter) -> Iterator[tuple[Exchange, Sequence[GroundingLabel]]]:
+        """The same, each with its labels: see `labels`."""
+        found = self.each(filter)
+        while portion := tuple(islice(found, PORTION)):
+            labels = self.labels([one.id for one in portion])
+            for one in portion:
+                yield one, labels.get(one.id, ())
 
     def count(self, filter: ExchangeFilter) -> int:
         """How many there are, for whoever shows how far `each` has come."""

@@ -138,7 +138,7 @@ class EmbeddedModel:
             # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
             demanded = {} if schema is None else {"grammar": schema_grammar(schema)}
             self._server.handle_chat_completions(request | demanded, take)
-        except (ValueError, RuntimeError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:  # TypeError: text that is no UTF-8, where orjson is installed
             raise CallRejected(f"{self.reference}: {error}", status=400) from error
         seconds = time.monotonic() - started
         if seconds > limit:

@@ -3,21 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from areopage.errors import ConfigError
 from areopage.suites.config import BotSection
-from areopage.suites.loader import schema_fault
-from areopage.yaml_document import YamlDocument, read_yaml
+from areopage.suites.config_file import ConfigFile, Count, Seconds, Share, checked_section
+from areopage.yaml_document import read_yaml
 
 CONFIG_FILE = "monitor.yml"
 CONFIG_VARIABLE = "AREOPAGE_MONITOR"
-DEFAULT_LEDGER = "outputs/ledger.db"
-
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def form_of(value: object) -> str | None:
@@ -216,24 +209,10 @@ class MonitorSection(Section):
     server: ServerSection = ServerSection()
 
 
-class MonitorConfig(Struct, frozen=True, kw_only=True):
-    """A monitor's configuration, the folder that its relative paths start from, and the file that it was read from, if any."""
+class MonitorConfig(ConfigFile[MonitorSection], frozen=True, kw_only=True):
+    """A monitor's configuration."""
 
-    section: MonitorSection
-    folder: Path
-    document: YamlDocument | None = None
-
-    def fault(self, message: str, *keys: str) -> ConfigError:
-        """A mistake at a key: with its file and line where it was read from one."""
-        if self.document is not None:
-            return self.document.error(message, *keys)
-        return ConfigError(message, path=self.folder / CONFIG_FILE, key=".".join(keys))
-
-    @property
-    def ledger(self) -> str:
-        """The ledger's place: a URL, or a file whose path is absolute."""
-        named = self.section.ledger or DEFAULT_LEDGER
-        return named if "://" in named else str(self.path(named))
+    FILE = CONFIG_FILE
 
     @property
     def spool(self) -> Path:
@@ -249,10 +228,6 @@ class MonitorConfig(Struct, frozen=True, kw_only=True):
         folder = self.path(named)
         return str(folder) if folder.is_dir() or "/" in named else named
 
-    def path(self, text: str) -> Path:
-        """A path of the file, from its folder."""
-        return (self.folder / Path(text).expanduser()).resolve()
-
 
 def load_monitor_config(path: Path) -> MonitorConfig:
     """Read a `monitor.yml`; one without any key means the defaults.
@@ -261,21 +236,9 @@ def load_monitor_config(path: Path) -> MonitorConfig:
         ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
     """
     document = read_yaml(path, may_be_empty=True)
-    return MonitorConfig(section=parse_section(document), folder=path.resolve().parent, document=document)
+    return MonitorConfig(section=checked_section(document, MonitorSection), folder=path.resolve().parent, document=document)
 
 
 def default_config(folder: Path) -> MonitorConfig:
     """What holds where there is no file."""
     return MonitorConfig(section=MonitorSection(), folder=folder.resolve())
-
-
-def parse_section(document: YamlDocument) -> MonitorSection:
-    """Check a document against the schema.
-
-    Raises:
-        ConfigError: the first mistake, at its line.
-    """
-    try:
-        return MonitorSection.model_validate(document.data)
-    except ValidationError as error:
-        raise schema_fault(document, error.errors(include_url=False)[0], MonitorSection) from None

@@ -13,7 +13,7 @@ from areopage.evidence.plain import plain
 from areopage.evidence.sentences import sentences
 from areopage.rag.reading import Part, SourceText
 
-VERSION = 1  # of the way texts are cut; part of what tells an unchanged file
+VERSION = 2  # of the way texts are cut; part of what tells an unchanged file
 SHORTEST_MARK = 4  # characters of the hash in an id
 LONGEST_STEM = 32
 OWN_ID = re.compile(r"[\w.:/#@+-]{1,64}")
@@ -23,6 +23,8 @@ ARTICLE = re.compile(
     r"(?:[LRDA]\.?[ \t\u00a0*]{0,2})?(?:\d|(?:[Pp]remier|PREMIER|[Uu]nique|UNIQUE|[IVXLC]{1,7})\b)"
 )
 LONGEST_HEADING = 120
+# What stands before an article and is no text of its own: the head of a page, the title of a section.
+LEAD = re.compile(r"[^\n]{0,80}[^\n.;:!?»”)]\s*")
 _SPACES = re.compile(r"[ \t\u00a0\u202f]{2,}")
 _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
 
@@ -111,10 +113,12 @@ def _pieces(parts: tuple[Part, ...], cutting: Cutting) -> Iterator[tuple[str, Pa
             article = ""
         text = _BREAKS.sub("\n\n", _SPACES.sub(" ", part.text.replace("\r\n", "\n").replace("\r", "\n")))
         starts = [match.start() for match in ARTICLE.finditer(text)]
-        for place, (start, end) in enumerate(zip([0, *starts], [*starts, len(text)], strict=True)):
+        led = bool(starts) and LEAD.fullmatch(text[: starts[0]].lstrip()) is not None
+        cuts = [0, *starts[led:]]
+        for place, (start, end) in enumerate(zip(cuts, [*cuts[1:], len(text)], strict=True)):
             body = text[start:end]
-            if place:
-                line = body.lstrip().partition("\n")[0].strip(' \t*_>«"“»”')
+            if place or led:
+                line = text[starts[place - (not led)] :].lstrip().partition("\n")[0].strip(' \t*_>«"“»”')
                 article = line if len(line) <= LONGEST_HEADING else ""
             headings = (*part.headings, article) if article and article not in part.headings else part.headings
             for piece in _filled(_units(body, cutting), cutting):

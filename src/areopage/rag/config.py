@@ -3,20 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from areopage.errors import ConfigError
-from areopage.suites.loader import schema_fault
-from areopage.yaml_document import YamlDocument, read_yaml
+from areopage.suites.config_file import ConfigFile, Count, Seconds, Share, checked_section
+from areopage.yaml_document import read_yaml
 
 CONFIG_FILE = "rag.yml"
 CONFIG_VARIABLE = "AREOPAGE_RAG"
-DEFAULT_LEDGER = "outputs/ledger.db"
-
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
@@ -150,34 +143,16 @@ class RagSection(Section):
     traces: TracesSection = TracesSection()
 
 
-class RagConfig(Struct, frozen=True, kw_only=True):
-    """A pipeline's configuration, the folder that its relative paths start from, and the file that it was read from, if any."""
+class RagConfig(ConfigFile[RagSection], frozen=True, kw_only=True):
+    """A pipeline's configuration."""
 
-    section: RagSection
-    folder: Path
-    document: YamlDocument | None = None
-
-    def fault(self, message: str, *keys: str) -> ConfigError:
-        """A mistake at a key: with its file and line where it was read from one."""
-        if self.document is not None:
-            return self.document.error(message, *keys)
-        return ConfigError(message, path=self.folder / CONFIG_FILE, key=".".join(keys))
-
-    @property
-    def ledger(self) -> str:
-        """The ledger's place: a URL, or a file whose path is absolute."""
-        named = self.section.ledger or DEFAULT_LEDGER
-        return named if "://" in named else str(self.path(named))
+    FILE = CONFIG_FILE
 
     @property
     def gate(self) -> str:
         """The gate's configuration: a bundled profile's name, or the path of a file."""
         named = self.section.gate.config
         return named if named in ("default", "v1_1") else str(self.path(named))
-
-    def path(self, text: str) -> Path:
-        """A path of the file, from its folder."""
-        return (self.folder / Path(text).expanduser()).resolve()
 
 
 def load_rag_config(path: Path) -> RagConfig:
@@ -187,11 +162,7 @@ def load_rag_config(path: Path) -> RagConfig:
         ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
     """
     document = read_yaml(path, may_be_empty=True)
-    try:
-        section = RagSection.model_validate(document.data)
-    except ValidationError as error:
-        raise schema_fault(document, error.errors(include_url=False)[0], RagSection) from None
-    return RagConfig(section=section, folder=path.resolve().parent, document=document)
+    return RagConfig(section=checked_section(document, RagSection), folder=path.resolve().parent, document=document)
 
 
 def default_rag_config(folder: Path) -> RagConfig:

@@ -164,7 +164,7 @@ class Ingestion:
         stale = dict(held)
         seen: set[str] = set()
         last: Chunk | None = None
-        read = 0
+        read, unread = 0, len(self._unread)
         for chunk in self._chunks(file, key):
             read += len(chunk.text)
             self._tell(min(read, file.size))
@@ -177,7 +177,9 @@ class Ingestion:
         if last is None:
             self._unread.append(Unread(file=file.name, reason="holds no text"))
         else:
-            await self._add(last, key, stale, recipe=recipe, chunks=len(seen))
+            # Not sealed where a part of it could not be read: every run is to tell so.
+            whole = len(self._unread) == unread
+            await self._add(last, key, stale, recipe=recipe if whole else "", chunks=len(seen) if whole else 0)
         self._points.remove(stale)
 
     async def _add(self, chunk: Chunk, key: str, stale: dict[str, Held], *, recipe: str = "", chunks: int = 0) -> None:

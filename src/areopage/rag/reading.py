@@ -15,6 +15,7 @@ from areopage.cases.text_encoding import find_encoding, refuse_binary
 from areopage.errors import DatasetError
 
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
+LARGEST_METADATA = 20_000  # bytes: each chunk carries it
 LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
 TEXT, MARKDOWN, HTML, PDF, ROWS = "text", "markdown", "html", "pdf", "rows"
 KINDS = {
@@ -174,6 +175,10 @@ def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
         id, title, source = (_written(values.pop(name, "")) for name in (fields.id, fields.title, fields.source))
         inner = values.pop(fields.metadata, {})
         metadata = {**values, **inner} if isinstance(inner, dict) else {**values, fields.metadata: inner}
+        if len(msgspec.json.encode(metadata)) > LARGEST_METADATA:
+            reason = f"what it holds beside its text is larger than {LARGEST_METADATA:,} bytes: leave fields out"
+            yield Unread(file=file.name, row=row.number, reason=reason)
+            continue
         item = id or f"row {row.number}"
         yield SourceText(parts=(Part(text=text),), id=id, title=title, source=source, item=item, metadata=metadata)
 

@@ -12,7 +12,7 @@ from areopage.rag.reading import Found, Part, SourceText
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-LONGEST_FRONT = 100_000  # characters
+LONGEST_FRONT = 20_000  # characters: each chunk carries it
 
 
 def read_markdown(text: str, file: Found) -> SourceText:
@@ -34,7 +34,11 @@ def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
     if found is None:
         return {}, text
     try:
-        data = yaml.safe_load(found[1] or "")
+        front = found[1] or ""
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front, yaml.SafeLoader)):
+            # a few lines of aliases of aliases stand for millions of values
+            raise DatasetError(f"{file.path}: the front matter has aliases (*name): write the values out")
+        data = yaml.safe_load(front)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DatasetError(f"{file.path}: the front matter is not YAML ({reason})") from None

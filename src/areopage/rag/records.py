@@ -9,6 +9,9 @@ from areopage.gate.records import Decision, GateVerdict
 from areopage.ledger.gate_records import Mode
 
 
+MOST_QUESTION = 20_000  # characters
+
+
 class ChatQuestion(Struct, frozen=True, kw_only=True):
     """A question. "" and () take the configuration's values; `no_cache` neither reads nor writes the cache."""
 

@@ -33,7 +33,7 @@ from areopage.rag.outcomes import (
     outcome_of,
     repeated,
 )
-from areopage.rag.records import ChatAnswer, ChatQuestion, Generator, Retriever
+from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
 from areopage.rag.state import RagState
 from areopage.rag.texts import texts_of
 from areopage.rag.traces import Traces
@@ -102,7 +102,7 @@ class RagService:
         Where the caller does not wait to the end, what is under way is finished and noted all the same: it is paid for.
 
         Raises:
-            SubmissionError: the question is empty.
+            SubmissionError: the question is empty or too long.
             UserError: unknown collection, or a store that cannot be reached.
             CallError: the model did not answer.
         """
@@ -178,10 +178,12 @@ class RagService:
         """The question with everything filled in.
 
         Raises:
-            SubmissionError: it is empty.
+            SubmissionError: it is empty, or too long.
         """
         if not question.question.strip():
             raise SubmissionError("the question is empty: write one")
+        if len(question.question) > MOST_QUESTION:
+            raise SubmissionError(f"the question is longer than {MOST_QUESTION:,} characters: shorten it")
         section = self._config.section
         return Asked(
             id=uuid.uuid4().hex,

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -16,7 +15,6 @@ from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabe
 from areopage.ledger.store import Ledger
 from areopage.ledger.stored_exchange import reduced_exchange
 
-PORTION = 200
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)
 
@@ -41,14 +39,9 @@ def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int
     Args:
         policy, max_chars: what leaves the ledger of each text; see `stored_text`.
     """
-    store = Exchanges(ledger)
-    stream = store.each(selection.filter)
-    while portion := list(islice(stream, PORTION)):
-        labels = store.labels([one.id for one in portion])
-        for exchange in portion:
-            given = labels.get(exchange.id, ())
-            if not exchange.erased and is_wanted(exchange, given, selection):
-                yield dataset_row(exchange, given, policy, max_chars)
+    for exchange, labels in Exchanges(ledger).each_labelled(selection.filter):
+        if not exchange.erased and is_wanted(exchange, labels, selection):
+            yield dataset_row(exchange, labels, policy, max_chars)
 
 
 def is_wanted(exchange: Exchange, labels: Sequence[GroundingLabel], selection: Selection) -> bool:

@@ -10,14 +10,15 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from areopage.errors import ConfigError, StorageError
 from areopage.gate.claims import ClaimKind
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding import GroundingModel, model_of
-from areopage.suites.loader import BUNDLED, schema_fault
+from areopage.suites.config_file import Count, Share, checked_section
+from areopage.suites.loader import BUNDLED
 from areopage.yaml_document import YamlDocument, read_yaml
 
 CONFIG_FILE = "gate.yml"
@@ -25,9 +26,6 @@ WEIGHTS_FILE = "grounding.json"
 SHIPPED = BUNDLED / "rag_grounding"
 SHIPPED_WEIGHTS = "default"
 MAX_WEIGHTS_BYTES = 64_000_000
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
 
 
 class Section(BaseModel):
@@ -82,10 +80,7 @@ def load_gate_config(place: str | Path | None = None) -> GateConfig:
         return GateConfig(profile="v1_1")
     path = SHIPPED if place in (None, "default") else Path(place or "").expanduser()
     document = read_yaml(path / CONFIG_FILE if path.is_dir() else path, may_be_empty=True)
-    try:
-        section = GateSection.model_validate(document.data)
-    except ValidationError as error:
-        raise schema_fault(document, error.errors(include_url=False)[0], GateSection) from None
+    section = checked_section(document, GateSection)
     bounds = section.thresholds
     if bounds.deliver > bounds.hold:
         message = f"must not be over hold: deliver is {bounds.deliver}, hold is {bounds.hold}"

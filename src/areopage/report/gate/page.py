@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import islice
 
 from msgspec import Struct
 
@@ -15,7 +14,6 @@ from areopage.monitor.storage import Policy, stored_text
 from areopage.report.gate.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.wording import explain
 
-PORTION = 200
 MOST_NAMES = 12  # collections, sources or languages that a table shows
 MOST_REASONS = 8  # of one answer
 CUT = "…"
@@ -75,19 +73,14 @@ def gather(
 
     Args:
         language: "fr" or "en".
-        moved: told how many answers were read after each portion.
+        moved: told how many answers were read after each.
 
     Raises:
         StorageError: the ledger cannot be read.
     """
-    exchanges = Exchanges(ledger)
-    counts, read = GateCounts(), 0
-    rows = exchanges.each(scope)
-    while portion := list(islice(rows, PORTION)):
-        labels = exchanges.labels([one.id for one in portion])
-        for exchange in portion:
-            counts.take(exchange, labels.get(exchange.id, ()))
-        read += len(portion)
+    counts = GateCounts()
+    for read, (exchange, labels) in enumerate(Exchanges(ledger).each_labelled(scope), 1):
+        counts.take(exchange, labels)
         moved(read)
     figures = counts.figures()
     return GateReport(

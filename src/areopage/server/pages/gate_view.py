@@ -21,7 +21,11 @@ DOUBT = 0.5
 
 
 class SentenceView(Struct, frozen=True, kw_only=True):
-    """A sentence of the answer. `number` counts from 1; `reasons` are sentences in the reader's language."""
+    """A sentence of the answer. `number` counts from 1; `reasons` are sentences in the reader's language.
+
+    `p_unsupported` is None also where a rule decided against a sentence that the model takes for supported: both side by side
+    would read as a contradiction, and the reason tells what decided.
+    """
 
     number: int
     text: str
@@ -79,7 +83,7 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
             number=index + 1,
             text=one.text,
             standing=standing_of(one, index, decision),
-            p_unsupported=one.p_unsupported,
+            p_unsupported=shown_risk(one, standing_of(one, index, decision)),
             document=one.document,
             reasons=tuple(text for reason, text in told if reason.sentence == index),
         )
@@ -115,6 +119,12 @@ def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Stan
     if about or index in decision.doubtful or (sentence.claim and (sentence.p_unsupported or 0.0) >= DOUBT):
         return "doubtful"
     return "supported" if sentence.claim else "none"
+
+
+def shown_risk(sentence: SentenceCheck, standing: Standing) -> float | None:
+    """The probability to show of a sentence; see `SentenceView`."""
+    risk = sentence.p_unsupported
+    return None if standing == "unsupported" and risk is not None and risk < DOUBT else risk
 
 
 def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[SentenceView]) -> tuple[Piece, ...]:
