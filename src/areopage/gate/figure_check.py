@@ -60,10 +60,12 @@ class _Check:
         if home is not None:
             return self._told(stated, "supported", home)
         self._unjudged -= 1
-        spots = list(dict.fromkeys([*spots, *self._places.valued(stated)]))
-        if self._beyond(spots):
-            return self._told(stated, "supported", spots[0])
         judged = self._surroundings.judge(stated, spots)
+        others = [spot for spot in self._places.valued(stated) if spot not in spots] if judged.misplaced else []
+        if self._beyond(others):
+            return self._told(stated, "supported", spots[0])
+        if others:
+            judged = self._surroundings.judge(stated, [*spots, *others])
         return self._told(stated, "elsewhere" if judged.misplaced else "supported", judged.best, judged.rival)
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
