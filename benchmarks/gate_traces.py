@@ -17,9 +17,9 @@ from pathlib import Path
 
 from areopage.cases.records import Document
 from areopage.ledger.gate_records import Exchange
-from areopage.rag.append_file import AppendFile, rotated
 from areopage.rag.config import TracesSection
-from areopage.rag.traces import Traces
+from areopage.rag.logs.append_file import AppendFile, rotated
+from areopage.rag.logs.traces import Traces
 
 LINE = b'{"fill":"%s"}\n' % (b"x" * 587)
 

@@ -21,13 +21,13 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
+from areopage.rag.answering.graph import build_graph, run_graph
+from areopage.rag.answering.nodes import Nodes
+from areopage.rag.answering.state import RagState
+from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig, RagSection
-from areopage.rag.graph import build_graph, run_graph
-from areopage.rag.nodes import Nodes
 from areopage.rag.records import ChatQuestion, Generated
 from areopage.rag.service import RagService
-from areopage.rag.state import RagState
-from areopage.rag.texts import texts_of
 from areopage.suites.gate import load_gate
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"

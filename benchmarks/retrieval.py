@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client.http.models import PointStruct
 
-from areopage.rag.collection import VectorStore, open_store
-from areopage.rag.collection_records import CollectionRecord, CollectionState, at
 from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
-from areopage.rag.embedding import Embedder, EmbedderIdentity, open_embedder
-from areopage.rag.ingest import Ingestion
-from areopage.rag.retriever import CANDIDATES, QdrantRetriever
-from areopage.rag.similarity import Background, coverages, relevance
+from areopage.rag.ingestion.ingest import Ingestion
+from areopage.rag.retrieval.collection import VectorStore, open_store
+from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, at
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, open_embedder
+from areopage.rag.retrieval.retriever import CANDIDATES, QdrantRetriever
+from areopage.rag.retrieval.similarity import Background, coverages, relevance
 
 Numbers = NDArray[np.float64]
 TOP = 5

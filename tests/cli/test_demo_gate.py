@@ -8,7 +8,7 @@ import pytest
 
 from areopage.rag.config import load_rag_config
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
-from areopage.rag.reading import RowFields, SourceText, find_files, read_documents
+from areopage.rag.ingestion.reading import RowFields, SourceText, find_files, read_documents
 from areopage.suites.gate import load_gate
 from servers.command import main
 from servers.fake_embedder import WordEmbedder
@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) ->
     """An empty folder, a model on loopback, and an embedder that is quick."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.cli.demo_gate", "areopage.rag.retriever"):
+    for module in ("areopage.cli.demo_gate", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     return tmp_path
 

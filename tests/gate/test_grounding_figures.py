@@ -102,3 +102,66 @@ def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert len(claims) == 3_000
     assert not any(claim.supported for claim in claims)
     assert len(read) <= MOST_WINDOWS + 1  # the answer is one window
+
+
+LEASE = (
+    "Le bail prend effet 30 jours après sa signature. Le dépôt de garantie est de 900 €.\n"
+    "Autre matière : la réclamation du locataire se fait dans les 22 jours. Le plafond des virements est de 20 000 €."
+)
+
+
+def states(response: str, document: str = LEASE, prompt: str = "") -> list[tuple[str, str, str | None]]:
+    claims = check_claims(prompt, response, (Document(id="x", text=document),))
+    return [(claim.kind, claim.state, claim.instead and claim.instead.text) for claim in claims]
+
+
+def test_a_figure_of_another_matter_is_misplaced_and_the_right_one_is_named() -> None:
+    assert states("Le bail prend effet 22 jours après sa signature.") == [("duration", "elsewhere", "30 jours")]
+    assert states("Le dépôt de garantie est de 20 000 €.") == [("amount", "elsewhere", "900 €")]
+
+
+def test_a_figure_in_its_place_is_supported_whatever_else_the_documents_hold() -> None:
+    assert states("Le bail prend effet 30 jours après sa signature.") == [("duration", "supported", None)]
+    assert states("Le locataire réclame dans les 22 jours.") == [("duration", "supported", None)]
+    assert states("Le dépôt de garantie s'élève à 900 €.") == [("amount", "supported", None)]
+
+
+def test_the_questions_words_place_a_short_answers_figure() -> None:
+    asked = "Combien de jours après la signature le bail prend-il effet ?"
+    assert states("22 jours.", prompt=asked) == [("duration", "elsewhere", "30 jours")]
+    assert states("30 jours.", prompt=asked) == [("duration", "supported", None)]
+
+
+def test_a_figure_that_the_question_holds_is_never_misplaced() -> None:
+    assert states("Le bail prend effet 22 jours après sa signature.", prompt="Et 22 jours ?") == [("duration", "supported", None)]
+
+
+@pytest.mark.parametrize(
+    ("response", "document", "state"),
+    [
+        ("Le 15 janvier, le bail finit.", "Le bail finit le 15 janvier 2025.", "supported"),
+        ("It ends on January 15.", "It ends on Jan 15.", "supported"),
+        ("Le 16 janvier, le bail finit.", "Le bail finit le 15 janvier 2025.", "missing"),
+        ("You may 15 times.", "Nothing.", ""),
+    ],
+)
+def test_a_day_without_its_year_is_a_date(response: str, document: str, state: str) -> None:
+    assert [one[1] for one in states(response, document)] == ([state] if state else [])
+
+
+@pytest.mark.parametrize(
+    ("response", "document", "state"),
+    [
+        ("L'acte exige 3 témoins.", "Il faut trois témoins.", "supported"),
+        ("It takes two witnesses.", "2 witnesses are needed.", "supported"),
+        ("L'acte exige 3 témoins.", "Il faut 2 témoins.", "missing"),
+        ("L'acte exige 3 témoins.", "Il a 3 pages.", "elsewhere"),
+        ("Environ 1 200 habitants.", "Elle compte 200 chats.", ""),
+    ],
+)
+def test_a_number_of_things_is_a_quantity(response: str, document: str, state: str) -> None:
+    assert [one[:2] for one in states(response, document)] == ([("quantity", state)] if state else [])
+
+
+def test_the_unit_of_a_duration_may_stand_apart() -> None:
+    assert states("It rains on 56 days a year.", "The number of days with rain is 56.") == [("duration", "supported", None)]

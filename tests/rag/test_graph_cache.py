@@ -14,7 +14,7 @@ from areopage.gate.records import GateVerdict
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.store import Ledger
-from areopage.rag.answer_cache import AnswerCache, CachedAnswer, CacheKeys
+from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer, CacheKeys
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from servers.rag_parts import (
     DOCUMENTS,

@@ -12,7 +12,7 @@ from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
 from areopage.ledger.store import Ledger
-from areopage.rag.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
+from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.suites.gate import load_gate_config
 from servers.fake_llm import FakeServer

@@ -19,9 +19,9 @@ from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.ledger.people import ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.rag.config import TracesSection
-from areopage.rag.import_logs import Imported, import_logs
-from areopage.rag.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.traces import Traces
+from areopage.rag.logs.import_logs import Imported, import_logs
+from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
+from areopage.rag.logs.traces import Traces
 from servers.made_exchanges import delivered_exchange, held_exchange
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"
@@ -192,7 +192,7 @@ def test_lines_that_cannot_be_used_are_rejected_with_their_reason_and_the_others
 
 
 def test_a_line_longer_than_any_record_is_passed_over(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.rag.log_files.MAX_RECORD", 1000)
+    monkeypatch.setattr("areopage.rag.logs.log_files.MAX_RECORD", 1000)
     bench.write("metrics.jsonl", figures(question="x" * 5000), figures())
     found = bench.take()
     assert (found.added, [row.reason for row in bench.rejected]) == (1, ["longer than 1,000 bytes"])

@@ -12,10 +12,10 @@ from qdrant_client.http.models import Distance, PointStruct, VectorParams
 
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, StorageError, UnknownCollection
-from areopage.rag.collection import VectorStore, open_store
 from areopage.rag.config import FieldsSection, RagConfig, RagSection, RetrievalSection, VectorStoreSection
-from areopage.rag.ingest import Ingestion, IngestReport
-from areopage.rag.retriever import QdrantRetriever
+from areopage.rag.ingestion.ingest import Ingestion, IngestReport
+from areopage.rag.retrieval.collection import VectorStore, open_store
+from areopage.rag.retrieval.retriever import QdrantRetriever
 from servers.fake_embedder import DIMENSION, WordEmbedder, vectors_of
 from servers.fake_qdrant import FakeQdrant
 

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.rag.config import EmbeddingSection, RagConfig, RagSection
-from areopage.rag.embedding import EmbedderIdentity, open_embedder
+from areopage.rag.retrieval.embedding import EmbedderIdentity, open_embedder
 from servers.fake_embedder import DIMENSION, EmbeddingServer
 
 
@@ -47,7 +47,12 @@ def test_e5_models_behind_an_endpoint_get_their_prefixes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"), [({"short": True}, "2 texts were sent, and 1 vectors"), ({"api_key": "other"}, "bad key")]
+    ("fault", "says"),
+    [
+        ({"short": True}, "2 texts were sent, and 1 vectors"),
+        ({"api_key": "other"}, "bad key"),
+        ({"scale": 0.0}, "all zeros"),
+    ],
 )
 def test_a_server_that_answers_wrongly_is_one_line(fault: dict[str, object], says: str) -> None:
     async def embed(url: str) -> None:

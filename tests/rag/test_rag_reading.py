@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import DatasetError
-from areopage.rag.reading import LARGEST_TEXT, Found, RowFields, SourceText, Unread, find_files, read_documents
+from areopage.rag.ingestion.reading import LARGEST_TEXT, Found, RowFields, SourceText, Unread, find_files, read_documents
 
 
 def found(path: Path) -> Found:

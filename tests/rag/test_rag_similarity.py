@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.rag.similarity import Background, coverages, measured_background, other_matters, relevance
+from areopage.rag.retrieval.similarity import Background, coverages, measured_background, other_matters, relevance
 
 BACKGROUND = Background(mean=0.77, sd=0.02, pairs=100)
 

@@ -18,15 +18,15 @@ import pytest
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics
 from areopage.ledger.gate_records import Exchange
-from areopage.rag.append_file import AppendFile, rotated
 from areopage.rag.config import TracesSection
-from areopage.rag.traces import Traces
+from areopage.rag.logs.append_file import AppendFile, rotated
+from areopage.rag.logs.traces import Traces
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """
 import sys
 from pathlib import Path
-from areopage.rag.append_file import AppendFile
+from areopage.rag.logs.append_file import AppendFile
 folder, name, lines = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 file = AppendFile(folder / "logs" / "metrics.jsonl", 20_000, 10_000)
 acknowledged = open(folder / f"{name}.acknowledged", "ab", buffering=0)
@@ -205,8 +205,8 @@ def test_a_write_that_fails_half_way_leaves_nothing_behind(tmp_path: Path) -> No
     script = f"""
 import resource, signal
 from pathlib import Path
-from areopage.rag.append_file import AppendFile
-from areopage.rag.traces import write_atomically
+from areopage.rag.logs.append_file import AppendFile
+from areopage.rag.logs.traces import write_atomically
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 folder = Path({str(tmp_path)!r})

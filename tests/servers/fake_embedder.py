@@ -9,7 +9,7 @@ import numpy as np
 from aiohttp import web
 
 from areopage.gate.tokens import stems
-from areopage.rag.embedding import EmbedderIdentity, Vectors, normalised
+from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors, normalised
 
 DIMENSION = 64
 
@@ -52,8 +52,8 @@ def vectors_of(texts: Sequence[str], dimension: int) -> Vectors:
 class EmbeddingServer:
     """`POST /v1/embeddings`, as OpenAI speaks it; use as `with`."""
 
-    def __init__(self, *, api_key: str = "", failures: int = 0, short: bool = False) -> None:
-        self.api_key, self.failures, self.short = api_key, failures, short
+    def __init__(self, *, api_key: str = "", failures: int = 0, short: bool = False, scale: float = 3) -> None:
+        self.api_key, self.failures, self.short, self.scale = api_key, failures, short, scale
         self.inputs: list[list[str]] = []
         self.url = ""
 
@@ -65,7 +65,7 @@ class EmbeddingServer:
             return web.json_response({"error": {"message": "busy"}}, status=503, headers={"retry-after": "0.01"})
         body: dict[str, Any] = await request.json()
         self.inputs.append(body["input"])
-        vectors = vectors_of(body["input"], DIMENSION) * 3  # not of length 1
+        vectors = vectors_of(body["input"], DIMENSION) * self.scale  # not of length 1
         data = [{"index": place, "embedding": row.tolist()} for place, row in enumerate(vectors)]
         return web.json_response({"data": data[:-1] if self.short else data[::-1], "model": body["model"]})
 

@@ -12,8 +12,8 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict, Metrics, Reason, SentenceCheck, SentenceJudgment
 from areopage.ledger.store import Ledger
+from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.config import RagConfig, RagSection
-from areopage.rag.judging import SentenceJudge
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
 

@@ -19,14 +19,14 @@ from areopage.jury.opening import check_model
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.store import Ledger
-from areopage.rag.collection import open_store
 from areopage.rag.config import CONFIG_FILE, RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
-from areopage.rag.embedding import open_embedder
-from areopage.rag.generation import model_of, open_generator
-from areopage.rag.ingest import Ingestion, IngestReport
+from areopage.rag.generation.generator import model_of, open_generator
+from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.records import ChatQuestion, Retriever
-from areopage.rag.retriever import open_retriever
+from areopage.rag.retrieval.collection import open_store
+from areopage.rag.retrieval.embedding import open_embedder
+from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report.gate.page import gather
 from areopage.report.gate.wording import shown

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from areopage.cases.records import RejectedRow
-    from areopage.rag.import_logs import Imported
-    from areopage.rag.log_files import Progress
-    from areopage.rag.old_logs import Difference
+    from areopage.rag.logs.import_logs import Imported
+    from areopage.rag.logs.log_files import Progress
+    from areopage.rag.logs.old_logs import Difference
 
 dataset_app = typer.Typer(help="Answers that did not pass, as a data set.", no_args_is_help=True)
 
@@ -61,7 +61,7 @@ def import_logs(
     """
     from areopage.cli.monitor_store import actor
     from areopage.ledger.access import Audit
-    from areopage.rag.import_logs import import_logs as take
+    from areopage.rag.logs.import_logs import import_logs as take
 
     zone = zone_of(timezone)
     with monitor_ledger(gate_settings(rag, ledger), create=True) as opened, rejected_rows(rejected) as kept:

@@ -12,8 +12,8 @@ from areopage.cli.rag_options import RagOption, rag_config
 
 if TYPE_CHECKING:
     from areopage.rag.config import RagConfig
-    from areopage.rag.ingest import IngestReport
-    from areopage.rag.reading import Unread
+    from areopage.rag.ingestion.ingest import IngestReport
+    from areopage.rag.ingestion.reading import Unread
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
@@ -68,7 +68,7 @@ def search(
     """Show what is found for a question, best first, with scores in [0, 1]."""
     import msgspec
 
-    from areopage.rag.retriever import open_retriever
+    from areopage.rag.retrieval.retriever import open_retriever
     from areopage.report.gate.wording import shown
 
     config = _existing(rag_config(rag))
@@ -96,7 +96,7 @@ def search(
 @app.command()
 def collections(rag: RagOption = None) -> None:
     """List the collections, with their chunks and who embedded them."""
-    from areopage.rag.collection import open_store
+    from areopage.rag.retrieval.collection import open_store
 
     config = _existing(rag_config(rag))
 
@@ -127,10 +127,10 @@ async def _ingest(
     from rich.console import Console
 
     from areopage.cli.rag_progress import IngestDisplay
-    from areopage.rag.collection import open_store
-    from areopage.rag.embedding import open_embedder
-    from areopage.rag.ingest import Ingestion
-    from areopage.rag.reading import RowFields
+    from areopage.rag.ingestion.ingest import Ingestion
+    from areopage.rag.ingestion.reading import RowFields
+    from areopage.rag.retrieval.collection import open_store
+    from areopage.rag.retrieval.embedding import open_embedder
 
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
@@ -219,7 +219,7 @@ def _existing(config: "RagConfig") -> "RagConfig":
         UnknownCollection: its folder holds none.
     """
     from areopage.errors import UnknownCollection
-    from areopage.rag.collection import folder_exists
+    from areopage.rag.retrieval.collection import folder_exists
 
     if not folder_exists(config):
         folder = config.path(config.section.store.path)

@@ -76,7 +76,8 @@ def show(answer: "ChatAnswer") -> None:
         named = " · ".join(shown(part) for part in (citation.title, citation.source) if part)
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
         typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
-    doubt = "" if answer.p_unsupported is None else f", p_unsupported {answer.p_unsupported:.2f}"
+    read = answer.decision is not None and answer.decision.sentences
+    doubt = f", p_unsupported {answer.p_unsupported:.2f}" if read and answer.p_unsupported is not None else ""
     word = gate_language("en").words["gate_verdict_words"][answer.verdict]
     typer.echo(f"\n{word} ({answer.mode}), confidence {answer.confidence:.2f}{doubt}, id {answer.id}")
     if answer.decision is not None:

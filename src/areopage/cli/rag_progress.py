@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from areopage.rag.ingest import IngestProgress
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 PLAIN_EVERY = 10.0
 

@@ -12,7 +12,7 @@ from areopage.gate.records import Place
 from areopage.gate.stated import Counted, Stated, stated_in
 from areopage.gate.tokens import stems
 
-MOST_JUDGED = 12  # claims of one answer whose surroundings are compared with those of other figures
+MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 
 
 def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> list[Claim]:

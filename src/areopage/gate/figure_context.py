@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from areopage.evidence.figures import Figure, FigureKind
 from areopage.gate.digits import around
-from areopage.gate.stated import AFTER, BEFORE, COUNTED, DIGITS, figures_of, says
+from areopage.gate.stated import AFTER, BEFORE, COUNTING, DIGITS, figures_of, says
 from areopage.gate.tokens import parted, stem
 
 Spot = tuple[int, int, int]  # number of the text, start, end
@@ -25,9 +25,8 @@ BEYOND = 160  # characters on each side of the sentence that count as its neighb
 NEARER, NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, without and with those of its sentence
 FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
 FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
-DIGITS_OR_WORDS = re.compile(rf"[0-9]+|\b(?:{COUNTED})\b", re.IGNORECASE)
 MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
-MOST_READ = 20  # of them, whose figures are read exactly
+MOST_READ = 16  # of them, whose figures are read exactly
 # What stands within a few characters of the digits of a figure of its kind.
 RIVAL_CUES = {
     "percentage": ("%", "cent"),
@@ -72,6 +71,7 @@ class Surroundings:
         self._kinds: dict[str, Sequence[Spot]] = {}
         self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[Figure, Spot]]] = {}
         self._clean: dict[int, str] = {}
+        self._last: tuple[tuple[int, int], _Asked] | None = None  # a figure is asked about twice in a row
 
     def at_home(self, stated: Figure, spots: Sequence[Spot]) -> Spot | None:
         """The spot that stands among so many of the answer's words that no other could stand nearer; None where none does."""
@@ -102,13 +102,17 @@ class Surroundings:
     def _asked(self, stated: Figure) -> _Asked:
         """The words that the answer has around a figure."""
         start, end = stated.start, stated.end
+        if self._last is not None and self._last[0] == (start, end):
+            return self._last[1]
         clean = self._answer
         unit = set(_stems(clean[start:end]))
         first, last = _sentence(self._response, start, end)
         own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
         local = frozenset(_nearest(clean, max(first, start - NEAR), start, end, min(last, end + NEAR))) - unit
         question = self._question - unit
-        return _Asked(local, local | question, own | question, len(own))
+        asked = _Asked(local, local | question, own | question, len(own))
+        self._last = ((start, end), asked)
+        return asked
 
     def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which so many of the words stand."""
@@ -124,9 +128,12 @@ class Surroundings:
         """The digits (and number words, for durations) of the documents that may belong to a figure of a kind."""
         known = self._kinds.get(kind)
         if known is None:
-            written = DIGITS_OR_WORDS if kind == "duration" else DIGITS
-            matches = ((number, text, match) for number, text in enumerate(self._texts) for match in written.finditer(text))
-            spots = ((number, match.start(), match.end()) for number, text, match in matches if _alike(kind, text, *match.span()))
+            spots = (
+                (number, start, end)
+                for number, text in enumerate(self._texts)
+                for start, end in _numbers(text, words=kind == "duration")
+                if _alike(kind, text, start, end)
+            )
             known = self._kinds[kind] = list(islice(spots, MOST_RIVALS))
         return known
 
@@ -192,6 +199,16 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
         first = match.end()
     closing = _END.search(text, end, last)
     return first, closing.start() if closing else last
+
+
+def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
+    """Where digits stand, and number words."""
+    for match in DIGITS.finditer(text):
+        yield match.span()
+    low = text.lower() if words else ""
+    for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(text) else ():
+        for match in re.finditer(rf"\b{word}\b", low):
+            yield match.span()
 
 
 def _alike(kind: str, text: str, start: int, end: int) -> bool:

@@ -94,8 +94,9 @@ def stated_in(response: str) -> list[Stated]:
     low = response.lower()
     places = _counted(response, low)
     found: list[Stated] = []
+    days = len(low) != len(response) or any(_dated(low, *place) for place in places)
     for start, end in _windows(response, places, BEFORE):
-        for figure in figures_of(response[start:end], days=True):
+        for figure in figures_of(response[start:end], days=days):
             found.append(replace(figure, start=figure.start + start, end=figure.end + start))
     legal = [place for place in places if len(low) != len(response) or _legal(low, *place)]
     for start, end in _windows(response, legal, BEFORE_LEGAL):

@@ -8,7 +8,6 @@ from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.ledger.gate_records import Mode
 
-
 MOST_QUESTION = 20_000  # characters
 
 

@@ -17,13 +17,11 @@ from areopage.gate.decide import Gate
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
-from areopage.rag.answer_cache import AnswerCache, CacheKeys
-from areopage.rag.config import RagConfig
-from areopage.rag.generation import generation_options, open_generator
-from areopage.rag.judging import SentenceJudge, open_sentence_judge
-from areopage.rag.nodes import Nodes
-from areopage.rag.noting import Notes
-from areopage.rag.outcomes import (
+from areopage.rag.answering.answer_cache import AnswerCache, CacheKeys
+from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
+from areopage.rag.answering.nodes import Nodes
+from areopage.rag.answering.noting import Notes
+from areopage.rag.answering.outcomes import (
     Asked,
     Outcome,
     answer_of,
@@ -33,10 +31,12 @@ from areopage.rag.outcomes import (
     outcome_of,
     repeated,
 )
+from areopage.rag.answering.state import RagState
+from areopage.rag.answering.texts import texts_of
+from areopage.rag.config import RagConfig
+from areopage.rag.generation.generator import generation_options, open_generator
+from areopage.rag.logs.traces import Traces
 from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
-from areopage.rag.state import RagState
-from areopage.rag.texts import texts_of
-from areopage.rag.traces import Traces
 from areopage.suites.gate import load_gate
 
 Tell = Callable[[str, RagState], None]
@@ -71,7 +71,7 @@ class RagService:
             MissingExtra: LangGraph is not installed.
         """
         try:
-            from areopage.rag.graph import build_graph, run_graph
+            from areopage.rag.answering.graph import build_graph, run_graph
         except ModuleNotFoundError:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
@@ -287,7 +287,7 @@ def open_service(
         StorageError: another process uses the folder of collections.
         MissingExtra: a part is not installed.
     """
-    from areopage.rag.retriever import open_retriever
+    from areopage.rag.retrieval.retriever import open_retriever
 
     environment = dict(os.environ)
     section = config.section

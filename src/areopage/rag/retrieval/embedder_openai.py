@@ -11,7 +11,7 @@ from areopage.models.retry import Calls
 from areopage.models.servers import open_server
 from areopage.models.settings import ModelSettings, Timeouts
 from areopage.rag.config import RagConfig
-from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
+from areopage.rag.retrieval.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
 from areopage.rag.secrets import secret
 
 PROBE = "ok"
@@ -66,14 +66,14 @@ class OpenAIEmbedder:
         except CallRejected as fault:
             raise ModelError(f"{fault}: correct embedding.model, embedding.api_key or ingestion.chunk_size") from None
         except CallError as fault:
-            raise ServerDown(f"the embedding server does not answer: start it, or correct embedding.url [{fault}]") from None
+            raise ServerDown(f"the embedding server gave no vectors: start it, or correct embedding.url [{fault}]") from None
         return self._read(reply, len(texts))
 
     def _read(self, reply: _Reply, expected: int) -> Vectors:
         """The vectors in the order of the texts.
 
         Raises:
-            ModelError: there are not as many as texts, or not all of one dimension.
+                ModelError: there are not as many as texts, not all of one dimension, or one that points nowhere.
         """
         where = f"{self._server.address}/embeddings"
         order = [item.index if item.index is not None else place for place, item in enumerate(reply.data)]
@@ -86,7 +86,10 @@ class OpenAIEmbedder:
         if not dimension or any(len(row) != dimension for row in rows):
             raise ModelError(f"{where}: the vectors of {self._model} are not all of {dimension} dimensions: use another model")
         self._dimension = dimension
-        return normalised(np.asarray(rows, dtype=np.float32))
+        vectors = np.asarray(rows, dtype=np.float32)
+        if not vectors.any(axis=1).all():
+            raise ModelError(f"{where}: a vector of {self._model} is all zeros: use another model")
+        return normalised(vectors)
 
 
 def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbedder:

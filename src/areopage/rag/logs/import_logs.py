@@ -20,8 +20,8 @@ from areopage.cases.records import RejectedRow
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
-from areopage.rag.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
-from areopage.rag.old_logs import Difference, Kind, Logged, differences, exchange_of, kind_of, logged, moment_of, text_in
+from areopage.rag.logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
+from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, exchange_of, kind_of, logged, moment_of, text_in
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

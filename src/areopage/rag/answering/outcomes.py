@@ -8,10 +8,10 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
 from areopage.ledger.gate_records import Exchange, Mode
-from areopage.rag.answer_cache import CachedAnswer
+from areopage.rag.answering.answer_cache import CachedAnswer
+from areopage.rag.answering.state import RagState
+from areopage.rag.answering.texts import Texts
 from areopage.rag.records import ChatAnswer, Citation
-from areopage.rag.state import RagState
-from areopage.rag.texts import Texts
 
 EXCERPT = 300  # characters
 

@@ -17,7 +17,7 @@ from areopage.errors import MissingExtra
 from areopage.gate.records import Decision
 from areopage.jury.plan import digest_of
 from areopage.rag.config import RagConfig
-from areopage.rag.generation import generation_options, prompts_of
+from areopage.rag.generation.generator import generation_options, prompts_of
 from areopage.rag.records import ChatQuestion
 
 if TYPE_CHECKING:

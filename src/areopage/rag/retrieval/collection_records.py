@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import StorageError
-from areopage.rag.embedding import EmbedderIdentity
-from areopage.rag.similarity import Background
+from areopage.rag.retrieval.embedding import EmbedderIdentity
+from areopage.rag.retrieval.similarity import Background
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Record

@@ -11,11 +11,18 @@ import numpy as np
 from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.gate.answer_language import language_of
-from areopage.rag.collection import LOCAL_LIMIT, VectorStore, open_store
-from areopage.rag.collection_records import CollectionState, at, vector_of
 from areopage.rag.config import FieldsSection, RagConfig
-from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
-from areopage.rag.similarity import Background, coverages, measured_background, other_matters, relevance, shipped_backgrounds
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore, open_store
+from areopage.rag.retrieval.collection_records import CollectionState, at, vector_of
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
+from areopage.rag.retrieval.similarity import (
+    Background,
+    coverages,
+    measured_background,
+    other_matters,
+    relevance,
+    shipped_backgrounds,
+)
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import ScoredPoint

@@ -16,10 +16,10 @@ from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from areopage.rag.config import GenerationSection, RagConfig
-from areopage.rag.prompts import Prompts, load_prompts
+from areopage.rag.generation.prompts import Prompts, load_prompts
+from areopage.rag.generation.structured import SCHEMA, Structured, plain_answer, read_structured
 from areopage.rag.records import Generated
 from areopage.rag.secrets import secret as named_secret
-from areopage.rag.structured import SCHEMA, Structured, plain_answer, read_structured
 
 ASKED = "rag"  # what recordings know this caller by
 OWN_ENDPOINT = "generation"

@@ -19,8 +19,8 @@ import msgspec
 from areopage.cases.records import Document
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.rows import storable_value
-from areopage.rag.append_file import AppendFile, sync_folder
 from areopage.rag.config import TracesSection
+from areopage.rag.logs.append_file import AppendFile, sync_folder
 
 METRICS = "logs/metrics.jsonl"
 RESPONSES = "logs/llm_responses.jsonl"

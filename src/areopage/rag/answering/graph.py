@@ -11,8 +11,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
-from areopage.rag.nodes import Nodes
-from areopage.rag.state import RagState
+from areopage.rag.answering.nodes import Nodes
+from areopage.rag.answering.state import RagState
 
 Graph = CompiledStateGraph[RagState, None, RagState, RagState]
 

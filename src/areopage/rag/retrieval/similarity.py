@@ -21,7 +21,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.gate.tokens import stems
-from areopage.rag.embedding import EmbedderIdentity, Vectors
+from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors
 
 Numbers = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ SHIPPED = {
 @lru_cache(maxsize=1)
 def other_matters() -> dict[str, list[str]]:
     """Questions about everyday matters, by language, which a collection of documents is unlikely to be about."""
-    text = files("areopage.rag").joinpath("other_matters.yml").read_bytes()
+    text = files("areopage.rag.retrieval").joinpath("other_matters.yml").read_bytes()
     return msgspec.yaml.decode(text, type=dict[str, list[str]])
 
 

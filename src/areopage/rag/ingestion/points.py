@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.rag.chunking import SHORTEST_MARK, Chunk
-from areopage.rag.collection import VectorStore
-from areopage.rag.collection_records import RECORD, at
 from areopage.rag.config import FieldsSection
-from areopage.rag.embedding import Embedder
+from areopage.rag.ingestion.chunking import SHORTEST_MARK, Chunk
+from areopage.rag.retrieval.collection import VectorStore
+from areopage.rag.retrieval.collection_records import RECORD, at
+from areopage.rag.retrieval.embedding import Embedder
 
 MOST_WAITING = 1_000
 

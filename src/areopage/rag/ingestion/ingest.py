@@ -8,15 +8,15 @@ import numpy as np
 from msgspec import Struct, structs
 
 from areopage.errors import DatasetError, StorageError, UnknownCollection
-from areopage.rag.chunking import VERSION, Chunk, Cutting, cut
-from areopage.rag.collection import LOCAL_LIMIT, VectorStore
-from areopage.rag.collection_records import CollectionRecord, CollectionState, vector_of
 from areopage.rag.config import RagConfig
-from areopage.rag.embedding import Embedder, EmbedderIdentity, Vectors
-from areopage.rag.points import Held, Points
-from areopage.rag.reading import Found, RowFields, SourceText, Unread, find_files, read_documents
-from areopage.rag.retriever import agree, measure_backgrounds
-from areopage.rag.similarity import Background, shipped_backgrounds
+from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, cut
+from areopage.rag.ingestion.points import Held, Points
+from areopage.rag.ingestion.reading import Found, RowFields, SourceText, Unread, find_files, read_documents
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore
+from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, vector_of
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.retrieval.retriever import agree, measure_backgrounds
+from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
 
 SAMPLE = 300  # chunks that the similarity background is measured on
 BLOCK = 1024 * 1024

@@ -8,10 +8,10 @@ from typing import Literal
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.rag.judging import SentenceJudge
+from areopage.rag.answering.judging import SentenceJudge
+from areopage.rag.answering.state import RagState
+from areopage.rag.answering.texts import Texts
 from areopage.rag.records import Generated, Generator, Retriever
-from areopage.rag.state import RagState
-from areopage.rag.texts import Texts
 
 NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
 LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread

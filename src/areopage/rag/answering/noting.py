@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
-from areopage.rag.traces import Traces
+from areopage.rag.logs.traces import Traces
 
 
 class Notes:

@@ -1,0 +1,1 @@
+"""From documents to an answer: prompts, the model, structured output."""

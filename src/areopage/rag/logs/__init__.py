@@ -1,0 +1,1 @@
+"""The files beside the ledger, and logs that other systems left."""
