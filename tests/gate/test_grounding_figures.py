@@ -112,7 +112,7 @@ LEASE = (
 
 def states(response: str, document: str = LEASE, prompt: str = "") -> list[tuple[str, str, str | None]]:
     claims = check_claims(prompt, response, (Document(id="x", text=document),))
-    return [(claim.kind, claim.state, claim.instead and claim.instead.text) for claim in claims]
+    return [(claim.kind, claim.state, claim.instead.text if claim.instead else None) for claim in claims]
 
 
 def test_a_figure_of_another_matter_is_misplaced_and_the_right_one_is_named() -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from areopage.cli.rag_options import RagOption, rag_config
-from areopage.cli.review_show import visible
 
 if TYPE_CHECKING:
     from areopage.rag.config import RagConfig
@@ -69,6 +68,7 @@ async def streamed(service: "RagService", question: "ChatQuestion") -> "ChatAnsw
 
 def show(answer: "ChatAnswer") -> None:
     """Print the answer, what it rests on, and what the gate says of it."""
+    from areopage.cli.review_show import visible
     from areopage.report.gate.wording import explain, gate_language, shown
 
     typer.echo(visible(answer.answer))

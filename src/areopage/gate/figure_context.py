@@ -26,7 +26,7 @@ NEARER, NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, wi
 FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
 FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
 MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
-MOST_READ = 16  # of them, whose figures are read exactly
+MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
 # What stands within a few characters of the digits of a figure of its kind.
 RIVAL_CUES = {
     "percentage": ("%", "cent"),
@@ -116,10 +116,10 @@ class Surroundings:
 
     def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which so many of the words stand."""
-        for spot in self._candidates(stated.kind):
-            # The figure may be longer than its digits, so that one word nearer comes in on either side.
-            if len(wanted & self._around(spot)) + 2 < least:
-                continue
+        near = [(len(wanted & self._around(spot)), spot) for spot in self._candidates(stated.kind)]
+        # The figure may be longer than its digits, so that one word nearer comes in on either side.
+        worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
+        for _, spot in worth[:MOST_READ]:
             for figure, found in self._figures_at(stated.kind, spot):
                 if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
                     yield found
@@ -138,11 +138,9 @@ class Surroundings:
         return known
 
     def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
-        """The figures that cover some digits, with their places; none where too many were looked at."""
+        """The figures that cover some digits, with their places."""
         known = self._figures.get((kind, spot))
         if known is None:
-            if len(self._figures) >= MOST_READ:
-                return ()
             number, start, end = spot
             opens = around(self._texts[number], start - BEFORE)
             window = self._texts[number][opens : end + AFTER].replace("\n", " ")

@@ -24,7 +24,7 @@ ARTICLE = re.compile(
 )
 LONGEST_HEADING = 120
 # What stands before an article and is no text of its own: the head of a page, the title of a section.
-LEAD = re.compile(r"[^\n]{0,80}[^\n.;:!?»”)]\s*")
+LEAD = re.compile(r"[\s\S]{0,80}[^\s.;:!?»”)]\s*")
 _SPACES = re.compile(r"[ \t\u00a0\u202f]{2,}")
 _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
 
