@@ -30,10 +30,20 @@ from msgspec.structs import replace
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
-from areopage.gate.examine import examine
-from areopage.gate.fitting import ANSWER_FEATURES, FOREIGN, SENTENCE_FEATURES, Row, Table, answers_of, fit_table, folds, tabulate
-from areopage.gate.grounding import GroundingModel, ground
-from areopage.gate.linear import probability
+from areopage.gate.grounding.examine import examine
+from areopage.gate.grounding.fitting import (
+    ANSWER_FEATURES,
+    FOREIGN,
+    SENTENCE_FEATURES,
+    Row,
+    Table,
+    answers_of,
+    fit_table,
+    folds,
+    tabulate,
+)
+from areopage.gate.grounding.linear import probability
+from areopage.gate.grounding.model import GroundingModel, ground
 from areopage.suites.gate import load_gate_config
 
 SEEDS = 5

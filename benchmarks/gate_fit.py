@@ -16,7 +16,7 @@ import numpy as np
 from gate_labels import DATA, MADE_QUESTIONS, RAGTRUTH, made_rows, ragtruth_rows, read
 from gate_measures import auroc, balanced_accuracy, choose, f1, unseen
 
-from areopage.gate.fitting import fit_table, tabulate
+from areopage.gate.grounding.fitting import fit_table, tabulate
 
 SEEDS = 5
 FOLDS = 10

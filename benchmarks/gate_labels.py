@@ -10,7 +10,7 @@ from typing import Any
 from gate_french import made_of_questions
 
 from areopage.cases.records import Document
-from areopage.gate.fitting import Row
+from areopage.gate.grounding.fitting import Row
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 RAGTRUTH = "ragtruth_qa_half/rows.jsonl.gz"

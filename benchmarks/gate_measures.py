@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.gate.fitting import Table, answers_of, fit_table, folds
-from areopage.gate.linear import probability
+from areopage.gate.grounding.fitting import Table, answers_of, fit_table, folds
+from areopage.gate.grounding.linear import probability
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

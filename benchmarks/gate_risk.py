@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
-from areopage.gate.fitting import fit
-from areopage.gate.labelled import Labelled
-from areopage.gate.refit import row_of
-from areopage.gate.risk import Control, certify, steps_of
-from areopage.gate.tuning import Ask, Scored, one_of_each, open_gate, scored, tune
+from areopage.gate.grounding.fitting import fit
+from areopage.gate.tuning.labelled import Labelled
+from areopage.gate.tuning.refit import row_of
+from areopage.gate.tuning.risk import Control, certify, steps_of
+from areopage.gate.tuning.thresholds import Ask, Scored, one_of_each, open_gate, scored, tune
 from areopage.scoring.shares import lower_bound
 from areopage.suites.gate import load_gate_config
 

@@ -10,10 +10,10 @@ import pytest
 from areopage.cases.records import Document
 from areopage.evidence.sentences import sentences
 from areopage.gate import rules_default
-from areopage.gate.claims import Claim, ClaimKind
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
-from areopage.gate.grounding import Grounding, GroundingModel, SentenceGrounding
+from areopage.gate.grounding.claims import Claim, ClaimKind
+from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
 from areopage.suites.gate import load_gate_config
 
@@ -121,9 +121,10 @@ def test_little_confidence_goes_to_the_fallback_and_very_little_to_people(ask: A
 
 
 def test_documents_without_scores_leave_the_rules_on_them_aside(ask: Ask) -> None:
-    decision = ask("Le bail dure trois ans.", scores=(None, float("nan")))
-    assert (decision.verdict, decision.reasons) == ("deliver", ())
-    assert (decision.metrics.avg_score, decision.metrics.confidence) == (0.0, 0.0)
+    for scores in ((None, float("nan")), (1.7e308, 1.7e308)):
+        decision = ask("Le bail dure trois ans.", scores=scores)
+        assert (decision.verdict, decision.reasons) == ("deliver", ())
+        assert (decision.metrics.avg_score, decision.metrics.confidence) == (0.0, 0.0)
 
 
 def test_a_pure_refusal_leaves_whatever_the_model_says_of_it(ask: Ask) -> None:

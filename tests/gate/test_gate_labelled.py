@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from areopage.cases.loader import load_dataset
-from areopage.gate.labelled import Label, Labelled, labelled_of
-from areopage.gate.refit import row_of
+from areopage.gate.tuning.labelled import Label, Labelled, labelled_of
+from areopage.gate.tuning.refit import row_of
 
 ROW = {"prompt": "Quel délai ?", "response": "Le délai est de dix jours.", "documents": ["Dix jours."], "group": "a"}
 

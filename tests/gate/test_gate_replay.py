@@ -7,7 +7,7 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceJudgment
-from areopage.gate.replay import Recorded, Replay, judged_of
+from areopage.gate.tuning.replay import Recorded, Replay, judged_of
 from areopage.suites.gate import load_gate_config
 
 CONFIG = load_gate_config()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from areopage.gate.risk import GRID, Control, Step, certify, least_answers, needed, p_value, starting_counts, steps_of
+from areopage.gate.tuning.risk import GRID, Control, Step, certify, least_answers, needed, p_value, starting_counts, steps_of
 
 DRAWS = 400
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
-from areopage.gate.labelled import Labelled
-from areopage.gate.refit import refit, unseen_by
-from areopage.gate.statement import fingerprint_of, statement_of
-from areopage.gate.tuning import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
+from areopage.gate.tuning.labelled import Labelled
+from areopage.gate.tuning.refit import refit, unseen_by
+from areopage.gate.tuning.statement import fingerprint_of, statement_of
+from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
 from areopage.suites.gate import load_gate_config
 
 WORDS = [

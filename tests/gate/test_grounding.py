@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.gate.grounding import Grounding, GroundingModel, ground, model_of
-from areopage.gate.source import MOST_PLACES, Source
-from areopage.gate.tokens import parted, stem, stems
+from areopage.gate.grounding.model import Grounding, GroundingModel, ground, model_of
+from areopage.gate.grounding.source import MOST_PLACES, Source
+from areopage.gate.grounding.tokens import parted, stem, stems
 
 WEIGHTS = files("areopage.suites") / "bundled" / "rag_grounding" / "grounding.json"
 MODEL = model_of(json.loads(WEIGHTS.read_text(encoding="utf-8")))

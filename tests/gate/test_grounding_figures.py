@@ -4,10 +4,10 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.evidence.figures import Figure, FigureKind, figures
-from areopage.gate import stated
-from areopage.gate.digits import DigitIndex, around, key_of
-from areopage.gate.figure_check import check_claims
-from areopage.gate.figure_places import MOST_WINDOWS
+from areopage.gate.grounding import stated
+from areopage.gate.grounding.digits import DigitIndex, around, key_of
+from areopage.gate.grounding.figure_check import check_claims
+from areopage.gate.grounding.figure_places import MOST_WINDOWS
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:

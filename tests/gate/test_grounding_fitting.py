@@ -8,9 +8,19 @@ import pytest
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
-from areopage.gate.fitting import ANSWER_FEATURES, FOREIGN, SENTENCE_FEATURES, Row, answers_of, fit, folds, logits_of, tabulate
-from areopage.gate.grounding import GroundingModel, ground
-from areopage.gate.linear import Linear, Weight
+from areopage.gate.grounding.fitting import (
+    ANSWER_FEATURES,
+    FOREIGN,
+    SENTENCE_FEATURES,
+    Row,
+    answers_of,
+    fit,
+    folds,
+    logits_of,
+    tabulate,
+)
+from areopage.gate.grounding.linear import Linear, Weight
+from areopage.gate.grounding.model import GroundingModel, ground
 
 HELD = [
     "bail",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from aiohttp import web
 
-from areopage.gate.tokens import stems
+from areopage.gate.grounding.tokens import stems
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors, normalised
 
 DIMENSION = 64

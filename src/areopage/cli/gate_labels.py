@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from areopage.gate.labelled import Labelled
+    from areopage.gate.tuning.labelled import Labelled
     from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
     from areopage.ledger.store import Ledger
 
@@ -40,7 +40,7 @@ def labels_of_files(paths: Sequence[Path]) -> LabelSet:
     """
     from areopage.cases.loader import load_dataset
     from areopage.errors import DatasetError
-    from areopage.gate.labelled import labelled_of
+    from areopage.gate.tuning.labelled import labelled_of
 
     dataset = load_dataset(paths, default_maturity="")
     rows: list[Labelled] = []
@@ -107,7 +107,7 @@ def _obstacle(exchange: "Exchange") -> str:
 
 def _labelled(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Labelled":
     """An exchange with what its raters say together."""
-    from areopage.gate.labelled import Labelled
+    from areopage.gate.tuning.labelled import Labelled
     from areopage.ledger.exchange_rows import question_key
     from areopage.ledger.exchange_sums import agreed
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from areopage.gate.decide import Gate
-    from areopage.gate.replay import Change, Recorded, Replay
+    from areopage.gate.tuning.replay import Change, Recorded, Replay
     from areopage.ledger.exchanges import Exchanges
     from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
 
@@ -60,7 +60,7 @@ def replay(
 ) -> None:
     """Decide again on recorded answers by other rules: which verdicts change, and do people's labels agree more?"""
     from areopage.cli.pace import Pace
-    from areopage.gate.replay import Replay
+    from areopage.gate.tuning.replay import Replay
     from areopage.ledger.exchanges import Exchanges
     from areopage.monitor.storage import stored_text
     from areopage.suites.gate import load_gate
@@ -100,7 +100,7 @@ def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recor
 
 def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
     """An exchange as a replay needs it."""
-    from areopage.gate.replay import Recorded, judged_of
+    from areopage.gate.tuning.replay import Recorded, judged_of
     from areopage.ledger.exchange_sums import agreed
 
     decision = exchange.decision

@@ -22,9 +22,9 @@ from areopage.cli.rag_options import RagOption
 if TYPE_CHECKING:
     from areopage.cli.gate_labels import LabelSet
     from areopage.gate.config import GateConfig
-    from areopage.gate.labelled import Labelled
-    from areopage.gate.risk import Control
-    from areopage.gate.tuning import Ask, Scored, Tuning
+    from areopage.gate.tuning.labelled import Labelled
+    from areopage.gate.tuning.risk import Control
+    from areopage.gate.tuning.thresholds import Ask, Scored, Tuning
     from areopage.ledger.gate_records import ExchangeFilter
     from areopage.monitor.config import MonitorConfig
 
@@ -77,7 +77,7 @@ def tune(
 ) -> None:
     """Choose thresholds that keep a stated risk with a stated certainty, and say what they cost; exit code 1 if none does."""
     from areopage.errors import UserError
-    from areopage.gate.tuning import Ask
+    from areopage.gate.tuning.thresholds import Ask
     from areopage.suites.gate import load_gate_config
 
     ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
@@ -122,7 +122,7 @@ def control_of(named: str) -> "Control":
         UserError: there is no such one.
     """
     from areopage.errors import UserError
-    from areopage.gate.risk import CONTROLS
+    from areopage.gate.tuning.risk import CONTROLS
 
     for control in CONTROLS:
         if named == control:
@@ -183,9 +183,9 @@ def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> 
     from msgspec.structs import replace
 
     from areopage.errors import UserError
-    from areopage.gate.refit import refit as fit_half
-    from areopage.gate.refit import unseen_by
-    from areopage.gate.tuning import tune as choose
+    from areopage.gate.tuning.refit import refit as fit_half
+    from areopage.gate.tuning.refit import unseen_by
+    from areopage.gate.tuning.thresholds import tune as choose
 
     config, rows, said = base, given.rows, None
     try:
@@ -211,7 +211,7 @@ def scored_rows(rows: "Sequence[Labelled]", config: "GateConfig") -> "list[Score
         ValueError: the profile asks no grounding model.
     """
     from areopage.cli.pace import Pace
-    from areopage.gate.tuning import open_gate, scored
+    from areopage.gate.tuning.thresholds import open_gate, scored
 
     gate, pace = open_gate(config), Pace("tune", len(rows))
     found: list[Scored] = []
@@ -231,8 +231,8 @@ def write(found: Tuned, given: "LabelSet", output: Path, *, who: str, certain: b
     """
     from areopage import __version__
     from areopage.errors import UserError
-    from areopage.gate.statement import fingerprint_of, statement_of
-    from areopage.gate.tuning import tuned_config
+    from areopage.gate.tuning.statement import fingerprint_of, statement_of
+    from areopage.gate.tuning.thresholds import tuned_config
     from areopage.suites.gate import write_gate_config
 
     tuning = found.tuning

@@ -1,7 +1,7 @@
 """What the tuner found, as lines for a terminal."""
 
-from areopage.gate.risk import Control
-from areopage.gate.tuning import Outcome, Tuning
+from areopage.gate.tuning.risk import Control
+from areopage.gate.tuning.thresholds import Outcome, Tuning
 from areopage.scoring.shares import wilson
 
 CLAIMS: dict[Control, str] = {

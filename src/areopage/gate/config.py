@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.gate.claims import ClaimKind
-from areopage.gate.grounding import GroundingModel
+from areopage.gate.grounding.claims import ClaimKind
+from areopage.gate.grounding.model import GroundingModel
 
 ProfileName = Literal["default", "v1_1"]
 

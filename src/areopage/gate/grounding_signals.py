@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from areopage.gate.claims import Claim
-from areopage.gate.grounding import Grounding, SentenceGrounding
+from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.model import Grounding, SentenceGrounding
 from areopage.gate.records import Place, SentenceCheck
 from areopage.gate.stopwatch import Stopwatch
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from areopage.gate.tokens import WORD, stem, stems
+from areopage.gate.grounding.tokens import WORD, stem, stems
 
 LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
 MOST_SENTENCES = 12  # nor is an answer of more of them

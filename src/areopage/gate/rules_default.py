@@ -18,9 +18,9 @@ from areopage.cases.records import Document
 from areopage.evidence.plain import plain
 from areopage.gate.answer_language import language_of
 from areopage.gate.citations import Citations, citations_of
-from areopage.gate.claims import Claim
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding import Grounding, GroundingModel, ground
+from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.grounding_signals import note_grounding, sentence_checks, unsupported_claims
 from areopage.gate.overlap import Overlap, overlap_of
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck

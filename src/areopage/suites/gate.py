@@ -13,10 +13,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from areopage.errors import ConfigError, StorageError
-from areopage.gate.claims import ClaimKind
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
-from areopage.gate.grounding import GroundingModel, model_of
+from areopage.gate.grounding.claims import ClaimKind
+from areopage.gate.grounding.model import GroundingModel, model_of
 from areopage.suites.config_file import Count, Share, checked_section
 from areopage.suites.loader import BUNDLED
 from areopage.yaml_document import YamlDocument, read_yaml

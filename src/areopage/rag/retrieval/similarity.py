@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.gate.tokens import stems
+from areopage.gate.grounding.tokens import stems
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors
 
 Numbers = NDArray[np.float64]

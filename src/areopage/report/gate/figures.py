@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from areopage.gate.labelled import Label
 from areopage.gate.records import GATE_VERDICTS
+from areopage.gate.tuning.labelled import Label
 from areopage.ledger.exchange_sums import agreed
 from areopage.ledger.gate_records import Exchange, GroundingLabel
 from areopage.scoring.shares import wilson

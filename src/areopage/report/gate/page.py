@@ -5,8 +5,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from areopage.gate.labelled import Label
 from areopage.gate.records import GateVerdict, Reason
+from areopage.gate.tuning.labelled import Label
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.store import Ledger

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from areopage.cases.records import Document
 from areopage.gate.config import Thresholds
 from areopage.gate.decide import Gate
-from areopage.gate.grounding import ground
+from areopage.gate.grounding.model import ground
 from areopage.gate.records import Decision, Place, Reason, SentenceCheck, SignalName
 from areopage.ledger.gate_records import Exchange
 from areopage.report.gate.wording import explain

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from areopage.evidence.figures import Figure, FigureKind, figures, supports
 from areopage.evidence.references import Reference, legal_references
-from areopage.gate.digits import around
-from areopage.gate.tokens import is_light, stem
+from areopage.gate.grounding.digits import around
+from areopage.gate.grounding.tokens import is_light, stem
 
 BEFORE, AFTER = 24, 36  # characters: what belongs to a figure stands so near its digits
 BEFORE_LEGAL = 48  # the same for a reference: "arrêté interministériel modifié n° 12"
@@ -29,6 +29,16 @@ NEAR = (
     "jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min",
     "heure", "hour", " h", "h ",
 )  # fmt: skip
+# What must stand near the digits of a figure of its kind, and near those of a duration in its unit.
+CUES = {
+    "percentage": re.compile("%|cent"),
+    "amount": re.compile("[€$£]|eur|dollar|usd|pound|livre|gbp|franc|chf"),
+    "date": re.compile(""),
+    "reference": re.compile(""),
+    "day": re.compile("jour|day|semaine|week"),
+    "month": re.compile("mois|month|trimestre|quarter|an|year"),
+    "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h"),
+}
 NUMBER_WORDS = {
     2: "deux two", 3: "trois three", 4: "quatre four", 5: "cinq five", 6: "six", 7: "sept seven", 8: "huit eight", 9: "neuf nine",
     10: "dix ten", 12: "douze twelve", 15: "quinze fifteen", 18: "eighteen", 20: "vingt twenty", 30: "trente thirty",

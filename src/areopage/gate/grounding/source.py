@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence, Set
 
 from areopage.cases.records import Document
+from areopage.gate.grounding.tokens import denies, parted, stem
 from areopage.gate.records import Place
-from areopage.gate.tokens import denies, parted, stem
 
 STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes

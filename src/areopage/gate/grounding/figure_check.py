@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from areopage.cases.records import Document
 from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference
-from areopage.gate.claims import Claim, ClaimKind, ClaimState
-from areopage.gate.figure_context import Spot, Surroundings
-from areopage.gate.figure_places import Places
+from areopage.gate.grounding.claims import Claim, ClaimKind, ClaimState
+from areopage.gate.grounding.figure_context import Spot, Surroundings
+from areopage.gate.grounding.figure_places import Places
+from areopage.gate.grounding.stated import Counted, Stated, stated_in
+from areopage.gate.grounding.tokens import stems
 from areopage.gate.records import Place
-from areopage.gate.stated import Counted, Stated, stated_in
-from areopage.gate.tokens import stems
 
 MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.gate.labelled import Label
 from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgment
+from areopage.gate.tuning.labelled import Label
 
 Obstacle = Literal["erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered"]
 OBSTACLES: tuple[Obstacle, ...] = ("erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered")

@@ -7,8 +7,8 @@ from math import log1p
 
 from msgspec import Struct
 
-from areopage.gate.source import Source
-from areopage.gate.tokens import WORD, denies, is_light, stem
+from areopage.gate.grounding.source import Source
+from areopage.gate.grounding.tokens import WORD, denies, is_light, stem
 
 # Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
 CITATION = re.compile(

@@ -6,12 +6,12 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.evidence.sentences import Span, sentences
-from areopage.gate.claims import Claim
-from areopage.gate.figure_check import check_claims
+from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.figure_check import check_claims
+from areopage.gate.grounding.sentence_features import Answered, SentenceFacts, sentence_facts, without_citations, words_of
+from areopage.gate.grounding.source import Source
+from areopage.gate.grounding.tokens import denies, stems
 from areopage.gate.refusals import is_refusal
-from areopage.gate.sentence_features import Answered, SentenceFacts, sentence_facts, without_citations, words_of
-from areopage.gate.source import Source
-from areopage.gate.tokens import denies, stems
 
 REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
 ABOUT = (

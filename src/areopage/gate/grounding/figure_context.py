@@ -11,9 +11,9 @@ from itertools import islice
 from msgspec import Struct
 
 from areopage.evidence.figures import Figure, FigureKind
-from areopage.gate.digits import around
-from areopage.gate.stated import AFTER, BEFORE, COUNTING, DIGITS, figures_of, says
-from areopage.gate.tokens import parted, stem
+from areopage.gate.grounding.digits import around
+from areopage.gate.grounding.stated import AFTER, BEFORE, COUNTING, CUES, DIGITS, figures_of, says
+from areopage.gate.grounding.tokens import parted, stem
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 
@@ -29,9 +29,9 @@ MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kin
 MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
 # What stands within a few characters of the digits of a figure of its kind.
 RIVAL_CUES = {
-    "percentage": ("%", "cent"),
-    "amount": ("€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf"),
-    "duration": ("jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", "an", "year", "min", "h"),
+    "percentage": CUES["percentage"],
+    "amount": CUES["amount"],
+    "duration": re.compile("|".join(CUES[unit].pattern for unit in ("day", "month", "minute"))),
 }
 YEARS = range(1000, 2100)
 
@@ -214,4 +214,4 @@ def _alike(kind: str, text: str, start: int, end: int) -> bool:
     if kind == "date":
         return end - start == 4 and int(text[start:end]) in YEARS
     near = text[max(0, start - 3) : end + 14].lower()
-    return any(cue in near for cue in RIVAL_CUES[kind])
+    return RIVAL_CUES[kind].search(near) is not None

@@ -12,10 +12,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.cases.records import Document
-from areopage.gate.answer_features import answer_features
-from areopage.gate.examine import examine
-from areopage.gate.grounding import GroundingModel
-from areopage.gate.linear import Linear, Weight
+from areopage.gate.grounding.answer_features import answer_features
+from areopage.gate.grounding.examine import examine
+from areopage.gate.grounding.linear import Linear, Weight
+from areopage.gate.grounding.model import GroundingModel
 
 Floats = NDArray[np.float64]
 

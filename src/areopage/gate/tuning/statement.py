@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from areopage.gate.labelled import Labelled
-from areopage.gate.tuning import Outcome, Tuning
+from areopage.gate.tuning.labelled import Labelled
+from areopage.gate.tuning.thresholds import Outcome, Tuning
 from areopage.scoring.shares import wilson
 
 METHODS = {

@@ -11,10 +11,10 @@ from itertools import islice
 
 from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference, legal_references
-from areopage.gate.digits import MOST_PLACES, DigitIndex, around, key_of
-from areopage.gate.figure_context import Spot
-from areopage.gate.stated import AFTER, BEFORE, BEFORE_LEGAL, DIGITS, NUMBER_WORDS, Counted, figures_of, says
-from areopage.gate.tokens import stems
+from areopage.gate.grounding.digits import MOST_PLACES, DigitIndex, around, key_of
+from areopage.gate.grounding.figure_context import Spot
+from areopage.gate.grounding.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, DIGITS, NUMBER_WORDS, Counted, figures_of, says
+from areopage.gate.grounding.tokens import stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
@@ -23,13 +23,6 @@ GROUPED = 1_000  # from which on a number may be written in groups
 MOST_SPOTS = 12  # of one claim
 BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
 BESIDE = 40  # characters on each side of a number in which what it counts may stand
-# What must stand near the digits of a figure of its kind.
-CUES = {
-    "percentage": ("%", "cent"),
-    "amount": ("€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf"),
-    "duration": ("jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", "an", "year", "min", "h"),
-    "date": ("",),
-}
 # A duration may be told in another unit: weeks or years for days or months.
 FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
 UNIT_WORDS: dict[str, dict[int, tuple[str, ...]]] = {
@@ -98,7 +91,7 @@ class Places:
 
     def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
         before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
-        cues = CUES[stated.kind] if isinstance(stated, Figure) else ("",)
+        cues = CUES[_cue_of(stated)]
         years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
             for number, begin, stop in self._runs(key) if years else self._digits().places(key):
@@ -107,8 +100,7 @@ class Places:
                 text = self._texts[number]
                 start = around(text, begin - before)
                 window = text[start : stop + AFTER].replace("\n", " ").replace(" ,", ", ")
-                low = window.lower()
-                if not any(cue in low for cue in cues):
+                if not cues.search(window.lower()):
                     continue
                 self._left -= 1
                 place = _found(stated, window)
@@ -121,7 +113,8 @@ class Places:
         """Where a duration is written in words, or its unit stands apart: "number of days: 56"."""
         for factor in FACTORS.get(stated.unit, (1,)):
             for number, start, end in self._words(int(value / factor)) if value % factor == 0 else ():
-                place = _found(stated, self._texts[number][start : end + AFTER].replace("\n", " "))
+                window = self._texts[number][start : end + AFTER].replace("\n", " ")
+                place = _found(stated, window) if CUES[stated.unit].search(window.lower()) else None
                 if place:
                     yield number, start + place[0], start + place[1]
         for factor, cues in UNIT_WORDS.get(stated.unit, {}).items():
@@ -167,6 +160,13 @@ class Places:
         if self._index is None:
             self._index = DigitIndex(self._texts)
         return self._index
+
+
+def _cue_of(stated: Figure | Reference) -> str:
+    """What it is sought by: the kind, for a duration its unit."""
+    if not isinstance(stated, Figure):
+        return "reference"
+    return stated.unit if stated.kind == "duration" else stated.kind
 
 
 def _found(stated: Figure | Reference, window: str) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from areopage.gate.word_lists import EMPTY_WORDS, LIGHT_WORDS
+from areopage.gate.grounding.word_lists import EMPTY_WORDS, LIGHT_WORDS
 
 # A letter may be written with its accents apart (NFD).
 WORD = re.compile(r"[\w\u0300-\u036f]+")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import log, log1p
 
-from areopage.gate.linear import probability
+from areopage.gate.grounding.linear import probability
 
 NOTHING = 0.02  # added to the expected number of unsupported sentences, so that its logarithm stays finite
 OWN_WORDS = 3  # a sentence may bring so many words of its own: to link and to sum up takes some

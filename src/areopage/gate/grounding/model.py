@@ -7,12 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.answer_features import answer_features
-from areopage.gate.claims import Claim
-from areopage.gate.examine import ExaminedSentence, examine
-from areopage.gate.linear import Linear, probability
+from areopage.gate.grounding.answer_features import answer_features
+from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.examine import ExaminedSentence, examine
+from areopage.gate.grounding.linear import Linear, probability
+from areopage.gate.grounding.source import Source
 from areopage.gate.records import Place
-from areopage.gate.source import Source
 
 
 class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
