@@ -109,7 +109,7 @@ def test_the_real_gate_delivers_what_the_documents_say_and_holds_back_an_altered
     assert (good.verdict, good.answer) == ("deliver", RESPONSE)
     assert [citation.id for citation in good.citations] == ["conso-1"]
     assert held.verdict == "human_review"
-    assert "45" not in held.answer
+    assert "45" not in held.answer.replace(held.id, "")  # an id may hold it
 
 
 # --- what the user gets

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,25 @@ def test_a_file_that_cannot_be_read_any_more_loses_nothing(given: RagConfig, doc
     (docs / "carte.md").write_bytes(b"\0")
     report = asyncio.run(ingested(given, docs, WordEmbedder(), prune=True))
     assert (report.gone, report.chunks, [one.file for one in report.unread]) == ((), 3, ["carte.md"])
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("qdrant_client.local.persistence.CollectionPersistence.persist", full)
+    with pytest.raises(StorageError, match=r"disk is full\): free some space"):
+        asyncio.run(ingested(config(tmp_path), docs, WordEmbedder()))
+
+
+@pytest.mark.parametrize("file", ["meta.json", "collection/knowledge_base_main/storage.sqlite"])
+def test_a_damaged_folder_is_one_line(tmp_path: Path, docs: Path, file: str) -> None:
+    given = config(tmp_path)
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    path = given.path(given.section.store.path) / file
+    path.write_bytes(b"{not a database" * 1000)
+    with pytest.raises(StorageError, match="is damaged"):
+        opened(given)
 
 
 def test_a_run_that_was_broken_off_is_taken_up(given: RagConfig, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The vector store: Qdrant in a folder of this process, or behind a URL, with what each collection remembers of itself."""
 
 import asyncio
+import sqlite3
 import threading
 import warnings
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -178,6 +179,10 @@ class VectorStore:
             raise StorageError(f"no Qdrant server answers at {self.place}: start it, or correct store.url [{reason}]") from None
         except ApiException as error:
             raise StorageError(f"the Qdrant server at {self.place}: {' '.join(str(error).split())[:200]}") from None
+        except (sqlite3.Error, OSError) as error:  # local mode: a full disk, a folder without rights, a damaged file
+            raise StorageError(
+                f"{self.place} cannot be used ({error}): free some space or mend its rights, and run the same again"
+            ) from None
         except ValueError as error:  # local mode says so of a collection that is gone, and of names that it cannot take
             if collection and "not found" in str(error):
                 raise await self._unknown(collection) from None
@@ -265,6 +270,8 @@ def _open_folder(folder: Path) -> VectorStore:
         ) from None
     except OSError as error:
         raise StorageError(f"the vector store {folder} cannot be opened: {error.strerror or error}") from None
+    except (sqlite3.Error, ValueError, KeyError) as error:
+        raise StorageError(f"the vector store {folder} is damaged ({error}): remove it, and ingest again") from None
     return VectorStore(client, str(folder), local=True)
 
 
