@@ -19,7 +19,8 @@ _SUFFIXES = (
     " euses euse eurs eur ifs if ives ive ables able ibles ible istes iste ists ist"
     " aient eront erons erait eraient ants ant ents ent ait ees ee es ez e s y aux al als elles elle el ion ions"
 )
-SUFFIXES = tuple(sorted(_SUFFIXES.split(), key=len, reverse=True))
+SUFFIXES = frozenset(_SUFFIXES.split())
+LONGEST_SUFFIX = max(map(len, SUFFIXES))
 SHORTEST_STEM = 3
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -70,9 +71,9 @@ def _plain(word: str) -> str:
 
 def _root(low: str) -> str:
     """A word without its ending."""
-    for suffix in SUFFIXES:
-        if low.endswith(suffix) and len(low) - len(suffix) >= SHORTEST_STEM:
-            return low[: -len(suffix)]
+    for size in range(min(LONGEST_SUFFIX, len(low) - SHORTEST_STEM), 0, -1):
+        if low[-size:] in SUFFIXES:
+            return low[:-size]
     return low
 
 
