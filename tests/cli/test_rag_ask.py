@@ -19,7 +19,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AREOPAGE_RAG", raising=False)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.rag.retrieval.embedding", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.retrieval.open_embedder", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     (tmp_path / "rag.yml").write_text("generation: {model: 'ollama:fake-target'}\n", encoding="utf-8")
     (tmp_path / "docs").mkdir()

@@ -9,7 +9,8 @@ import pytest
 
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.rag.config import EmbeddingSection, RagConfig, RagSection
-from areopage.rag.retrieval.embedding import EmbedderIdentity, open_embedder
+from areopage.rag.retrieval.embedding import EmbedderIdentity
+from areopage.rag.retrieval.open_embedder import open_embedder
 from servers.fake_embedder import DIMENSION, EmbeddingServer
 
 

@@ -25,7 +25,7 @@ from areopage.rag.generation.generator import model_of, open_generator
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.records import ChatQuestion, Retriever
 from areopage.rag.retrieval.collection import open_store
-from areopage.rag.retrieval.embedding import open_embedder
+from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report.gate.page import gather

@@ -13,7 +13,7 @@ from areopage.cli.rag_options import RagOption, rag_config
 if TYPE_CHECKING:
     from areopage.rag.config import RagConfig
     from areopage.rag.ingestion.ingest import IngestReport
-    from areopage.rag.ingestion.reading import Unread
+    from areopage.rag.ingestion.source_text import Unread
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
@@ -130,7 +130,7 @@ async def _ingest(
     from areopage.rag.ingestion.ingest import Ingestion
     from areopage.rag.ingestion.reading import RowFields
     from areopage.rag.retrieval.collection import open_store
-    from areopage.rag.retrieval.embedding import open_embedder
+    from areopage.rag.retrieval.open_embedder import open_embedder
 
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.evidence.plain import plain
 from areopage.evidence.sentences import sentences
-from areopage.rag.ingestion.reading import Part, SourceText
+from areopage.rag.ingestion.source_text import Part, SourceText
 
 VERSION = 2  # of the way texts are cut; part of what tells an unchanged file
 SHORTEST_MARK = 4  # characters of the hash in an id

@@ -13,6 +13,7 @@ from areopage.cases.jsonl_reader import read_jsonl
 from areopage.cases.rows import BadRow
 from areopage.cases.text_encoding import find_encoding, refuse_binary
 from areopage.errors import DatasetError
+from areopage.rag.ingestion.source_text import Found, Part, SourceText, Unread
 
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
 LARGEST_METADATA = 20_000  # bytes: each chunk carries it
@@ -32,40 +33,6 @@ KINDS = {
 }
 
 
-class Part(Struct, frozen=True, kw_only=True):
-    """A piece of a text that no chunk may straddle: a section under its headings, a page.
-
-    `headings` lead to it, outermost first; `page` counts from 1, None where there are no pages.
-    """
-
-    text: str
-    headings: tuple[str, ...] = ()
-    page: int | None = None
-
-
-class SourceText(Struct, frozen=True, kw_only=True):
-    """One document to ingest.
-
-    `item` tells documents of one file apart ("" where the file is one); `id` is its own id, "" where it has none.
-    `source` is "" where the document names none.
-    """
-
-    parts: tuple[Part, ...]
-    title: str = ""
-    id: str = ""
-    item: str = ""
-    source: str = ""
-    metadata: dict[str, Any] = {}
-
-
-class Unread(Struct, frozen=True, kw_only=True):
-    """What could not be read, and why: a file, a row of it (from 1), or some of its pages."""
-
-    file: str
-    reason: str
-    row: int | None = None
-
-
 class RowFields(Struct, frozen=True, kw_only=True):
     """Which fields of a JSON object hold what a document needs; all others become metadata."""
 
@@ -74,14 +41,6 @@ class RowFields(Struct, frozen=True, kw_only=True):
     title: str = "title"
     source: str = "source"
     metadata: str = "metadata"
-
-
-class Found(Struct, frozen=True, kw_only=True):
-    """A file to read: `name` is its path under the folder, with slashes; `size` in bytes."""
-
-    path: Path
-    name: str
-    size: int
 
 
 def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:

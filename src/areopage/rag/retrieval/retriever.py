@@ -14,7 +14,8 @@ from areopage.gate.answer_language import language_of
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore, open_store
 from areopage.rag.retrieval.collection_records import CollectionState, at, vector_of
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.retrieval.similarity import (
     Background,
     coverages,
