@@ -67,7 +67,7 @@ def decide_default(
     watch = Stopwatch(clock)
     found = _findings(config, model, prompt, response, documents, watch)
     checks = sentence_checks(found.grounding)
-    reasons = _reasons(config, found)
+    reasons = _reasons(config, found, checks)
     verdict = _verdict(config, reasons)
     p_unsupported = found.grounding.p_unsupported
     doubtful: tuple[int, ...] = ()
@@ -141,7 +141,7 @@ def _echoes(prompt: str, response: str, citations: Citations) -> bool:
     return len(rest) <= 2 * len(prompt) + MOST_ROOM and plain(rest) == plain(prompt)
 
 
-def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
+def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck]) -> list[Reason]:
     """Every reason but those of the grey band."""
     bounds, retrieval = config.thresholds, found.retrieval
     if not found.documents:
@@ -166,7 +166,6 @@ def _reasons(config: GateConfig, found: Findings) -> list[Reason]:
     reasons += _citation_reasons(config, found, decisive=open_question)
     reasons += _claim_reasons(config, found, decisive=open_question)
     if found.grounding.p_unsupported >= bounds.hold:
-        checks = sentence_checks(found.grounding)
         worst = _worst_first(checks, bounds.hold)
         reasons += _sentence_reasons(checks, worst, found.grounding.p_unsupported, bounds.hold, decisive=open_question)
     return reasons

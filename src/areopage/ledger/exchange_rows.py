@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, sele
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel, Release, stored_reasons
+from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel, Release
 from areopage.ledger.gate_tables import LONGEST_NAME, exchange_texts, exchanges, grounding_labels, releases
 from areopage.ledger.rows import aware, json_text, naive, storable, storable_json
 
@@ -78,7 +78,8 @@ def reason_rows(number: int, exchange: Exchange) -> list[dict[str, Any]]:
         "origin": exchange.origin,
         "collection": storable(exchange.collection)[:LONGEST_NAME],
     }
-    codes = dict.fromkeys(reason["code"] for reason in stored_reasons(exchange.decision))
+    reasons = exchange.decision.reasons if exchange.decision else ()
+    codes = dict.fromkeys(reason.code for reason in reasons if reason.decisive)
     return [shared | {"code": code} for code in codes]
 
 

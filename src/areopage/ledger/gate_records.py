@@ -1,7 +1,7 @@
 """What the ledger holds of the gate: answers on their way out, what became of them, and what people said of those held back."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -110,8 +110,3 @@ class ExchangeSummary(Struct, frozen=True, kw_only=True):
     p_unsupported: tuple[int, ...]
     labelled: int
     ungrounded_delivered: int
-
-
-def stored_reasons(decision: Decision | None) -> list[dict[str, Any]]:
-    """The decisive reasons' codes, as rows of `exchange_reasons` hold them."""
-    return [] if decision is None else [{"code": reason.code} for reason in decision.reasons if reason.decisive]

@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from areopage.cases.records import Document
 from areopage.gate.records import GateVerdict, Metrics, Place, ReasonCode, SignalName
 from areopage.ledger.gate_records import ExchangeOrigin, Grounded, GroundingLabel, Mode, ReleaseState
+from areopage.rag.records import MOST_QUESTION
 from areopage.server.api.records import Chunks, Moment, Prompt
 from areopage.server.decision_writer import Noted
 
-MOST_QUESTION = 20_000
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
 

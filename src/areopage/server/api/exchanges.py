@@ -13,6 +13,7 @@ from areopage.gate.records import GateVerdict
 from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter
+from areopage.rag.records import MOST_QUESTION
 from areopage.report.gate.wording import explain
 from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange
 from areopage.server.access import Actor, require
@@ -31,8 +32,6 @@ from areopage.server.api.gate import sentence_views
 from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
-
-MOST_QUESTION = 20_000
 
 Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]

@@ -8,9 +8,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.rag.records import ChatAnswer
+from areopage.rag.records import MOST_QUESTION, ChatAnswer
 from areopage.server.access import Actor, checked_form, require
-from areopage.server.api.exchange_records import MOST_QUESTION
 from areopage.server.asking import ask, pipeline_of, question_of, reasons_of
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal

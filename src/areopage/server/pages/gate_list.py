@@ -17,6 +17,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter, ExchangeOrigin, ExchangeSummary
 from areopage.ledger.quality_records import Period
+from areopage.rag.records import MOST_QUESTION
 from areopage.report.charts import bar_chart
 from areopage.report.languages import Language
 from areopage.scoring.shares import wilson
@@ -29,7 +30,6 @@ PER_PAGE = 50
 DEFAULT_PERIOD = "30"
 ORIGINS: tuple[ExchangeOrigin, ...] = get_args(ExchangeOrigin)
 MOST_NAME = 128
-MOST_QUESTION = 20_000
 BARS = 10
 Reader = Annotated[Actor, Depends(require("read"))]
 
