@@ -443,3 +443,25 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@with_model
+@pytest.mark.usefixtures("pulled")
+def test_a_model_that_is_dropped_as_soon_as_it_is_loaded_lets_its_process_end() -> None:
+    """On a busy machine llama.cpp's thread may not have begun by then; more processes than processors keep it busy."""
+    program = """
+import os
+from areopage.models.embedded import load_server
+from areopage.models.embedded_chat import Loading
+from areopage.models.embedded_files import find_weights
+
+for _ in range(3):
+    load_server(find_weights(os.environ), Loading(n_ctx=256, n_threads=1))
+"""
+    running = [subprocess.Popen([sys.executable, "-c", program]) for _ in range((os.cpu_count() or 1) + 3)]
+    try:
+        assert [process.wait(timeout=120) for process in running] == [0] * len(running)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()

@@ -183,9 +183,14 @@ def load_server(path: Path, loading: Loading) -> Any:
     parameters.api_keys = [secrets.token_hex(32)]
     parameters.ui = False
     parameters.n_threads_http = 1
+    parameters.endpoint_metrics = True
     try:
-        return xllamacpp.Server(parameters)
+        server = xllamacpp.Server(parameters)
     except RuntimeError as error:
         raise ModelError(
             f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: is it a whole GGUF file of a chat model?"
         ) from error
+    # The constructor does not wait for the thread that serves: a server that is dropped before that thread has begun waits for
+    # its end for ever. The thread itself answers this question, so that it has begun by then.
+    server.handle_metrics()
+    return server
