@@ -14,13 +14,14 @@ A bare number has no unit and is no figure, except a year from 1900 to 2099.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 
-from areopage.evidence.plain import plain
+from areopage.evidence.reading import lower_case, matches_at
 
 FigureKind = Literal["percentage", "amount", "duration", "date"]
 
@@ -42,7 +43,7 @@ class Figure(Struct, frozen=True, kw_only=True):
     end: int
 
 
-# Every quantifier is bounded or possessive: a hostile text costs no more than its length.
+# Every quantifier is bounded or possessive: a hostile text costs no more than its length. All are in lower case, as `_Read` is.
 _S = r"[ \t\u00a0\u202f\u2009]"
 _NUMBER = (
     r"(?>(?<![\w.,])(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}|[0-9]{1,15}(?![0-9]))"
@@ -94,14 +95,12 @@ _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
 
 _PERCENTAGE = re.compile(
     rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
-    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?)\b)",
-    re.IGNORECASE,
+    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?)\b)"
 )
 _AMOUNT = re.compile(
     rf"(?P<before>[€$£]){_S}?(?P<first>{_NUMBER}|[0-9]{{1,3}}(?:[.,][0-9]{{1,3}}){{0,5}})(?:{_S}?(?P<more>k|million|billion|m)s?\b)?"
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
-    rf"(?P<after>{_CURRENCY})",
-    re.IGNORECASE,
+    rf"(?P<after>{_CURRENCY})"
 )
 _WORDS = "|".join(sorted(_COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
@@ -109,17 +108,49 @@ _DURATION = re.compile(
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{_UNIT})"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
-    rf"(?P<per>{_UNIT}))?",
-    re.IGNORECASE,
+    rf"(?P<per>{_UNIT}))?"
 )
 _DATE = re.compile(
     rf"(?<![\w/.,-])(?:(?P<y>{_YEAR})-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})(?![\w-])"
     rf"|(?P<d2>[0-9]{{1,2}})(?P<mark>[/.-])(?P<m2>[0-9]{{1,2}})(?P=mark)(?P<y2>{_YEAR})(?![\w/-])"
     rf"|(?:(?P<d3>[0-9]{{1,2}})(?:er|st|nd|rd|th)?{_S}{{1,2}}(?:of{_S})?)?(?P<m3>{_MONTH}),?{_S}{{1,2}}(?P<y3>{_YEAR})"
     rf"|(?P<m4>{_MONTH}){_S}{{1,2}}(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?,?{_S}{{1,2}}(?P<y4>{_YEAR})"
-    rf"|(?P<y5>{_YEAR})(?![\w/%€$£-]|[.,][0-9]))",
-    re.IGNORECASE,
+    rf"|(?P<y5>{_YEAR})(?![\w/%€$£-]|[.,][0-9]))"
 )
+
+
+_NUMBERS = re.compile("[0-9]+")
+_WORDS_AND_SIGNS = re.compile("[a-zà-öø-ÿ]+|[€$£]")
+_SIGNS = frozenset(_SYMBOLS)
+_MONTH_WORDS = frozenset([*_MONTHS, "février", "févr", "août", "décembre"])
+
+
+class _Read:
+    """A text as it is read: `low` is in lower case and as long as the text.
+
+    The expressions for figures are only tried where numbers and some words begin (`starts`): that is faster than everywhere.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.low = lower_case(text)
+        self.numbers = [match.start() for match in _NUMBERS.finditer(self.low)]
+
+    @cached_property
+    def _words(self) -> list[tuple[str, int]]:
+        return [(match.group(), match.start()) for match in _WORDS_AND_SIGNS.finditer(self.low)]
+
+    def starts(self, words: Set[str]) -> list[int]:
+        """Where a number or one of some words, or signs, begins."""
+        found = [start for word, start in self._words if word in words]
+        return sorted([*self.numbers, *found]) if found else self.numbers
+
+    def figure(
+        self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
+    ) -> Figure:
+        """A figure over a whole match."""
+        start, end = match.span()
+        return Figure(kind=kind, value=value, unit=unit, days=days, per=per, text=self.text[start:end], start=start, end=end)
 
 
 def figures(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
@@ -128,13 +159,14 @@ def figures(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
     Args:
         kind: only those of a kind, which is faster; nothing else is looked for then, but for dates.
     """
+    read = _Read(text)
     if kind is not None and kind != "date":
-        return tuple({"percentage": _percentages, "amount": _amounts, "duration": _durations}[kind](text))
+        return tuple({"percentage": _percentages, "amount": _amounts, "duration": _durations}[kind](read))
     found: list[Figure] = []
     taken: set[int] = set()
     # A date is tried last: the 2000 of "2000 €" is no year.
     for finder in (_percentages, _amounts, _durations, _dates):
-        fresh = [figure for figure in finder(text) if taken.isdisjoint(range(figure.start, figure.end))]
+        fresh = [figure for figure in finder(read) if taken.isdisjoint(range(figure.start, figure.end))]
         for figure in fresh:
             taken.update(range(figure.start, figure.end))
         found += fresh
@@ -160,75 +192,67 @@ def _open_or_equal(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def _percentages(text: str) -> Iterator[Figure]:
-    for match in _PERCENTAGE.finditer(text):
-        for number in filter(None, (match["number"], match["high"])):
-            yield Figure(
-                kind="percentage", value=_decimal(number), unit="%", text=match.group(), start=match.start(), end=match.end()
-            )
+def _percentages(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_PERCENTAGE, read.low, read.numbers) if "%" in read.low or "cent" in read.low else ():
+        for number in filter(None, match.group("number", "high")):
+            yield read.figure("percentage", match, _decimal(number), "%")
 
 
-def _amounts(text: str) -> Iterator[Figure]:
-    for match in _AMOUNT.finditer(text):
+def _amounts(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_AMOUNT, read.low, read.starts(_SIGNS)):
         value = _decimal(match["first"] or match["number"])
-        times = (match["more"] or match["times"] or "").lower()
+        times = match["more"] or match["times"] or ""
         value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
-        unit = _currency(match["before"] or match["after"])
-        yield Figure(kind="amount", value=value, unit=unit, text=match.group(), start=match.start(), end=match.end())
+        yield read.figure("amount", match, value, _currency(match["before"] or match["after"]))
 
 
 def _currency(written: str) -> str:
     """The ISO code of a currency as it is written."""
-    word = written.lower()
     for sign, code in (("eur", "EUR"), ("dollar", "USD"), ("usd", "USD"), ("franc", "CHF"), ("chf", "CHF")):
-        if sign in word:
+        if sign in written:
             return code
-    return _SYMBOLS.get(word, "GBP")
+    return _SYMBOLS.get(written, "GBP")
 
 
-def _durations(text: str) -> Iterator[Figure]:
-    for match in _DURATION.finditer(text):
-        word = (match["word"] or "").lower()
-        unit, factor = _unit(match["unit"])
+def _durations(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_DURATION, read.low, read.starts(_COUNTS.keys())):
+        word, unit = match["word"], _bare(match["unit"])
         # "un jour", "an hour" are seldom a count.
-        if word in ("un", "une", "one") and plain(match["unit"]) not in ("an", "mois", "semaine", "annee", "year", "month"):
+        if word in ("un", "une", "one") and unit not in ("an", "mois", "semaine", "annee", "year", "month"):
             continue
-        days = plain(match["kind"] or match["after"] or "")
-        per = plain(match["per"] or "")
+        name, factor = _UNITS.get(unit) or _UNITS[unit.removesuffix("s")]
+        days, per = _bare(match["kind"] or match["after"]), _bare(match["per"])
         for number in filter(None, (match["number"] or word, match["high"])):
-            yield Figure(
-                kind="duration",
-                value=(Decimal(_COUNTS[number]) if number in _COUNTS else _decimal(number)) * factor,
-                unit=unit,
-                days=_DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), "")),
-                per=_PER.get(per, _PER.get(per.removesuffix("s"), "")),
-                text=match.group(),
-                start=match.start(),
-                end=match.end(),
+            yield read.figure(
+                "duration",
+                match,
+                (Decimal(_COUNTS[number]) if number in _COUNTS else _decimal(number)) * factor,
+                name,
+                _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), "")),
+                _PER.get(per, _PER.get(per.removesuffix("s"), "")),
             )
 
 
-def _unit(written: str) -> tuple[str, int]:
-    """The unit that a duration is counted in, and how many of it the written one is."""
-    word = plain(written)
-    return _UNITS.get(word) or _UNITS[word.removesuffix("s")]
+def _bare(written: str | None) -> str:
+    """A word of these expressions without its accents; "" for none."""
+    return written.rstrip(".").replace("é", "e").replace("û", "u") if written else ""
 
 
-def _dates(text: str) -> Iterator[Figure]:
-    for match in _DATE.finditer(text):
-        year = next(filter(None, (match[name] for name in ("y", "y2", "y3", "y4", "y5"))))
+def _dates(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_DATE, read.low, read.starts(_MONTH_WORDS)):
+        year = next(filter(None, match.group("y", "y2", "y3", "y4", "y5")))
         month = match["m"] or match["m2"] or match["m3"] or match["m4"]
         day = match["d"] or match["d2"] or match["d3"] or match["d4"]
         value = _iso(year, month, day)
         if value:
-            yield Figure(kind="date", value=value, text=match.group(), start=match.start(), end=match.end())
+            yield read.figure("date", match, value)
 
 
 def _iso(year: str, month: str | None, day: str | None) -> str:
     """The date in ISO 8601; "" where there is no such date."""
     if month is None:
         return year
-    first = int(month) if month.isdigit() else _MONTHS[plain(month)]
+    first = int(month) if month.isdigit() else _MONTHS[_bare(month)]
     if day is None:
         return f"{year}-{first:02}"
     second = int(day)
@@ -248,6 +272,8 @@ def _days(year: int, month: int) -> int:
 
 def _decimal(written: str) -> Decimal:
     """The value of a number in English or French writing; the module's docstring says which mark is the decimal one."""
+    if written.isdigit():
+        return Decimal(written)
     digits = re.sub(r"[^0-9.,]", "", written)
     last = max(digits.rfind("."), digits.rfind(","))
     if last < 0:

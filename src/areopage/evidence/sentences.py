@@ -142,7 +142,7 @@ def _full_stop_ends(before: str, following: str, language: str) -> bool:
     pieces = before.split()
     token = pieces[-1].lstrip("\"'“‘«([*_") if pieces and not before[-1].isspace() else ""
     # Elisions hide an abbreviation: l'art. 5, d'apr. J.-C.
-    token = re.split(r"['’]", token)[-1]
+    token = token.replace("’", "'").rpartition("'")[2]
     low = token.lower()
     if low in _NEVER[language] or (low in _TITLES[language] and token[0].isupper()):
         return False

@@ -24,20 +24,25 @@ _ENGLISH = frozenset(
 # Other Romance languages write these too: they count half.
 _SHARED = frozenset(["de", "la", "un", "que", "en", "se", "si", "ma", "tu", "me", "ni"])
 _ACCENTS = "éèêàçùûœ"
-_ELISIONS = ("l'", "d'", "qu'", "n'", "s'", "j'", "c'")
+_ELISIONS = (" l'", " d'", " qu'", " n'", " s'", " j'", " c'")
 _SIGNS_FOR_A_WORD = 4  # so many accents or elisions weigh one word; short questions often have little else
 _EDGES = '.,;:!?()[]"«»“”*-–—'
+
+
+# What a word counts for French.
+_FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FRENCH | _SHARED}
 
 
 def language_of(text: str) -> str:
     """ "fr" or "en", or "" where too little text tells; reads no more than the first 2,000 characters."""
     begin = text[:READ].lower().replace("’", "'")
     words = [word.strip(_EDGES) for word in begin.split()]
-    french = sum(map(_FRENCH.__contains__, words)) - sum(map(_SHARED.__contains__, words)) / 2
+    french = sum([_FOR_FRENCH[word] for word in words if word in _FOR_FRENCH])
     english = sum(map(_ENGLISH.__contains__, words))
     signs = 0 if begin.isascii() else sum(map(begin.count, _ACCENTS))
     if "'" in begin:
-        signs += sum(word.startswith(_ELISIONS) for word in words)
+        parted = " " + " ".join(words)
+        signs += sum(map(parted.count, _ELISIONS))
     french += signs / _SIGNS_FOR_A_WORD
     if french >= 1 and french > CLEAR * english:
         return "fr"

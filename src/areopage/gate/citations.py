@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.evidence.plain import plain
+from areopage.evidence.reading import lower_case, matches_at
 from areopage.gate.records import Place
 
 MOST_PLACES = 50
@@ -41,6 +42,7 @@ _RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")
 _PARTED = re.compile(r"[,;&+]|\s(?:et|and)\s")
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_UUID_LENGTH = 36
 _DIGITS = re.compile(r"[0-9]+")
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -103,7 +105,7 @@ def _key(label: str) -> str:
 
 
 def _shape(label: str) -> str:
-    return "a uuid" if _UUID.fullmatch(label) else _DIGITS.sub("0", label.casefold())
+    return "a uuid" if len(label) == _UUID_LENGTH and _UUID.fullmatch(label) else _DIGITS.sub("0", label.casefold())
 
 
 def citations_of(response: str, documents: Sequence[Document]) -> Citations:
@@ -154,8 +156,9 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
     for match in _RAISED.finditer(response) if "^" in response else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             yield from _if_found(match, names)
-    low = response.lower()
-    for match in _BARE.finditer(response) if any(word in low for word in _BARE_WORDS) else ():
+    low = lower_case(response)
+    starts = sorted(match.start() for word in _BARE_WORDS if word in low for match in re.finditer(word, low))
+    for match in matches_at(_BARE, response, starts):
         yield from _if_found(match, names)
 
 

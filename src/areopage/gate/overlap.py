@@ -77,10 +77,10 @@ def _flat(text: str) -> str:
 
 def _windows(text: str) -> list[tuple[int, int]]:
     """The runs of words that are looked for, spread over the whole answer."""
-    words = [match.span() for match in _WORD.finditer(text)]
+    words = list(_WORD.finditer(text))
     count = len(words) - WINDOW + 1
     if count < 1:
         return []
     step = max(STEP, -(-count // MOST_WINDOWS))
-    spans = ((words[first][0], words[first + WINDOW - 1][1]) for first in range(0, count, step))
+    spans = ((words[first].start(), words[first + WINDOW - 1].end()) for first in range(0, count, step))
     return [(start, end) for start, end in spans if end - start <= LONGEST_WINDOW and BETWEEN not in text[start:end]]

@@ -52,26 +52,25 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     spans = sentences(response, language)
     clean = without_citations(response)
     words = [words_of(clean, span.start, span.end) for span in spans]
-    claims = check_claims(prompt, clean, documents)
-    source = Source(documents, [[word.stem for word in own] for own in words])
+    source = Source(documents, [own.roots for own in words])
+    claims = check_claims(prompt, clean, documents, source.clean)
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
-        facts = sentence_facts(low, own_words, index, answered)
+        denied = denies(low)
+        facts = sentence_facts(low, denied, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
         stated = any(one.kind != "quantity" for one in own)
-        claim = bool(own_words) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, prompt)))
+        claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
         examined.append(ExaminedSentence(span, facts, own, claim))
     return Examined(examined, source)
 
 
-def _refuses(sentence: str, low: str, prompt: str) -> bool:
+def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:
     """Whether a sentence only says that the answer is not known; a quick look spares most sentences the slow one."""
-    return (
-        (denies(low) or any(cue in low for cue in REFUSING)) and any(cue in low for cue in ABOUT) and is_refusal(sentence, prompt)
-    )
+    return (denied or any(cue in low for cue in REFUSING)) and any(cue in low for cue in ABOUT) and is_refusal(sentence, prompt)

@@ -8,23 +8,25 @@ from areopage.evidence.references import Reference
 from areopage.gate.grounding.claims import Claim, ClaimKind, ClaimState
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_places import Places
-from areopage.gate.grounding.stated import Counted, Stated, stated_in
-from areopage.gate.grounding.tokens import stems
+from areopage.gate.grounding.stated import Counted, FigureReader, Stated, stated_in
+from areopage.gate.grounding.tokens import parted, stems
 from areopage.gate.records import Place
 
 MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 
 
-def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> list[Claim]:
+def check_claims(prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str] | None = None) -> list[Claim]:
     """The figures and references of an answer in order, each with whether a document or the question holds it, and where.
 
     Args:
         response: the answer; its citations may have been blanked.
+        clean: the documents' texts parted, where that has been done.
     """
     stated = stated_in(response)
     if not stated:
         return []
-    return _Check(prompt, response, documents).claims(stated)
+    ready = [parted(document.text) for document in documents] if clean is None else clean
+    return _Check(prompt, response, documents, ready).claims(stated)
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -37,11 +39,12 @@ def _kind_of(stated: Stated) -> ClaimKind:
 class _Check:
     """The documents' texts come first, then titles and the question: these hold figures, but show no place and no context."""
 
-    def __init__(self, prompt: str, response: str, documents: Sequence[Document]) -> None:
+    def __init__(self, prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str]) -> None:
         texts = [document.text for document in documents]
         self._documents = documents
-        self._places = Places([*texts, *(document.title for document in documents if document.title), prompt])
-        self._surroundings = Surroundings(texts, response, frozenset(stems(prompt)))
+        reader = FigureReader()
+        self._places = Places([*texts, *(document.title for document in documents if document.title), prompt], reader)
+        self._surroundings = Surroundings(texts, clean, response, frozenset(stems(prompt)), reader)
         self._unjudged = MOST_JUDGED
 
     def claims(self, stated: Sequence[Stated]) -> list[Claim]:

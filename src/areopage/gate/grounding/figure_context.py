@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from areopage.evidence.figures import Figure, FigureKind
 from areopage.gate.grounding.digits import around
-from areopage.gate.grounding.stated import AFTER, BEFORE, COUNTING, CUES, DIGITS, figures_of, says
-from areopage.gate.grounding.tokens import parted, stem
+from areopage.gate.grounding.stated import AFTER, BEFORE, COUNTING, CUES, DIGITS, FigureReader, says
+from areopage.gate.grounding.tokens import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 
@@ -57,20 +57,26 @@ class _Asked(Struct, frozen=True):
 class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
-    def __init__(self, texts: Sequence[str], response: str, question: frozenset[str]) -> None:
+    def __init__(
+        self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], reader: FigureReader
+    ) -> None:
         """Args:
         texts: of the documents, without titles and question.
+        clean: the same, parted.
         question: its stems: an answer need not repeat them.
         """
         self._texts = texts
+        self._clean = clean
         self._response = response
         self._answer = parted(response)
         self._question = question
+        self._reader = reader
         self._near: dict[Spot, frozenset[str]] = {}
-        self._sentence: dict[Spot, tuple[frozenset[str], frozenset[str]]] = {}
-        self._kinds: dict[str, Sequence[Spot]] = {}
+        self._sentences: dict[Spot, tuple[int, int]] = {}
+        self._sentence_words: dict[Spot, frozenset[str]] = {}
+        self._neighbourhoods: dict[Spot, frozenset[str]] = {}
+        self._kinds: dict[str, Sequence[tuple[Spot, frozenset[str]]]] = {}
         self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[Figure, Spot]]] = {}
-        self._clean: dict[int, str] = {}
         self._last: tuple[tuple[int, int], _Asked] | None = None  # a figure is asked about twice in a row
 
     def at_home(self, stated: Figure, spots: Sequence[Spot]) -> Spot | None:
@@ -89,14 +95,14 @@ class Surroundings:
         near = [len(asked.near & self._around(spot)) for spot in spots]
         nearest = max(near)
         best = spots[near.index(nearest)]
-        in_all = max(one + len(asked.words & self._scopes(spot)[0]) for one, spot in zip(near, spots, strict=True))
         for rival in self._rivals(stated, asked.near, nearest + NEARER):
             nearness = len(asked.near & self._around(rival))
             if nearness < nearest + NEARER:
                 continue
-            if nearness + len(asked.words & self._scopes(rival)[0]) >= in_all + NEARER_IN_ALL:
+            in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
+            if nearness + len(asked.words & self._sentence(rival)) >= in_all + NEARER_IN_ALL:
                 return Judged(True, best, rival)
-        alone = asked.own >= FEWEST and not any(asked.words & self._scopes(spot)[1] for spot in spots)
+        alone = asked.own >= FEWEST and not any(asked.words & self._neighbourhood(spot) for spot in spots)
         return Judged(alone, best)
 
     def _asked(self, stated: Figure) -> _Asked:
@@ -106,7 +112,7 @@ class Surroundings:
             return self._last[1]
         clean = self._answer
         unit = set(_stems(clean[start:end]))
-        first, last = _sentence(self._response, start, end)
+        first, last = _sentence_at(self._response, start, end)
         own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
         local = frozenset(_nearest(clean, max(first, start - NEAR), start, end, min(last, end + NEAR))) - unit
         question = self._question - unit
@@ -116,7 +122,7 @@ class Surroundings:
 
     def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which so many of the words stand."""
-        near = [(len(wanted & self._around(spot)), spot) for spot in self._candidates(stated.kind)]
+        near = [(len(wanted & words), spot) for spot, words in self._candidates(stated.kind)]
         # The figure may be longer than its digits, so that one word nearer comes in on either side.
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
         for _, spot in worth[:MOST_READ]:
@@ -124,8 +130,9 @@ class Surroundings:
                 if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
                     yield found
 
-    def _candidates(self, kind: str) -> Sequence[Spot]:
-        """The digits (and number words, for durations) of the documents that may belong to a figure of a kind."""
+    def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
+        """The digits (and number words, for durations) of the documents that may belong to a figure of a kind, each with the
+        words nearest to it."""
         known = self._kinds.get(kind)
         if known is None:
             spots = (
@@ -134,7 +141,7 @@ class Surroundings:
                 for start, end in _numbers(text, words=kind == "duration")
                 if _alike(kind, text, start, end)
             )
-            known = self._kinds[kind] = list(islice(spots, MOST_RIVALS))
+            known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, MOST_RIVALS)]
         return known
 
     def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
@@ -146,7 +153,7 @@ class Surroundings:
             window = self._texts[number][opens : end + AFTER].replace("\n", " ")
             known = self._figures[kind, spot] = [
                 (figure, (number, figure.start + opens, figure.end + opens))
-                for figure in figures_of(window, days=False, kind=kind)
+                for figure in self._reader.figures_of(window, kind)
                 if figure.start + opens <= start < figure.end + opens
             ]
         return known
@@ -157,32 +164,39 @@ class Surroundings:
         if found is None:
             number, start, end = spot
             found = self._near[spot] = frozenset(
-                _nearest(self._parted(number), max(0, start - NEAR), start, end, end + NEAR, NEAREST)
+                _nearest(self._clean[number], max(0, start - NEAR), start, end, end + NEAR, NEAREST)
             )
         return found
 
-    def _scopes(self, spot: Spot) -> tuple[frozenset[str], frozenset[str]]:
-        """The words of a spot's sentence, and those of its neighbourhood."""
-        found = self._sentence.get(spot)
+    def _sentence(self, spot: Spot) -> frozenset[str]:
+        """The words of a spot's sentence."""
+        found = self._sentence_words.get(spot)
         if found is None:
-            number, start, end = spot
-            clean = self._parted(number)
-            first, last = _sentence(self._texts[number], start, end)
-            wide = _stems(clean[max(0, first - BEYOND) : last + BEYOND])
-            found = self._sentence[spot] = (frozenset(_stems(clean[first:last])), frozenset(wide))
+            first, last = self._bounds(spot)
+            found = self._sentence_words[spot] = frozenset(_stems(self._clean[spot[0]][first:last]))
         return found
 
-    def _parted(self, number: int) -> str:
-        """A text with spaces between its words."""
-        clean = self._clean.get(number)
-        if clean is None:
-            clean = self._clean[number] = parted(self._texts[number])
-        return clean
+    def _neighbourhood(self, spot: Spot) -> frozenset[str]:
+        """The words of a spot's sentence and of what stands around it."""
+        found = self._neighbourhoods.get(spot)
+        if found is None:
+            first, last = self._bounds(spot)
+            wide = self._clean[spot[0]][max(0, first - BEYOND) : last + BEYOND]
+            found = self._neighbourhoods[spot] = frozenset(_stems(wide))
+        return found
+
+    def _bounds(self, spot: Spot) -> tuple[int, int]:
+        """Where a spot's sentence begins and ends."""
+        number, start, end = spot
+        found = self._sentences.get(spot)
+        if found is None:
+            found = self._sentences[spot] = _sentence_at(self._texts[number], start, end)
+        return found
 
 
 def _stems(clean: str) -> list[str]:
     """The stems of a text that is parted already."""
-    return [found for found in map(stem, clean.split()) if found]
+    return list(filter(None, stems_of(clean.split())))
 
 
 def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int = NEAREST_IN_ANSWER) -> list[str]:
@@ -190,7 +204,7 @@ def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int
     return _stems(clean[first:start])[-words:] + _stems(clean[end:last])[:words]
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the sentence around a spot begins and ends."""
     first, last = max(0, start - SENTENCE), min(len(text), end + SENTENCE)
     for match in _END.finditer(text, first, start):

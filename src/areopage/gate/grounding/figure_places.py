@@ -13,7 +13,7 @@ from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference, legal_references
 from areopage.gate.grounding.digits import MOST_PLACES, DigitIndex, around, key_of
 from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.grounding.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, DIGITS, NUMBER_WORDS, Counted, figures_of, says
+from areopage.gate.grounding.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, DIGITS, NUMBER_WORDS, Counted, FigureReader, says
 from areopage.gate.grounding.tokens import stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
@@ -35,8 +35,9 @@ UNIT_WORDS: dict[str, dict[int, tuple[str, ...]]] = {
 class Places:
     """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], reader: FigureReader) -> None:
         self._texts = texts
+        self._reader = reader
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
         self._unread = MOST_READ
@@ -103,7 +104,7 @@ class Places:
                 if not cues.search(window.lower()):
                     continue
                 self._left -= 1
-                place = _found(stated, window)
+                place = self._found(stated, window)
                 if place:
                     yield number, start + place[0], start + place[1]
         if isinstance(stated, Figure) and stated.kind == "duration" and isinstance(stated.value, Decimal):
@@ -114,7 +115,7 @@ class Places:
         for factor in FACTORS.get(stated.unit, (1,)):
             for number, start, end in self._words(int(value / factor)) if value % factor == 0 else ():
                 window = self._texts[number][start : end + AFTER].replace("\n", " ")
-                place = _found(stated, window) if CUES[stated.unit].search(window.lower()) else None
+                place = self._found(stated, window) if CUES[stated.unit].search(window.lower()) else None
                 if place:
                     yield number, start + place[0], start + place[1]
         for factor, cues in UNIT_WORDS.get(stated.unit, {}).items():
@@ -156,6 +157,16 @@ class Places:
                 yield number, start, start + len(digits)
                 start = text.find(digits, start + 1)
 
+    def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
+        """Where a window holds what is stated."""
+        if isinstance(stated, Figure):
+            days = isinstance(stated.value, str) and stated.value.startswith("--")
+            held = self._reader.figures_of(window, stated.kind, days=days)
+            return next(((figure.start, figure.end) for figure in held if says(figure, stated)), None)
+        named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
+        place = next(((reference.start, reference.end) for reference in named), None)
+        return place or _numbered(stated.normalised.split()[-1], window)
+
     def _digits(self) -> DigitIndex:
         if self._index is None:
             self._index = DigitIndex(self._texts)
@@ -167,19 +178,6 @@ def _cue_of(stated: Figure | Reference) -> str:
     if not isinstance(stated, Figure):
         return "reference"
     return stated.unit if stated.kind == "duration" else stated.kind
-
-
-def _found(stated: Figure | Reference, window: str) -> tuple[int, int] | None:
-    """Where a window holds what is stated."""
-    if isinstance(stated, Figure):
-        days = isinstance(stated.value, str) and stated.value.startswith("--")
-        return next(
-            ((figure.start, figure.end) for figure in figures_of(window, days=days, kind=stated.kind) if says(figure, stated)),
-            None,
-        )
-    named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
-    place = next(((reference.start, reference.end) for reference in named), None)
-    return place or _numbered(stated.normalised.split()[-1], window)
 
 
 def _numbered(number: str, window: str) -> tuple[int, int] | None:

@@ -7,16 +7,17 @@ from math import log1p
 
 from msgspec import Struct
 
+from areopage.evidence.reading import lower_case
 from areopage.gate.grounding.source import Source
-from areopage.gate.grounding.tokens import WORD, denies, is_light, stem
+from areopage.gate.grounding.tokens import WORD, is_light, stems_of
 
 # Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
-CITATION = re.compile(
-    r"\[[^\[\]\n]{1,40}\]"
-    r"|\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
+BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
+NUMBERED = re.compile(
+    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
     re.IGNORECASE,
 )
-DIGIT = re.compile(r"[0-9]")
+NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
 CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
     "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
@@ -30,6 +31,34 @@ class Word(Struct, frozen=True):
     written: str
     start: int
     end: int
+
+
+class Words(Struct, frozen=True):
+    """The words of a piece of a text, from `start` on.
+
+    Args:
+        written: all of them, as they are written.
+        stems: theirs, "" for one that means nothing alone.
+        roots: the stems of those that mean something.
+    """
+
+    text: str
+    start: int
+    written: Sequence[str]
+    stems: Sequence[str]
+    roots: Sequence[str]
+
+    def having(self, wanted: Set[str]) -> list[Word]:
+        """The words that have one of some stems."""
+        found = []
+        end = self.start
+        for written, root in zip(self.written, self.stems, strict=True):
+            # Nothing that could be taken for a word stands before the next one.
+            start = self.text.index(written, end)
+            end = start + len(written)
+            if root in wanted:
+                found.append(Word(root, written, start, end))
+        return found
 
 
 class SentenceFacts(Struct, frozen=True):
@@ -59,37 +88,41 @@ class Answered(Struct):
 
 def without_citations(response: str) -> str:
     """The response with spaces for its citations: as long as it was."""
-    if "[" not in response and not DIGIT.search(response):
-        return response
-    return CITATION.sub(lambda match: " " * len(match.group()), response)
+    clean = BRACKETED.sub(_blank, response) if "[" in response else response
+    low = lower_case(clean)
+    return NUMBERED.sub(_blank, clean) if any(word in low for word in NUMBERED_WORDS) else clean
 
 
-def words_of(clean: str, start: int, end: int) -> list[Word]:
-    """The words that mean something in a piece of a response without citations."""
-    found = []
-    for match in WORD.finditer(clean, start, end):
-        written = match.group()
-        root = stem(written)
-        if root:
-            found.append(Word(root, written, match.start(), match.end()))
-    return found
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
-def sentence_facts(low: str, words: Sequence[Word], index: int, answered: Answered) -> SentenceFacts:
-    """Look at a sentence, the `index`-th of the answer; `low` is its text in lower case with straight apostrophes."""
-    if not words:
+def words_of(clean: str, start: int, end: int) -> Words:
+    """The words of a piece of a response without citations."""
+    written = WORD.findall(clean, start, end)
+    found = list(stems_of(written))
+    return Words(clean, start, written, found, list(filter(None, found)))
+
+
+def sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+    """Look at a sentence, the `index`-th of the answer.
+
+    Args:
+        low: its text in lower case with straight apostrophes.
+        denied: whether it denies anything.
+    """
+    roots = words.roots
+    if not roots:
         return SentenceFacts(0, (), {}, -1)
     source, question = answered.source, answered.question
-    held_stems = source.stems
-    total = len(words)
-    roots = [word.stem for word in words]
+    total = len(roots)
     distinct = set(roots)
-    strange = distinct - held_stems - question
-    unknown = [word for word in words if word.stem in strange]
+    strange = distinct - source.stems - question
+    unknown = words.having(strange) if strange else []
     missing = len(unknown)
-    coverage = len([root for root in roots if root in held_stems]) / total
+    coverage = sum(map(source.stems.__contains__, roots)) / total
     stretch, together = source.best_stretch(distinct)
-    pairs_missing = len([pair for pair in itertools.pairwise(roots) if pair not in source.pairs])
+    pairs_missing = total - 1 - sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
     several = answered.sentences > 1
     features = {
         "unknown": log1p(missing),
@@ -110,7 +143,7 @@ def sentence_facts(low: str, words: Sequence[Word], index: int, answered: Answer
     }
     answered.said |= distinct
     if stretch >= 0:
-        denied, there = denies(low), source.denies(stretch)
+        there = source.denies(stretch)
         features["negation_alone"] = float(denied and not there)
         features["negation_lost"] = float(there and not denied)
     return SentenceFacts(total, unknown, features, stretch)

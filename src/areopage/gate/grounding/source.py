@@ -1,9 +1,10 @@
 """The documents of an answer, indexed once for the words that the answer uses. Linear in the documents."""
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.tokens import denies, parted, stem
+from areopage.gate.grounding.tokens import denies, parted, stems, stems_of
 from areopage.gate.records import Place
 
 STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
@@ -15,7 +16,8 @@ class Source:
     """What the documents hold.
 
     Attributes:
-        stems: the stems of all documents.
+        stems: the stems of the answer that a document has.
+        clean: their texts, parted.
         pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
 
@@ -29,22 +31,20 @@ class Source:
         self._places: dict[str, list[int]] = {}
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
-        stems: set[str] = set()
-        for index, document in enumerate(documents):
-            stems.update(self._read(index, document.text, wanted))
-            if document.title:
-                stems.update(filter(None, map(stem, parted(document.title).split())))
+        self.clean = [parted(document.text) for document in documents]
+        for index, clean in enumerate(self.clean):
+            self._read(index, clean, wanted)
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
-        self.stems: Set[str] = stems
+        titles = stems(" ".join([document.title for document in documents]))
+        self.stems: Set[str] = wanted.intersection(chain(self._places, titles))
 
-    def _read(self, index: int, text: str, wanted: frozenset[str]) -> list[str]:
-        """The stems of a document's words in order; notes in which stretches the wanted ones stand, and which are neighbours."""
+    def _read(self, index: int, clean: str, wanted: frozenset[str]) -> None:
+        """Note in which stretches of a document the wanted stems stand, and which of them are neighbours."""
         found: list[str] = []
         ends: list[int] = []
-        clean = parted(text)
         first = len(self._stretches)
         for start, end in _cuts(clean):
-            found += filter(None, map(stem, clean[start:end].split()))
+            found += filter(None, stems_of(clean[start:end].split()))
             ends.append(len(found))
             self._stretches.append((index, start, end))
         known, pairs = self._places, self.pairs
@@ -60,7 +60,6 @@ class Source:
                 known[root] = [first + number]
             elif places[-1] != first + number and len(places) < MOST_PLACES:
                 places.append(first + number)
-        return found
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
         """The stretch that holds most of these words together with the next one, and how many; (-1, 0) where none is held."""
@@ -75,8 +74,9 @@ class Source:
                 before = stretch
         if not votes:
             return -1, 0
-        best = max(votes, key=lambda stretch: (votes[stretch], stretch))
-        return max(best, 0), votes[best]
+        most = max(votes.values())
+        best = max([stretch for stretch, count in votes.items() if count == most])
+        return max(best, 0), most
 
     def denies(self, stretch: int) -> bool:
         """Whether a stretch or the next one denies anything."""
@@ -99,11 +99,10 @@ class Source:
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
     """The stretches of a text: together they are the whole of it."""
     start, length = 0, len(text)
-    while start < length:
-        end = start + STRETCH
-        if end < length:
-            space = text.find(" ", end, end + LONGEST_CUT)
-            end = space if space >= 0 else end + LONGEST_CUT
-        end = min(end, length)
+    while length - start > STRETCH:
+        space = text.find(" ", start + STRETCH, start + STRETCH + LONGEST_CUT)
+        end = space if space >= 0 else min(start + STRETCH + LONGEST_CUT, length)
         yield start, end
         start = end
+    if start < length:
+        yield start, length

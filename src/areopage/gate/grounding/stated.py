@@ -11,20 +11,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.evidence.figures import Figure, FigureKind, figures, supports
+from areopage.evidence.reading import lower_case, matches_at
 from areopage.evidence.references import Reference, legal_references
 from areopage.gate.grounding.digits import around
 from areopage.gate.grounding.tokens import is_light, stem
 
+
+def _any_of(*cues: str) -> re.Pattern[str]:
+    """One of some pieces of a text."""
+    return re.compile("|".join(map(re.escape, cues)))
+
+
 BEFORE, AFTER = 24, 36  # characters: what belongs to a figure stands so near its digits
 BEFORE_LEGAL = 48  # the same for a reference: "arrêté interministériel modifié n° 12"
 # A reference is sought where one of these stands, in lower case.
-LEGAL = (
+LEGAL = _any_of(
     "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret",
     "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
     "regulation", "directive", " act ", "order", "rules", "pourvoi",
 )  # fmt: skip
 # What makes a number a figure, where it stands near; four digits may be a year without it.
-NEAR = (
+NEAR = _any_of(
     "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard",
     "jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min",
     "heure", "hour", " h", "h ",
@@ -54,8 +61,7 @@ EARLY_YEAR = re.compile(
     r"|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre|d[ée]cembre"
     r"|january|february|march|april|may|june|july|august|september|october|november|december)"
     r")[ \u00a0]|\(|(?<![\w.°-])1[0-9]{3}[ ]?[-–][ ]?)"
-    r"(?P<year>1[0-8][0-9]{2})(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])",
-    re.IGNORECASE,
+    r"(?P<year>1[0-8][0-9]{2})(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])"
 )
 MONTHS = {
     name: number
@@ -102,7 +108,8 @@ Stated = Figure | Reference | Counted
 def stated_in(response: str) -> list[Stated]:
     """The figures, counted things and references of an answer in order, as it writes them."""
     low = response.lower()
-    places = _counted(response, low)
+    runs = [match.span() for match in DIGITS.finditer(response)]
+    places = _counted(response, low, runs)
     found: list[Stated] = []
     days = len(low) != len(response) or any(_dated(low, *place) for place in places)
     for start, end in _windows(response, places, BEFORE):
@@ -113,7 +120,8 @@ def stated_in(response: str) -> list[Stated]:
         for reference in legal_references(response[start:end]):
             found.append(replace(reference, start=reference.start + start, end=reference.end + start))
     taken = [(one.start, one.end) for one in found]
-    found += [one for one in _things(response, low) if not any(start < one.end and one.start < end for start, end in taken)]
+    things = _things(response, low, [start for start, _ in runs])
+    found += [one for one in things if not any(start < one.end and one.start < end for start, end in taken)]
     return sorted(found, key=lambda one: (one.start, one.end))
 
 
@@ -123,7 +131,7 @@ def figures_of(window: str, *, days: bool, kind: FigureKind | None = None) -> li
     if kind is not None and kind != "date":
         return found
     if EARLY.search(window):
-        for match in EARLY_YEAR.finditer(window):
+        for match in EARLY_YEAR.finditer(lower_case(window)):
             start, end = match.span("year")
             found.append(Figure(kind="date", value=match["year"], text=match["year"], start=start, end=end))
     for match in DAY.finditer(window) if days else ():
@@ -134,6 +142,20 @@ def figures_of(window: str, *, days: bool, kind: FigureKind | None = None) -> li
     return found
 
 
+class FigureReader:
+    """The figures of the pieces of one answer's documents. No piece is read twice: several claims are sought in the same ones."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, FigureKind, bool], list[Figure]] = {}
+
+    def figures_of(self, window: str, kind: FigureKind, *, days: bool = False) -> list[Figure]:
+        """As the function of that name."""
+        found = self._read.get((window, kind, days))
+        if found is None:
+            found = self._read[window, kind, days] = figures_of(window, days=days, kind=kind)
+        return found
+
+
 def says(held: Figure, claimed: Figure) -> bool:
     """Whether a figure that is held says what is claimed; a day without a year is said by that day of any year."""
     if isinstance(claimed.value, str) and isinstance(held.value, str) and claimed.value.startswith("--"):
@@ -141,11 +163,11 @@ def says(held: Figure, claimed: Figure) -> bool:
     return supports(held, claimed)
 
 
-def _things(response: str, low: str) -> Iterator[Counted]:
-    """The numbers of things; what is counted must be a word that says something."""
-    matches: list[Iterator[re.Match[str]]] = [THINGS.finditer(response)]
+def _things(response: str, low: str, numbers: Sequence[int]) -> Iterator[Counted]:
+    """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
+    matches: list[Iterator[re.Match[str]]] = [matches_at(THINGS, response, numbers)]
     for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(response) else ():
-        spots = (match.start() for match in re.finditer(word, low))
+        spots = (start for start, _ in _places_of(word, low))
         matches.append(found for spot in spots if (found := THING_IN_WORDS.match(response, spot)))
     for match in itertools.chain.from_iterable(matches):
         noun = stem(match["noun"])
@@ -155,12 +177,11 @@ def _things(response: str, low: str) -> Iterator[Counted]:
             yield Counted(value=value, noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
-def _counted(response: str, low: str) -> list[tuple[int, int]]:
+def _counted(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where digits and number words stand that may belong to a figure or a reference."""
     same = len(low) == len(response)  # a letter that becomes two in lower case moves what follows: then all are looked at
     found = []
-    for match in DIGITS.finditer(response):
-        start, end = match.span()
+    for start, end in runs:
         if same and end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
             continue
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
@@ -168,20 +189,23 @@ def _counted(response: str, low: str) -> list[tuple[int, int]]:
             found.append((start, end))
     if same:
         for word in COUNTING.intersection(low.replace("-", " ").split()):
-            start = low.find(word)
-            while start >= 0:
-                end = start + len(word)
-                if _cued(low, end, end):
-                    found.append((start, end))
-                start = low.find(word, end)
+            found += [(start, end) for start, end in _places_of(word, low) if _cued(low, end, end)]
         found.sort()
     return found
 
 
+def _places_of(word: str, low: str) -> Iterator[tuple[int, int]]:
+    """Where some letters stand."""
+    start = low.find(word)
+    while start >= 0:
+        end = start + len(word)
+        yield start, end
+        start = low.find(word, end)
+
+
 def _cued(low: str, start: int, end: int) -> bool:
     """Whether something that makes a number a figure stands near it."""
-    near = low[max(0, start - 6) : end + AFTER]
-    return any(cue in near for cue in NEAR)
+    return NEAR.search(low, max(0, start - 6), end + AFTER) is not None
 
 
 def _dated(low: str, start: int, end: int) -> bool:
@@ -192,9 +216,9 @@ def _dated(low: str, start: int, end: int) -> bool:
 
 def _legal(low: str, start: int, end: int) -> bool:
     """Whether digits may be those of a reference."""
-    near = low[max(0, start - BEFORE_LEGAL) : start]
-    joined = end - start != 4 and "-" in (low[end : end + 1], near[-1:])  # L. 123-4, C-131/12, but not 1914-1918
-    return joined or any(cue in near for cue in LEGAL)
+    # L. 123-4, C-131/12, but not 1914-1918
+    joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
+    return joined or LEGAL.search(low, max(0, start - BEFORE_LEGAL), start) is not None
 
 
 def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from areopage.gate.grounding.word_lists import EMPTY_WORDS, LIGHT_WORDS
@@ -10,6 +11,7 @@ from areopage.gate.grounding.word_lists import EMPTY_WORDS, LIGHT_WORDS
 WORD = re.compile(r"[\w\u0300-\u036f]+")
 # Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
 PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
+MOST_STEMS = 65_536
 LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
 _NEGATIONS = "not no never none without cannot unable neither nor pas aucun aucune jamais sans ni"
 NEGATIONS = frozenset(_NEGATIONS.split())
@@ -25,12 +27,35 @@ SHORTEST_STEM = 3
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-@lru_cache(maxsize=65_536)
+class _Stems(dict[str, str]):
+    """The stems of words met before, so many at most. Looking one up takes half as long as with `lru_cache`."""
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > LONGEST_WORD:
+            return self[word[:LONGEST_WORD]]
+        if len(self) >= MOST_STEMS:
+            self.clear()
+        found = self[word] = _stem(word)
+        return found
+
+
+_STEMS = _Stems()
+
+
 def stem(word: str) -> str:
     """The stem of a word as `WORD` finds it: "Employment" and "employs" give "employ"; "" for one that means nothing alone.
 
     A number loses its ending (23rd, 10mph); a single letter means nothing.
     """
+    return _STEMS[word]
+
+
+def stems_of(words: Iterable[str]) -> Iterator[str]:
+    """The stem of each word, "" for one that means nothing alone."""
+    return map(_STEMS.__getitem__, words)
+
+
+def _stem(word: str) -> str:
     low = _plain(word)
     if low in EMPTY_WORDS or (len(low) < 2 and not low.isdigit()):
         return ""
@@ -79,4 +104,4 @@ def _root(low: str) -> str:
 
 def stems(text: str) -> list[str]:
     """The stems of a text in order, without the words that mean nothing alone."""
-    return [found for found in map(stem, parted(text).split()) if found]
+    return list(filter(None, stems_of(parted(text).split())))
