@@ -132,7 +132,7 @@ def test_more_cases_than_are_held_are_refused_with_the_way_out(tmp_path: Path) -
     path = text(tmp_path / "q.csv", "id,prompt\n1,x\n2,y\n3,z\n")
     assert len(load(path, max_cases=3).cases) == 3
     assert len(load(path, max_cases=2, limit=2).cases) == 2
-    with pytest.raises(DatasetError, match="more than 2 usable cases: use --limit"):
+    with pytest.raises(DatasetError, match="more than 2 usable cases: split the file"):
         load(path, max_cases=2)
 
 

@@ -54,6 +54,27 @@ def test_a_file_without_an_end_is_not_read_to_it(command: Command, tmp_path: Pat
     assert "larger than" in command(*answer, "--config", tmp_path).refused()
 
 
+def test_a_row_that_is_left_out_is_not_passed(command: Command, tmp_path: Path) -> None:
+    row = {"id": "a", "prompt": PROMPT, "response": GOOD, "documents": [{"id": "bail", "text": "Le bail dure trois ans."}]}
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps({**row, "response": BAD}) + "\n", encoding="utf-8")
+    ended = command("gate", "check", "--file", path)
+    assert ended.code == 1
+    assert "row 2: left out: the id 'a' is taken" in ended.err
+    assert "human_review" not in ended.out
+
+
+def test_a_document_that_is_no_text_is_refused_with_what_it_is(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bail.pdf"
+    for content, said in (
+        (b"%PDF-1.4\n", "a PDF, not text"),
+        (b"a\0b", "a NUL character"),
+        ("é".encode("utf-16"), "save it as UTF-8"),
+    ):
+        path.write_bytes(content)
+        assert said in command("gate", "check", "--prompt", PROMPT, "--response", GOOD, "--document", path).refused()
+
+
 def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -> None:
     for given, said in (
         (["--prompt", "x"], "give --prompt and --response"),

@@ -1,18 +1,23 @@
 """`areopage gate import`, `gate dataset export`, `review verdict`, and what else treats answers of the gate."""
 
+import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from areopage.cli.trace_duty import traces_duty
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.people import ReviewQueue
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
 from areopage.monitor.retention import erase_older
+from areopage.rag.config import TracesSection, default_rag_config
+from areopage.rag.logs.traces import Traces
 from servers.command import Command
 from servers.made_exchanges import GENERATED, delivered_exchange, exchange_id, held_exchange
 
@@ -22,9 +27,10 @@ HELD = exchange_id(1)
 @pytest.fixture
 def gate(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
+    other = held_exchange(2, question="Quel délai, et quels frais ?")
     command = Command(tmp_path)
     ledger = Ledger.open(command.outputs / "ledger.db")
-    Exchanges(ledger).add([held_exchange(1), held_exchange(2), delivered_exchange(3)])
+    Exchanges(ledger).add([held_exchange(1), other, delivered_exchange(3)])
     ReviewQueue(ledger).add([ReviewItem(submission_id="a9", why="alert", created_at=datetime.now(UTC))])
     ledger.close()
     return command
@@ -135,6 +141,56 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
     assert "was erased" in gate("review", "verdict", HELD, "--rater", "A", "--grounded", "no").refused()
     ledger = opened(gate)
     assert Exchanges(ledger).summary(ExchangeFilter()).exchanges == 3
+    ledger.close()
+
+
+def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_looked(gate: Command) -> None:
+    (gate.folder / "rag.yml").write_text("traces: {folder: traced}\n", encoding="utf-8")
+    traces = Traces(TracesSection(enabled=True), gate.folder / "traced")
+    for number in (1, 2):
+        assert traces.append_metrics(held_exchange(number))
+        assert traces.write_snapshot(held_exchange(number))
+    said = gate("monitor", "erase", "--id", HELD).err
+    assert f"trace files in {gate.folder / 'traced'}: 1 lines emptied, 1 snapshots removed; not looked into: trace files" in said
+    assert "backups" in said
+    in_the_way = gate.folder / "traced/logs/.metrics.jsonl.erasing"
+    in_the_way.mkdir()
+    assert "may still hold what is to be erased" in gate("monitor", "erase", "--older-than", "0").refused()
+    ledger = opened(gate)
+    assert all(one.erased for one in Exchanges(ledger).each(ExchangeFilter()))  # what can be erased is
+    ledger.close()
+    in_the_way.rmdir()
+    gate("monitor", "erase", "--older-than", "0")
+    assert not any(b"d\xc3\xa9lai" in path.read_bytes() for path in (gate.folder / "traced").rglob("*") if path.is_file())
+
+
+def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
+    assert Traces(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_exchange(1))
+    settings = MonitorConfig(section=MonitorSection(storage=StorageSection(retention_days=5)), folder=gate.folder)
+    duty = traces_duty(settings, default_rag_config(gate.folder))
+    assert duty is not None
+
+    async def once() -> None:
+        await duty.run(held_exchange(1).at + timedelta(days=6))
+
+    asyncio.run(once())
+    assert b"Quel" not in (gate.folder / "outputs/logs/metrics.jsonl").read_bytes()
+    forever = MonitorConfig(section=MonitorSection(), folder=gate.folder)
+    assert traces_duty(forever, None) is None
+
+
+def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
+    ledger = opened(gate)
+    Exchanges(ledger).add([held_exchange(number) for number in (11, 12)])
+    ledger.close()
+    listed = gate("review", "list").out
+    assert "held back (3 wait)" in listed
+    assert exchange_id(11) not in listed
+    assert "held back: waiting, with 2 equal ones, which are settled with it" in gate("review", "show", HELD).out
+    done = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
+    assert done == f"refused: {HELD} and 2 equal ones (grounded: no, by Anne)\n"
+    ledger = opened(gate)
+    assert next(entry.detail for entry in Audit(ledger).list(subject=HELD)) == "refused, with 2 equal ones"
     ledger.close()
 
 

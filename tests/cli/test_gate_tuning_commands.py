@@ -83,7 +83,17 @@ def test_a_report_refuses_what_it_cannot_do(gate: Command, options: tuple[str, .
 
 def test_a_named_ledger_is_read(gate: Command) -> None:
     (gate.outputs / "ledger.db").rename(gate.folder / "other.db")
-    assert "22 answers" in gate("gate", "report", "--lang", "en", "--ledger", "other.db").out
+    told = gate("gate", "report", "--lang", "en", "--ledger", "other.db").out
+    assert "22 answers" in told
+    assert "areopage gate report --ledger other.db --lang en" in told
+
+
+def test_a_report_names_its_ledger_without_the_password() -> None:
+    from areopage.cli.gate_report import named_place
+
+    assert named_place(Path("rag.yml"), None) == ["--rag", "rag.yml"]
+    (option, place) = named_place(None, "postgresql://anne:secret@db/areopage")
+    assert (option, place.endswith("://anne:***@db/areopage")) == ("--ledger", True)
 
 
 def test_enough_labels_are_certified_and_written_with_their_statement(command: Command) -> None:
@@ -170,6 +180,15 @@ def test_labels_without_a_single_ungrounded_answer_are_told(command: Command) ->
     ended = command("gate", "tune", "--labels", labels_file(command.folder, 40, 0), "--risk", "0.1")
     assert ended.code == 0
     assert "not one labelled answer is ungrounded" in ended.out
+
+
+def test_labels_of_which_nothing_could_be_delivered_say_so(command: Command) -> None:
+    nothing = command("gate", "tune", "--labels", labels_file(command.folder, 0, 40))
+    assert nothing.code == 1
+    assert "not one labelled answer is grounded" in nothing.out
+    rows = [{"prompt": f"{n} ?", "response": "Oui.", "documents": [], "grounded": "yes"} for n in range(9)]
+    (command.folder / "none.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "other rules hold all of them back" in command("gate", "tune", "--labels", "none.jsonl").out
 
 
 def test_rows_that_cannot_be_used_are_named(command: Command) -> None:

@@ -57,6 +57,19 @@ def test_an_answer_comes_with_its_documents_and_what_the_gate_says(
     assert 'sources_filter=["pret.md"]' in second.err
 
 
+def test_an_answer_in_shadow_mode_is_not_said_to_be_held_back(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    server.faults.replies = ["Le délai est de 45 jours, contre 300 € de frais."]
+    with (here / "rag.yml").open("a", encoding="utf-8") as stream:
+        stream.write("gate: {shadow: true}\n")
+    capsys.readouterr()
+    assert run(monkeypatch, "ask", QUESTION) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Le délai est de 45 jours")
+    assert "\ndelivered all the same; by the gate: held back (shadow), " in shown
+
+
 def test_a_model_or_a_collection_that_is_not_there_is_one_line(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
 ) -> None:

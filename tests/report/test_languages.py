@@ -68,6 +68,11 @@ def test_a_share_between_0_and_1_is_never_shown_as_either(share: float, digits: 
     assert 0 < float(EN.percent(share, digits).rstrip("%")) < 100
 
 
+def test_a_probability_between_0_and_1_is_never_shown_as_either() -> None:
+    assert [EN.probability(value) for value in (0.9997, 0.0002, 0.237, 1.0, None)] == ["0.99", "0.01", "0.24", "1.00", MISSING]
+    assert FR.probability(0.9997) == "0,99"
+
+
 def test_dates_are_in_each_languages_form() -> None:
     moment = datetime(2027, 1, 1, 9, 5, tzinfo=UTC)
     assert (EN.date(moment), FR.date(moment)) == ("1\xa0January 2027", "1er\xa0janvier 2027")

@@ -56,9 +56,7 @@ class _Intake:
 
     def _accept(self, case: Case, path: Path, number: int) -> None:
         if len(self.cases) >= self._max_cases:
-            raise DatasetError(
-                f"{path}: row {number}: more than {self._max_cases:,} usable cases: use --limit to take fewer, the first ones"
-            )
+            raise DatasetError(f"{path}: row {number}: more than {self._max_cases:,} usable cases: split the file")
         self.cases.append(case)
         self._first_seen[case.id] = (path, number)
 

@@ -137,7 +137,8 @@ async def check_prepared(gate: Gate, retriever: Retriever, show: Show, prepared:
 def write_report(ledger: Ledger, language: str, folder: Path) -> Path:
     """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and stand in full."""
     now = datetime.now(UTC)
-    made = gather(ledger, ExchangeFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now)
+    rag = ("--rag", str(folder / CONFIG_FILE))
+    made = gather(ledger, ExchangeFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
     place = folder / file_name("html")
     write_gate_report(made, "html", place)
     return place

@@ -43,7 +43,7 @@ class Show:
         confidence = words.number(decision.metrics.confidence)
         figures = words.say("demo_figures", confidence=confidence, milliseconds=words.number(1000 * seconds, 1))
         if decision.sentences and decision.p_unsupported is not None:
-            figures = words.say("demo_doubt", doubt=words.number(decision.p_unsupported), figures=figures)
+            figures = words.say("demo_doubt", doubt=words.probability(decision.p_unsupported), figures=figures)
         self.row("demo_verdict", f"{words.words['demo_verdicts'][decision.verdict]} · {figures}")
         for place, reason in enumerate(dict.fromkeys(explain(decision, words.code))):
             self.row("" if place else "demo_reasons", reason)

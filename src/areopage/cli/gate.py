@@ -47,7 +47,7 @@ def check(
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with every signal.")] = False,
 ) -> None:
-    """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise."""
+    """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise (or if rows are left out)."""
     from areopage.cli.gate_show import decision_json, decision_text
     from areopage.errors import UserError
     from areopage.report.languages import LANGUAGES
@@ -57,7 +57,7 @@ def check(
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     gate = load_gate(config)
     left = 0
-    cases = given_cases(prompt, response, document or [], file)
+    cases, left_out = given_cases(prompt, response, document or [], file)
     for number, case in enumerate(cases):
         decision = gate.decide(case.prompt_text, case.response or "", case.documents)
         left += decision.verdict == "deliver"
@@ -67,12 +67,12 @@ def check(
         if file is not None:
             typer.echo(("\n" if number else "") + f"# {case.id}")
         typer.echo(decision_text(decision, lang or decision.prompt_lang or "en"))
-    if left < len(cases):
+    if left < len(cases) or left_out:
         raise typer.Exit(HELD)
 
 
-def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> "list[Case]":
-    """What is to be decided on: one answer from the options, or those of a file.
+def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> "tuple[list[Case], int]":
+    """What is to be decided on: one answer from the options, or those of a file; and how many rows of it cannot be used.
 
     Raises:
         UserError: options are missing or contradict each other, or a file cannot be used.
@@ -84,7 +84,8 @@ def given_cases(prompt: str | None, response: str | None, documents: list[Path],
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or --file FILE")
-        return [Case(id="answer", prompt=prompt, response=response, documents=tuple(read_document(path) for path in documents))]
+        given = tuple(read_document(path) for path in documents)
+        return [Case(id="answer", prompt=prompt, response=response, documents=given)], 0
     if prompt is not None or response is not None or documents:
         raise UserError("--file goes without --prompt, --response and --document")
     dataset = load_dataset([file], default_maturity="")
@@ -94,7 +95,7 @@ def given_cases(prompt: str | None, response: str | None, documents: list[Path],
         if case.response is None:
             path, line = dataset.places.get(case.id, (str(file), 0))
             raise DatasetError(f"{path} row {line}: there is no response to decide on: give a column response")
-    return list(dataset.cases)
+    return list(dataset.cases), len(dataset.rejected)
 
 
 def read_document(path: Path) -> "Document":

@@ -150,10 +150,11 @@ def written(output: Path | None, kept: Kept) -> "Iterator[Callable[[Change], Non
 
 def change_text(change: "Change", kept: Kept) -> str:
     """A change on three lines at most: what, of which question, why."""
-    from areopage.report.gate.wording import shown
+    from areopage.report.gate.wording import gate_language, shown
 
     better = {True: ", as people say", False: ", unlike people", None: ""}[change.better]
-    p = "" if change.new.p_unsupported is None else f", p_unsupported {change.new.p_unsupported:.2f}"
+    known = gate_language("en").probability(change.new.p_unsupported)
+    p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"
     lines = [f"{change.id}  {change.old.verdict} -> {change.new.verdict}{p}{better}"]
     lines.append(f"    {shown(kept(change.question), SHOWN_QUESTION) or '(question not kept)'}")
     why = change.new if change.new.reasons else change.old

@@ -60,6 +60,7 @@ def report(
             policy=storage.export_text,
             max_chars=storage.max_chars,
             now=datetime.now(UTC),
+            place=named_place(rag, ledger),
             moved=pace.moved,
         )
         pace.finish()
@@ -69,6 +70,16 @@ def report(
             continue
         write_gate_report(made, chosen, place)
         typer.echo(f"written to {place}", err=True)
+
+
+def named_place(rag: Path | None, ledger: str | None) -> list[str]:
+    """The options that were given for the ledger, as a report may repeat them: without a password."""
+    from areopage.ledger.connection import shown, url_of
+
+    named = ["--rag", str(rag)] if rag is not None else []
+    if ledger is None:
+        return named
+    return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
 
 
 def forms_of(named: str | None, output: str | None) -> "list[Form]":

@@ -60,7 +60,11 @@ def needed_lines(tuning: Tuning) -> list[str]:
     if found is None:
         return ["the threshold that is certain delivers nothing"]
     lines = [f"it takes {found.least:,} such answers (groups) even if no delivered one is wrong; there are {tuning.answers:,}"]
-    if found.likely is not None and ask.control != "average":
+    if tuning.ruled_out == tuning.answers:
+        lines.append("other rules hold all of them back: labels of answers that could be delivered are needed")
+    elif tuning.ungrounded == tuning.answers:
+        lines.append("not one labelled answer is grounded: label more, drawn at random from the traffic")
+    elif found.likely is not None and ask.control != "average":
         lines.append(f"judged by these, about {found.likely:,} would do")
     elif found.share is not None:
         lines.append(

@@ -86,8 +86,12 @@ def erase(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove answers for good: texts, scores, verdicts, labels; of the gate's answers all texts. Counts hold none, and stay."""
-    from areopage.errors import UserError
+    """Remove answers for good: texts, scores, verdicts, labels; of the gate's answers all texts. Counts hold none, and stay.
+
+    Trace files of the pipeline (rag.yml) lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
+    """
+    from areopage.cli.trace_files import erase_files
+    from areopage.errors import StorageError, UserError
     from areopage.ledger.access import Audit
     from areopage.ledger.exchanges import Exchanges
     from areopage.ledger.quality import QualityScores
@@ -99,8 +103,10 @@ def erase(
     with monitor_ledger(one_ledger_config(config)) as ledger:
         if not yes and sys.stdin.isatty():
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
-        if older_than is not None:
-            erased = erase_older(ledger, datetime.now(UTC) - timedelta(days=older_than), actor())
+        moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
+        left = erase_files(ids, moment)
+        if moment is not None:
+            erased = erase_older(ledger, moment, actor())
         else:
             named = list(dict.fromkeys(ids or ()))
             scores, exchanges = QualityScores(ledger), Exchanges(ledger)
@@ -110,6 +116,8 @@ def erase(
                 Audit(ledger).note(actor(), "erase", id)
     missing = len(set(ids or ())) - erased
     typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing > 0 else ""))
+    if left:
+        raise StorageError(left)
 
 
 def init(

@@ -77,8 +77,11 @@ def show(answer: "ChatAnswer") -> None:
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
         typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
     read = answer.decision is not None and answer.decision.sentences
-    doubt = f", p_unsupported {answer.p_unsupported:.2f}" if read and answer.p_unsupported is not None else ""
-    word = gate_language("en").words["gate_verdict_words"][answer.verdict]
+    words = gate_language("en")
+    doubt = f", p_unsupported {words.probability(answer.p_unsupported)}" if read and answer.p_unsupported is not None else ""
+    word = words.words["gate_verdict_words"][answer.verdict]
+    if answer.mode == "shadow":
+        word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({answer.mode}), confidence {answer.confidence:.2f}{doubt}, id {answer.id}")
     if answer.decision is not None:
         for reason in explain(answer.decision, answer.response_lang or "en"):

@@ -54,7 +54,8 @@ def verdict(
         label, settled = review_exchange(
             ledger, id, rater, grounded, settlement, sentences=marked, note=note, origin="cli", now=now, storage=storage
         )
-    typer.echo(f"{settled.state}: {id} (grounded: {label.grounded}, by {label.rater})")
+    equal = f" and {settled.answers - 1} equal ones" if settled.answers > 1 else ""
+    typer.echo(f"{settled.release.state}: {id}{equal} (grounded: {label.grounded}, by {label.rater})")
 
 
 def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> "Settlement | None":
@@ -111,7 +112,9 @@ def print_exchange(ledger: "Ledger", exchange: "Exchange") -> None:
         typer.echo(f"{flat(label.rater, 40)}: grounded {label.grounded}{marked} {flat(label.note, 1000)}".rstrip())
     release = store.release(exchange.id)
     if release is not None:
-        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else ""))
+        together = store.waiting([exchange.id]).get(exchange.id, 1)
+        equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
+        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else "") + equal)
 
 
 def sentence_lines(decision: "Decision") -> list[str]:

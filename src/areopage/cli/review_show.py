@@ -25,18 +25,21 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
         return
     ids = [item.submission_id for item in items]
     given, said = Labels(ledger).current_of(ids), Exchanges(ledger).labels(ids)
+    together = Exchanges(ledger).waiting([item.submission_id for item in items if item.why == HELD])
     rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "question"]]
     for item in items:
         held = item.why == HELD
         raters = len(said.get(item.submission_id, ())) if held else len({who for id, who, _ in given if id == item.submission_id})
         question = flat(held_question(ledger, item) if held else answer_question(ledger, item), QUESTION)
-        why, kind = [item.why] if reveal else [], "held back" if held else "answer"
+        waiting = together.get(item.submission_id, 0) if held else 0
+        kind = "answer" if not held else f"held back ({waiting} wait)" if waiting > 1 else "held back"
+        why = [item.why] if reveal else []
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
         rows.append([flat(item.submission_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, question])
     typer.echo("\n".join(table(rows)))
-    waiting = queue.count_open()
-    if waiting > len(items):
-        typer.echo(f"shown: {len(items)} of {waiting}")
+    all_open = queue.count_open()
+    if all_open > len(items):
+        typer.echo(f"shown: {len(items)} of {all_open}")
 
 
 def held_question(ledger: Ledger, item: ReviewItem) -> str:

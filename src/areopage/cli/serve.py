@@ -1,5 +1,6 @@
 """`areopage serve`: API, pages and worker in one process."""
 
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -36,4 +37,5 @@ def serve(
 
     server = chosen.section.server
     listening = Listening(host=host or server.host, port=server.port if port is None else port)
-    run_server(chosen, listening, None if no_worker else open_worker, lambda line: typer.echo(line, err=True), answering)
+    hire = None if no_worker else partial(open_worker, rag=answering)
+    run_server(chosen, listening, hire, lambda line: typer.echo(line, err=True), answering)

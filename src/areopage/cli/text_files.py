@@ -4,6 +4,8 @@ from pathlib import Path
 
 from areopage.errors import UserError
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
     """The text of a file.
@@ -17,8 +19,12 @@ def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
     """
     with path.open("rb") as file:
         content = file.read(max_bytes + 1)  # a device or a pipe has no size, and may never end
+    if content.startswith(b"%PDF-"):
+        raise UserError(f"{path}: a PDF, not text: save its text as UTF-8")
     if len(content) > max_bytes:
         raise UserError(f"{path}: larger than {max_bytes:,} bytes: give {wanted}")
+    if b"\0" in content and not content.startswith(_UTF_16):
+        raise UserError(f"{path}: not text: it holds a NUL character")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

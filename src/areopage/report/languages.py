@@ -73,6 +73,10 @@ class Language(Struct, frozen=True, kw_only=True):
         shown = self._formed(f"{value:.{0 if share in (0, 1) else digits}f}")
         return f"{shown}{WIDE if self.code == 'fr' else ''}%"
 
+    def probability(self, value: float | None) -> str:
+        """A probability with two decimals: neither 0 nor 1 where it lies between; a dash where there is none."""
+        return self.number(min(max(value, 0.01), 0.99) if value is not None and 0 < value < 1 else value)
+
     def date(self, moment: datetime) -> str:
         """A day: 21 November 2026, 21 novembre 2026, 1er janvier 2027."""
         utc = moment.astimezone(UTC)

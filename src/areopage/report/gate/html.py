@@ -26,6 +26,7 @@ def render_html(report: GateReport) -> str:
         interval=lambda share: wording.interval_text(language, share),
         name_of=lambda name: wording.name_text(language, name),
         of_text=lambda share, key="gate_of": wording.of_text(language, share, key),
+        probability=language.probability,
         reason_name=lambda code: wording.reason_name(language, code),
         share_text=lambda share: wording.share_text(language, share),
         verdict_rows=lambda shares: wording.verdict_rows(language, shares),

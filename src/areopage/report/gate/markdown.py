@@ -202,7 +202,7 @@ def _answer(place: int, answer: ShownAnswer, language: Language) -> Iterator[str
     say, colon = language.say, language.words["colon"]
     yield f"### {place}. {plain_words(answer.question, HEADING) or say('no_text')}"
     yield ""
-    known = [say("gate_p_short", p=language.number(answer.p_unsupported))] if answer.p_unsupported is not None else []
+    known = [say("gate_p_short", p=language.probability(answer.p_unsupported))] if answer.p_unsupported is not None else []
     yield f"- {' · '.join(plain_words(part) for part in [*known, *wording.answer_facts(language, answer)])}"
     pieces = [(plain_words(piece.text), piece.marked) for piece in answer.answer]
     text = " ".join(f"**{words}**" if marked else words for words, marked in pieces if words)

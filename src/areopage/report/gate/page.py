@@ -48,6 +48,7 @@ class GateReport(Struct, frozen=True, kw_only=True):
     scope: which exchanges it is about.
     warned: what to bear in mind, as keys of words with the number that they tell.
     text: the policy by which texts left the ledger.
+    place: options of the command that say which ledger it was, without a password; none for the usual one.
     """
 
     figures: GateFigures
@@ -57,6 +58,7 @@ class GateReport(Struct, frozen=True, kw_only=True):
     warned: tuple[Warned, ...]
     text: Policy
     made_at: datetime
+    place: tuple[str, ...] = ()
 
 
 def gather(
@@ -67,12 +69,14 @@ def gather(
     policy: Policy,
     max_chars: int,
     now: datetime,
+    place: Sequence[str] = (),
     moved: Callable[[int], None] = lambda _: None,
 ) -> GateReport:
     """Read everything that a report shows, in portions.
 
     Args:
         language: "fr" or "en".
+        place: see `GateReport`.
         moved: told how many answers were read after each.
 
     Raises:
@@ -91,6 +95,7 @@ def gather(
         warned=tuple(warnings_of(figures)),
         text=policy,
         made_at=now,
+        place=tuple(place),
     )
 
 

@@ -137,7 +137,7 @@ def text_note(language: Language, report: GateReport) -> str:
 def command(report: GateReport) -> str:
     """The command that makes the report again."""
     scope = report.scope
-    parts = ["areopage", "gate", "report"]
+    parts = ["areopage", "gate", "report", *report.place]
     parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []
     parts += ["--until", (scope.until - timedelta(days=1)).date().isoformat()] if scope.until is not None else []
     parts += ["--collection", scope.collection] if scope.collection is not None else []
