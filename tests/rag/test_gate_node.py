@@ -42,6 +42,11 @@ def test_a_plain_function_checks_an_answer() -> None:
     assert decision.cited_ids == ("conso-1",)
 
 
+def test_an_answer_that_a_server_left_null_is_an_empty_one() -> None:
+    decision = check_answer(load_gate(), QUESTION, None, DOCUMENTS)
+    assert (decision.verdict, decision.reasons[0].code) == ("fallback", "empty_response")
+
+
 def test_documents_are_taken_in_every_form() -> None:
     found = documents_of(
         [

@@ -2,25 +2,29 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from areopage.errors import CallTimedOut, ConfigError
+from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.gate_records import ExchangeFilter, Grounded
 from areopage.ledger.store import Ledger
-from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer, CacheKeys
+from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
+from areopage.rag.answering.kept_answers import CacheKeys
 from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.review.grounding import label_exchange
 from servers.rag_parts import (
     DOCUMENTS,
     QUESTION,
     RESPONSE,
     GivenGenerator,
+    GivenRetriever,
     ToldGate,
     decision,
     rag_config,
@@ -28,7 +32,14 @@ from servers.rag_parts import (
 )
 
 ENTRY = CachedAnswer(
-    answer=RESPONSE, generation=RESPONSE, documents=DOCUMENTS, decision=decision("deliver"), language="fr", model="m"
+    exchange="0" * 32,
+    revision="1",
+    label=0,
+    answer=RESPONSE,
+    generation=RESPONSE,
+    documents=DOCUMENTS,
+    decision=decision("deliver"),
+    model="m",
 )
 
 # what cashews calls to close a connection has another name in newer clients
@@ -115,8 +126,10 @@ def test_two_services_share_no_cache_in_memory(tmp_path: Path) -> None:
 
 
 def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
-    def key(question: ChatQuestion | None = None, language: str = "fr", version: str = "v", **sections: Any) -> str:
-        return CacheKeys(rag_config(tmp_path, **sections), version).key(question or asked(), language)
+    def key(
+        question: ChatQuestion | None = None, language: str = "fr", version: str = "v", secret: bytes = b"s", **sections: Any
+    ) -> str:
+        return CacheKeys(rag_config(tmp_path, **sections), version, secret).key(question or asked(), language)
 
     assert key() == key(asked(collection="knowledge_base_main"))
     assert (
@@ -132,6 +145,7 @@ def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
         key(asked(sources_filter=("a",))),
         key(language="en"),
         key(version="w"),
+        key(secret=b"t"),
         key(embedding={"model": "other", "provider": "openai", "url": "http://127.0.0.1/v1"}),
         key(generation={"model": "ollama:other"}),
         key(generation={"temperature": 0.5}),
@@ -205,6 +219,113 @@ def test_who_asked_first_may_leave_and_the_others_get_their_answer(tmp_path: Pat
     assert asyncio.run(ask()).answer == RESPONSE
 
 
+# --- what speaks against an answer
+
+
+Act = Callable[[GivenRetriever, Ledger, list[ChatAnswer]], None]
+
+
+def answers(folder: Path, *acts: str | Act, **sections: Any) -> list[str]:
+    """How a question is answered each time it is asked; in between things happen."""
+
+    async def go(ledger: Ledger) -> list[str]:
+        retriever, found = GivenRetriever(), list[ChatAnswer]()
+        service = rag_service(folder, ledger=ledger, retriever=retriever, **sections)
+        for act in acts:
+            if isinstance(act, str):
+                found.append(await service.answer(asked(act)))
+            else:
+                act(retriever, ledger, found)
+        await service.aclose()
+        return [answer.mode for answer in found]
+
+    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+        return asyncio.run(go(ledger))
+
+
+def revised(revision: str) -> Act:
+    def act(retriever: GivenRetriever, _: Ledger, __: list[ChatAnswer]) -> None:
+        retriever.known_revision = revision
+
+    return act
+
+
+def labelled(grounded: Grounded, which: int = -1) -> Act:
+    """A label on one of the answers so far, by another process as far as the service can tell."""
+
+    def act(_: GivenRetriever, ledger: Ledger, found: list[ChatAnswer]) -> None:
+        with closing(Ledger.open(ledger.place)) as other:
+            label_exchange(other, found[which].id, "Anne", grounded, origin="cli", now=datetime.now(UTC))
+
+    return act
+
+
+def erased(_: GivenRetriever, ledger: Ledger, found: list[ChatAnswer]) -> None:
+    Exchanges(ledger).erase(found[0].id)
+
+
+def test_an_ingestion_ends_the_time_of_cached_answers(tmp_path: Path) -> None:
+    found = answers(tmp_path, QUESTION, QUESTION, revised("2"), QUESTION, QUESTION, revised("1"), QUESTION)
+    assert found == ["generated", "cached", "generated", "cached", "generated"]
+
+
+def test_while_an_ingestion_is_under_way_nothing_is_kept(tmp_path: Path) -> None:
+    found = answers(tmp_path, QUESTION, revised(""), QUESTION, QUESTION, revised("2"), QUESTION, QUESTION)
+    assert found == ["generated", "generated", "generated", "generated", "cached"]
+
+
+@pytest.mark.parametrize("grounded", ["no", "partly"])
+@pytest.mark.parametrize("which", [0, 1], ids=["the answer", "its repetition"])
+def test_a_label_that_doubts_an_answer_ends_its_time_in_the_cache(tmp_path: Path, grounded: Grounded, which: int) -> None:
+    found = answers(tmp_path, QUESTION, QUESTION, labelled(grounded, which), QUESTION, QUESTION)
+    assert found == ["generated", "cached", "generated", "cached"]
+
+
+def test_a_label_that_agrees_or_is_about_another_question_leaves_a_cached_answer_alone(tmp_path: Path) -> None:
+    other = "Qui paie les frais de retour ?"
+    found = answers(tmp_path, QUESTION, labelled("yes"), QUESTION, other, labelled("no"), QUESTION, other)
+    assert found == ["generated", "cached", "generated", "cached", "generated"]
+
+
+def test_an_erased_answer_is_not_given_again(tmp_path: Path) -> None:
+    assert answers(tmp_path, QUESTION, QUESTION, erased, QUESTION) == ["generated", "cached", "generated"]
+
+
+@of_cashews
+def test_what_ends_an_answers_time_does_so_for_every_server_on_one_redis(tmp_path: Path, redis_url: str) -> None:
+    question = "Quel est le délai partagé ?"
+    with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+        retriever = GivenRetriever()
+
+        async def go() -> list[str]:
+            services = [rag_service(tmp_path, ledger=ledger, retriever=retriever, cache={"store": redis_url}) for _ in range(2)]
+            found: list[ChatAnswer] = []
+            for turn, act in enumerate((None, None, labelled("no"), None, revised("2"), None)):
+                if act is not None:
+                    act(retriever, ledger, found)
+                found.append(await services[turn % 2].answer(asked(question)))
+            for one in services:
+                await one.aclose()
+            return [answer.mode for answer in found]
+
+        assert asyncio.run(go()) == ["generated", "cached", "generated", "cached", "generated", "cached"]
+
+
+@of_cashews
+def test_servers_with_ledgers_of_their_own_share_no_answers(tmp_path: Path, redis_url: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        assert modes(tmp_path / name, GivenGenerator(), asked("À qui ?"), store=redis_url, seconds=600) == ["generated"]
+
+
+def test_a_store_that_cannot_say_how_it_stands_gives_no_cached_answer(tmp_path: Path) -> None:
+    def down(retriever: GivenRetriever, _: Ledger, __: list[ChatAnswer]) -> None:
+        retriever.fault = StorageError("no Qdrant server answers")
+
+    with pytest.raises(StorageError):
+        answers(tmp_path, QUESTION, down, QUESTION)
+
+
 # --- stores
 
 
@@ -226,7 +347,7 @@ def test_redis_keeps_answers_for_another_process_and_they_are_no_pickles(tmp_pat
     asyncio.run(put())
     with closing(redis.Redis.from_url(redis_url)) as client:
         stored: Any = client.get("areopage:answer:k")
-        assert stored.startswith(b'bytes:{"answer":')
+        assert stored.startswith(b'bytes:{"exchange":')
         lives: Any = client.ttl("areopage:answer:k")
         assert 0 < lives <= 3600
         client.set("areopage:answer:pickle", b"cos\nsystem\n(S'echo'\ntR.")

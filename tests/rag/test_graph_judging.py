@@ -11,6 +11,7 @@ import pytest
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
+from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
@@ -46,7 +47,7 @@ def judged(
     async def ask(ledger: Ledger) -> tuple[SentenceJudgment, ...]:
         judge = judge_of(folder, server, ledger, seconds, sentences)
         try:
-            return await judge.judge(QUESTION, ANSWER, DOCUMENTS, DOUBT, language)
+            return (await judge.judge(QUESTION, ANSWER, DOCUMENTS, DOUBT, language)).sentences
         finally:
             await judge.aclose()
 
@@ -169,6 +170,17 @@ def test_a_doubtful_answer_leaves_when_the_judge_supports_it(tmp_path: Path, ser
 
     assert (answer.verdict, answer.answer) == ("deliver", RESPONSE)
     assert gate.judgments == (SentenceJudgment(sentence=0, supported=True, explanation="because"),)
+
+
+def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = [verdict(0)]
+    gate = ToldGate(doubtful=(0,))
+    first, second = answered(tmp_path, server, gate), answered(tmp_path, server, gate)
+    assert kept(tmp_path) == 1
+    for answer, left in ((first, 1), (second, 0)):
+        with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+            assert Exchanges(ledger).erase(answer.id)
+        assert kept(tmp_path) == left
 
 
 @pytest.mark.parametrize(("score", "verdicts"), [(2, "deliver"), (0, "human_review"), (None, "human_review")])

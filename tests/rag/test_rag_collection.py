@@ -174,6 +174,79 @@ def test_a_run_that_was_broken_off_is_taken_up(given: RagConfig, tmp_path: Path)
     assert asyncio.run(retrieved(given, "règle numéro 77"))[0].id == "r77"
 
 
+async def revision(given: RagConfig) -> str:
+    retriever = QdrantRetriever(given, opened(given), WordEmbedder(), lambda _: None)
+    try:
+        return await retriever.revision("")
+    finally:
+        await retriever.aclose()
+
+
+def test_each_ingestion_that_changes_anything_gives_the_collection_another_revision(given: RagConfig, docs: Path) -> None:
+    seen = []
+    for change in (
+        lambda: None,
+        lambda: None,
+        lambda: (docs / "livret.txt").write_text("Le plafond est de 30 000 €.", encoding="utf-8"),
+        (docs / "carte.md").unlink,
+    ):
+        change()
+        asyncio.run(ingested(given, docs, WordEmbedder(), prune=True))
+        seen.append(asyncio.run(revision(given)))
+    first, again, *others = seen
+    assert first == again
+    assert len({first, *others, ""}) == 4
+
+
+def test_a_collection_that_is_being_filled_or_was_left_half_filled_has_no_revision(given: RagConfig, docs: Path) -> None:
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    before = asyncio.run(revision(given))
+    (docs / "neu.txt").write_text("Un texte nouveau.", encoding="utf-8")
+    seen: list[str] = []
+
+    async def broken_off() -> None:
+        store = opened(given)
+        put = store.put
+
+        async def noted(name: str, points: Any) -> None:
+            seen.append(await store.revision(name))
+            await put(name, points)
+            raise StorageError("broken off")
+
+        store.put = noted  # type: ignore[method-assign]
+        try:
+            await Ingestion(given, store, WordEmbedder()).run(docs)
+        finally:
+            await store.aclose()
+
+    with pytest.raises(StorageError, match="broken off"):
+        asyncio.run(broken_off())
+    assert (seen, asyncio.run(revision(given))) == ([""], "")
+    assert asyncio.run(ingested(given, docs, WordEmbedder())).embedded <= 1
+    assert asyncio.run(revision(given)) not in ("", before)
+
+
+def test_a_question_after_an_ingestion_does_not_use_the_old_background(given: RagConfig, docs: Path) -> None:
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    store = opened(given)
+    retriever = QdrantRetriever(given, store, WordEmbedder(), lambda _: None)
+
+    async def look() -> list[int]:
+        seen = []
+        for number in range(2):
+            await retriever.revision("")
+            await retriever.retrieve("délai", "", ())
+            state, _ = await retriever._look(given.section.store.collection)
+            seen.append(state.chunks)
+            if not number:
+                (docs / "neu.txt").write_text("Un texte nouveau.", encoding="utf-8")
+                await Ingestion(given, store, WordEmbedder()).run(docs)
+        await retriever.aclose()
+        return seen
+
+    assert asyncio.run(look()) == [3, 4]
+
+
 def test_ids_are_never_shared_and_equal_rows_are_one_chunk(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"text": text, "id": "same"}) + "\n" for text in ("Un.", "Deux.", "Deux.")))

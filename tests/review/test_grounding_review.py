@@ -40,11 +40,11 @@ def test_a_label_is_kept_and_noted(ledger: Ledger) -> None:
 
 
 def test_an_answer_goes_out_as_it_is_or_as_somebody_wrote_it_or_not_at_all(ledger: Ledger) -> None:
-    Exchanges(ledger).add([held_exchange(4), held_exchange(5)])
-    assert settle_exchange(ledger, exchange_id(1), "Anne", RELEASE, now=NOW).text == GENERATED
+    Exchanges(ledger).add([held_exchange(number, question=f"{number} ?") for number in (4, 5)])
+    assert settle_exchange(ledger, exchange_id(1), "Anne", RELEASE, now=NOW).release.text == GENERATED
     edited = Settlement(state="released", text=f" {RIGHT}\n")
-    assert settle_exchange(ledger, exchange_id(4), "Anne", edited, now=NOW).text == RIGHT
-    assert settle_exchange(ledger, exchange_id(5), "Anne", REFUSE, now=NOW).text == ""
+    assert settle_exchange(ledger, exchange_id(4), "Anne", edited, now=NOW).release.text == RIGHT
+    assert settle_exchange(ledger, exchange_id(5), "Anne", REFUSE, now=NOW).release.text == ""
     assert [detail for _, _, _, detail in audit(ledger)] == ["released", "released, edited", "refused"]
 
 
@@ -73,8 +73,8 @@ def test_label_and_release_in_one_go_leave_nothing_half_done(ledger: Ledger) -> 
     with pytest.raises(NotHeldBack):
         review_exchange(ledger, exchange_id(2), "Anne", "yes", RELEASE, origin="cli", now=NOW)
     assert Exchanges(ledger).labels([exchange_id(1), exchange_id(2)]) == {}
-    label, release = review_exchange(ledger, exchange_id(1), "Anne", "yes", RELEASE, origin="cli", now=NOW)
-    assert (label.grounded, release.state) == ("yes", "released")
+    label, settled = review_exchange(ledger, exchange_id(1), "Anne", "yes", RELEASE, origin="cli", now=NOW)
+    assert (label.grounded, settled.release.state) == ("yes", "released")
     assert [one.submission_id for one in ReviewQueue(ledger).open_items()] == [exchange_id(3)]
 
 

@@ -43,6 +43,7 @@ class GivenRetriever:
     def __init__(self, documents: tuple[Document, ...] = DOCUMENTS, fault: Exception | None = None) -> None:
         self.documents, self.fault = documents, fault
         self.asked: list[tuple[str, str, tuple[str, ...]]] = []
+        self.known_revision = "1"
         self.closed = False
 
     async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
@@ -50,6 +51,11 @@ class GivenRetriever:
         if self.fault is not None:
             raise self.fault
         return self.documents
+
+    async def revision(self, collection: str) -> str:
+        if self.fault is not None:
+            raise self.fault
+        return self.known_revision
 
     async def aclose(self) -> None:
         self.closed = True

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, Select, delete, select, text, update
 
 from areopage.cases.records import Case
 from areopage.ledger.exchange_rows import HELD
+from areopage.ledger.gate_tables import exchange_judgments
 from areopage.ledger.monitor_tables import alerts, evaluation_judgments, quality_criteria, quality_scores, submissions
 from areopage.ledger.people_tables import labels, review_items
 from areopage.ledger.quality_records import Submission
@@ -77,13 +78,23 @@ def erase_judgments(connection: Connection, ids: Sequence[str]) -> None:
     links = select(evaluation_judgments.c.key).where(evaluation_judgments.c.submission_id.in_(ids)).distinct()
     keys = list(connection.execute(links).scalars())
     connection.execute(delete(evaluation_judgments).where(evaluation_judgments.c.submission_id.in_(ids)))
+    erase_unshared(connection, keys)
+
+
+def erase_unshared(connection: Connection, keys: Sequence[str]) -> None:
+    """Remove the monitor's judgments of these keys that neither an answer nor an exchange is linked to."""
     for part in chunks(keys):
-        still = select(evaluation_judgments.c.key).where(evaluation_judgments.c.key.in_(part))
-        shared = set(connection.execute(still).scalars())
+        links = (evaluation_judgments.c.key, exchange_judgments.c.key)
+        shared = {key for link in links for key in connection.execute(select(link).where(link.in_(part))).scalars()}
         numbers = list(connection.execute(monitors_judgments([key for key in part if key not in shared])).scalars())
         for some in chunks(numbers):
-            connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(some)))
-            connection.execute(delete(judgments).where(judgments.c.id.in_(some)))
+            remove_judgments(connection, some)
+
+
+def remove_judgments(connection: Connection, ids: Sequence[int]) -> None:
+    """Remove judgments with their verdicts."""
+    connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(ids)))
+    connection.execute(delete(judgments).where(judgments.c.id.in_(ids)))
 
 
 def monitors_judgments(keys: Sequence[str]) -> Select[Any]:

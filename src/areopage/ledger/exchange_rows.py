@@ -13,6 +13,7 @@ from areopage.gate.records import Decision
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel, Release
 from areopage.ledger.gate_tables import LONGEST_NAME, exchange_texts, exchanges, grounding_labels, releases
 from areopage.ledger.rows import aware, json_text, naive, storable, storable_json
+from areopage.ledger.stored_exchange import is_waiting
 
 BINS = 20
 HELD = "held"
@@ -22,6 +23,16 @@ HELD = "held"
 def question_key(question: str) -> str:
     """What an exchange is found by: the same for a question whatever its case and white space."""
     return hashlib.sha256(" ".join(storable(question).split()).casefold().encode()).hexdigest()[:32]
+
+
+def held_key(exchange: Exchange) -> str:
+    """The same for held-back answers that a reviewer cannot tell apart: collection, question, response, documents, and the
+    gate's version; "" for what waits for nobody."""
+    if not is_waiting(exchange):
+        return ""
+    documents = [(one.id, one.title, one.text, one.source) for one in exchange.documents]
+    shown = [exchange.collection, question_key(exchange.question), exchange.generation, documents, exchange.version]
+    return hashlib.sha256(storable_json(shown).encode()).hexdigest()[:32]
 
 
 def bin_of(share: object) -> int | None:
@@ -53,6 +64,7 @@ def exchange_row(exchange: Exchange) -> dict[str, Any]:
         "key": storable(exchange.key)[:LONGEST_NAME],
         "seconds": exchange.seconds,
         "gate_seconds": exchange.gate_seconds,
+        "held_key": held_key(exchange),
     }
 
 
@@ -164,9 +176,13 @@ def narrow_conditions(
 
 
 def held_back() -> ColumnElement[bool]:
-    """Whether nobody got the answer of a row of `exchanges`, until people decide on it."""
+    """Whether nobody got the answer of a row of `exchanges`, until people decide on it.
+
+    Asked of rows that are sought by their ids: so that no index is sought in by verdict or origin (see `conditions_of`).
+    """
     one = exchanges.c
-    return and_(one.verdict == "human_review", one.origin.in_(("chat", "check")), one.mode != "shadow")
+    verdict, origin = (func.coalesce(column, column) for column in (one.verdict, one.origin))
+    return and_(verdict == "human_review", origin.in_(("chat", "check")), one.mode != "shadow")
 
 
 def waits(exchange_id: ColumnElement[Any]) -> ColumnElement[bool]:

@@ -1,17 +1,18 @@
 """Answers on their way out, and what became of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, func, insert, or_, select, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.erasure import wipe_remains
-from areopage.ledger.exchange_erasure import erase_exchanges, older_exchanges
+from areopage.ledger.exchange_days import add_to_days
+from areopage.ledger.exchange_doubts import latest_label, stands
+from areopage.ledger.exchange_erasure import erase_exchanges, erase_unlinked, older_exchanges
+from areopage.ledger.exchange_queue import count_waiting, lock_waiting, queue_exchanges, set_done
 from areopage.ledger.exchange_rows import (
-    HELD,
     conditions_of,
     counting_labels,
     exchange_of,
@@ -22,14 +23,19 @@ from areopage.ledger.exchange_rows import (
     reason_rows,
     release_of,
     text_row,
-    waits,
     whole_rows,
 )
 from areopage.ledger.exchange_sums import summed
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, ExchangeSummary, GroundingLabel, Release
-from areopage.ledger.gate_tables import exchange_reasons, exchange_texts, exchanges, grounding_labels, releases
+from areopage.ledger.gate_tables import (
+    exchange_judgments,
+    exchange_reasons,
+    exchange_texts,
+    exchanges,
+    grounding_labels,
+    releases,
+)
 from areopage.ledger.inserts import insert_into
-from areopage.ledger.people_tables import review_items
 from areopage.ledger.rows import chunks, naive, storable
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import durable
@@ -75,13 +81,14 @@ class Exchanges:
                 at = connection.execute(select(one.at).where(one.number == before)).scalar()
                 if at is None:
                     return []
-                query = query.where(or_(one.at < at, and_(one.at == at, one.number < before)))
+                query = query.where(one.at <= at, or_(one.at < at, one.number < before))  # the first part seeks in an index
             return [exchange_of(row) for row in connection.execute(query)]
 
     def each(self, filter: ExchangeFilter) -> Iterator[Exchange]:
         """All of them in the order they came, read in portions: memory does not grow with their number."""
         number, last = exchanges.c.number, 0
-        query = whole_rows().where(*conditions_of(filter)).order_by(number).limit(PORTION)
+        # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
+        query = whole_rows().where(*conditions_of(filter, scan=filter.question is None)).order_by(number).limit(PORTION)
         while True:
             with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
                 found = [exchange_of(row) for row in connection.execute(query.where(number > last))]
@@ -125,31 +132,46 @@ class Exchanges:
                 found |= counting_labels([label_of(row) for row in rows])
         return found
 
-    def settle(self, release: Release, stored: Exchange | None = None) -> bool:
-        """Release or refuse a held-back answer; False where somebody settled it before, or it is not held back.
+    def settle(self, release: Release, reduce: Callable[[Exchange], Exchange] | None = None) -> int:
+        """Release or refuse a held-back answer, and all equal ones that wait with it; of two who come at once one does.
 
         Args:
-            stored: what stays of the exchange's texts now that nobody waits for them; None leaves them as they are.
+            reduce: what stays of the texts now that nobody waits for them; None: all.
+
+        Returns:
+            How many were settled; 0 where somebody settled it before, or it is not held back.
         """
-        row = {
-            "exchange_id": storable(release.exchange_id),
+        settled = {
             "state": release.state,
             "text": storable(release.text),
             "rater": storable(release.rater),
             "at": naive(release.at or datetime.now(UTC)),
         }
         with storage_errors(self._ledger.place), durable(self._ledger) as connection:
-            # the row is locked against an erasure that comes at the same time
-            held = select(exchanges.c.number).where(exchanges.c.id == row["exchange_id"], held_back()).with_for_update()
-            number = connection.execute(held).scalar()
+            waiting = lock_waiting(connection, storable(release.exchange_id))
+            if not waiting:
+                return 0
             statement = insert_into(connection, releases).on_conflict_do_nothing().returning(releases.c.exchange_id)
-            settled = number is not None and connection.execute(statement, row).first() is not None
-            if settled and number is not None:
-                if stored is not None:
-                    kept = {name: value for name, value in text_row(number, stored).items() if name != "exchange"}
-                    connection.execute(update(exchange_texts).where(exchange_texts.c.exchange == number).values(**kept))
-                set_done(connection, release.exchange_id)
-        return settled
+            done = connection.execute(statement, [settled | {"exchange_id": id} for id in waiting]).scalars().all()
+            if reduce is not None:
+                reduce_texts(connection, [waiting[id] for id in done], reduce)
+            set_done(connection, release.exchange_id)
+        return len(done)
+
+    def waiting(self, exchange_ids: Sequence[str]) -> dict[str, int]:
+        """How many wait for one and the same decision as each of these, itself included; those that do not wait are left out."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return count_waiting(connection, [storable(id) for id in exchange_ids])
+
+    def latest_label(self) -> int:
+        """The number of the latest label; whoever labels from now on gets a higher one."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return latest_label(connection)
+
+    def stands(self, exchange_id: str, label: int) -> bool:
+        """Whether an exchange's answer may be given again: it is not erased, and no label after that one doubts it."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return stands(connection, storable(exchange_id), label)
 
     def release(self, exchange_id: str) -> Release | None:
         """How a held-back answer stands; `waiting` where nobody settled it; None: no such id, or it was not held back."""
@@ -162,7 +184,9 @@ class Exchanges:
         return Release(exchange_id=exchange_id, state="waiting") if held else None
 
     def erase(self, exchange_id: str, *, wipe: bool = True) -> bool:
-        """Remove all texts of an exchange (and its labels' notes, its release), down to the bytes; its counts stay.
+        """Remove all texts of an exchange, down to the bytes; its counts stay.
+
+        With them go its labels' notes, its release, and the judgments on its sentences that serve no other exchange.
 
         An answer that waited for people is refused by that.
 
@@ -180,7 +204,7 @@ class Exchanges:
         return self.erase_before(datetime.now(UTC) - timedelta(days=days))
 
     def erase_before(self, moment: datetime) -> int:
-        """Erase the texts of exchanges before a moment, in portions; returns how many."""
+        """Erase the texts of exchanges before a moment, in portions, and old judgments of none; returns how many exchanges."""
         erased = 0
         with storage_errors(self._ledger.place):
             while True:
@@ -189,7 +213,7 @@ class Exchanges:
                 if not ids:
                     break
                 erased += erase_exchanges(self._ledger.engine, ids)
-            if erased:
+            if erase_unlinked(self._ledger.engine, moment) or erased:
                 wipe_remains(self._ledger.engine)
         return erased
 
@@ -210,33 +234,17 @@ def append(connection: Connection, given: Sequence[Exchange]) -> int:
     reasons = [row for number, exchange in new.items() for row in reason_rows(number, exchange)]
     if reasons:
         connection.execute(insert(exchange_reasons), reasons)
-    held = [item_row(exchange) for _, exchange in sorted(new.items()) if wants_review(exchange)]
-    if held:
-        queue = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["submission_id"])
-        connection.execute(queue, held)
+    judged = [{"exchange": number, "key": key} for number, exchange in new.items() for key in dict.fromkeys(exchange.judgments)]
+    if judged:
+        connection.execute(insert(exchange_judgments), judged)
+    queue_exchanges(connection, new)
+    add_to_days(connection, new.values())
     return len(new)
 
 
-def wants_review(exchange: Exchange) -> bool:
-    """Whether people should look at an exchange."""
-    return exchange.verdict == "human_review" and exchange.origin != "import"
-
-
-def item_row(exchange: Exchange) -> dict[str, Any]:
-    """An exchange's place in the review queue."""
-    made = {"created_at": naive(exchange.at), "state": "open", "wanted": 1}
-    return {"submission_id": storable(exchange.id), "why": HELD} | made
-
-
-def set_done(connection: Connection, exchange_id: str) -> None:
-    """Set the review item of an exchange done if as many people as wanted labelled it, and its answer does not wait.
-
-    The item is locked before the labels are counted: of two raters who label at once, the second then sees both.
-    """
-    id = storable(exchange_id)
-    own = and_(review_items.c.submission_id == id, review_items.c.why == HELD)
-    connection.execute(select(review_items.c.number).where(own).with_for_update()).all()
-    raters = select(func.count(grounding_labels.c.rater.distinct())).where(grounding_labels.c.exchange_id == id)
-    complete = raters.scalar_subquery() >= review_items.c.wanted
-    finished = update(review_items).where(own, review_items.c.state == "open", complete, ~waits(review_items.c.submission_id))
-    connection.execute(finished.values(state="done"))
+def reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Exchange], Exchange]) -> None:
+    """Put what stays of exchanges' texts in their place."""
+    for part in chunks(numbers):
+        for row in connection.execute(whole_rows().where(exchanges.c.number.in_(part))).all():
+            kept = {name: value for name, value in text_row(row.number, reduce(exchange_of(row))).items() if name != "exchange"}
+            connection.execute(update(exchange_texts).where(exchange_texts.c.exchange == row.number).values(**kept))

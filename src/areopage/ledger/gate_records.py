@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict
@@ -11,6 +11,9 @@ from areopage.gate.records import Decision, GateVerdict
 ExchangeOrigin = Literal["chat", "check", "import"]
 Mode = Literal["generated", "cached", "fallback", "human_review", "shadow"]
 """Where the text that the user got comes from. `shadow`: generated and delivered although the gate would not have let it out."""
+
+GATE_RUN = "gate-"
+"""The beginning of the ids of the runs that the judgments of the grey band's judges belong to."""
 
 Grounded = Literal["yes", "partly", "no"]
 ReleaseState = Literal["waiting", "released", "refused"]
@@ -27,6 +30,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         documents: those that the gate saw, in the retriever's order.
         decision: the gate's; None for imported rows, whose figures stand in `metrics` all the same.
         metrics: the specification's figures by name; a figure that an old log lacks is None.
+        judgments: keys of the judgments that were asked for about its sentences; they are not read back.
         session, key: who asked, by the client's own session id and the API key's name; may be "".
         seconds: from the question to the answer; `gate_seconds` is the decision's part, None where it is not known.
         erased: its texts are gone for good; what is counted of it stays.
@@ -55,7 +59,60 @@ class Exchange(Struct, frozen=True, kw_only=True):
     key: str = ""
     seconds: float | None = None
     gate_seconds: float | None = None
+    judgments: tuple[str, ...] = ()
     erased: bool = False
+
+
+def decided_exchange(
+    decision: Decision,
+    *,
+    id: str,
+    at: datetime,
+    origin: ExchangeOrigin,
+    collection: str,
+    question: str,
+    generation: str,
+    answer: str,
+    documents: tuple[Document, ...],
+    mode: Mode,
+    response_lang: str,
+    sources_filter: tuple[str, ...] = (),
+    model: str = "",
+    session: str = "",
+    key: str = "",
+    seconds: float | None = None,
+    gate_seconds: float | None = None,
+    judgments: tuple[str, ...] = (),
+) -> Exchange:
+    """The exchange of an answer that the gate has just decided on: all that the decision says of it stands in its place.
+
+    Args: see `Exchange`.
+    """
+    return Exchange(
+        id=id,
+        at=at,
+        origin=origin,
+        collection=collection,
+        sources_filter=sources_filter,
+        question=question,
+        generation=generation,
+        answer=answer,
+        documents=documents,
+        verdict=decision.verdict,
+        mode=mode,
+        decision=decision,
+        metrics=structs.asdict(decision.metrics),
+        p_unsupported=decision.p_unsupported,
+        response_lang=response_lang,
+        model=model,
+        profile=decision.profile,
+        version=decision.version,
+        session=session,
+        key=key,
+        seconds=seconds,
+        gate_seconds=gate_seconds,
+        judgments=judgments,
+    )
 
 
 class GroundingLabel(Struct, frozen=True, kw_only=True):

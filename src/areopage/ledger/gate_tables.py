@@ -4,7 +4,7 @@ What counts and lists need is in `exchanges`, in short rows; texts are apart, so
 them, and so that erasing an exchange is removing one row.
 """
 
-from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import Column, Date, DateTime, Float, ForeignKey, Index, Integer, String, Table, Text, text
 
 from areopage.ledger.tables import metadata
 
@@ -36,6 +36,8 @@ exchanges = Table(
     Column("key", String(LONGEST_NAME), nullable=False),
     Column("seconds", Float),
     Column("gate_seconds", Float),
+    # of a held-back answer a hash of all that a reviewer decides on: equal ones wait as one; "" once it is erased
+    Column("held_key", String(32), nullable=False, server_default=""),
     # counts are formed by going through this index alone: it lies in the order that they are grouped by, nothing is sorted
     Index(
         "ix_exchanges_figures",
@@ -52,6 +54,15 @@ exchanges = Table(
     Index("ix_exchanges_verdict", "verdict", "at", "number"),
     Index("ix_exchanges_collection", "collection", "at", "number"),
     Index("ix_exchanges_question", "question_key", "at", "number"),
+    Index("ix_exchanges_origin", "origin", "at", "number"),
+    # whoever looks something up in it has to say that the key is not "", too
+    Index(
+        "ix_exchanges_held",
+        "held_key",
+        "number",
+        sqlite_where=text("held_key != ''"),
+        postgresql_where=text("held_key != ''"),
+    ),
 )
 
 # An exchange without a row here is erased.
@@ -78,6 +89,30 @@ exchange_reasons = Table(
     Column("origin", String(16), nullable=False),
     Column("collection", String(LONGEST_NAME), nullable=False),
     Index("ix_exchange_reasons_code", "code", "at", "verdict", "origin", "collection"),
+    sqlite_with_rowid=False,
+)
+
+# Which judgments the grey band's judge gave on an exchange's sentences; one may serve several exchanges.
+exchange_judgments = Table(
+    "exchange_judgments",
+    metadata,
+    Column("exchange", Integer, ForeignKey("exchanges.number"), primary_key=True),
+    Column("key", String(64), primary_key=True),
+    Index("ix_exchange_judgments_key", "key"),
+    sqlite_with_rowid=False,
+)
+
+# How many exchanges of a day (UTC) have a value of a kind: periods of whole days are summed from here.
+exchange_days = Table(
+    "exchange_days",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("origin", String(16), primary_key=True),
+    Column("collection", String(LONGEST_NAME), primary_key=True),
+    Column("verdict", String(16), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("value", String(32), primary_key=True),
+    Column("exchanges", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
 

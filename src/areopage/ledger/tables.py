@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-REVISION = "0003"
+REVISION = "0005"
 
 metadata = MetaData()
 

@@ -180,11 +180,15 @@ class ReviewSection(Section):
 
 
 class ServerSection(Section):
-    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter."""
+    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
+
+    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head.
+    """
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8600
     max_body: Count = 2_000_000
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     origins: list[str] = []
 
 

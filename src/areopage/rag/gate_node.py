@@ -31,17 +31,18 @@ class GateNode(Protocol):
         ...
 
 
-def check_answer(gate: Gate, prompt: str, response: str, documents: LooseDocuments) -> Decision:
+def check_answer(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
     """Have the gate decide on an answer.
 
     Args:
+        response: None, as some servers send it, is an empty answer.
         documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
             LangChain documents, or pairs of one of these and its score in [0, 1].
 
     Raises:
         DatasetError: one of the documents is none.
     """
-    return gate.decide(prompt, response, documents_of(documents))
+    return gate.decide(prompt, response or "", documents_of(documents))
 
 
 def gate_node(

@@ -60,6 +60,15 @@ class Retriever(Protocol):
         """
         ...
 
+    async def revision(self, collection: str) -> str:
+        """What changes with each ingestion into a collection; "" while one is under way. Cheap: asked for before each answer that
+        may come from the cache.
+
+        Raises:
+            UserError: there is no such collection, or the store cannot be reached.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Let go of connections."""
         ...

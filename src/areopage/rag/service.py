@@ -17,30 +17,24 @@ from areopage.gate.decide import Gate
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
-from areopage.rag.answering.answer_cache import AnswerCache, CacheKeys
 from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
+from areopage.rag.answering.kept_answers import KeptAnswers, Place
 from areopage.rag.answering.nodes import Nodes
 from areopage.rag.answering.noting import Notes
-from areopage.rag.answering.outcomes import (
-    Asked,
-    Outcome,
-    answer_of,
-    cache_entry,
-    cached_outcome,
-    exchange_of,
-    outcome_of,
-    repeated,
-)
+from areopage.rag.answering.outcomes import Asked, Outcome, answer_of, cached_outcome, exchange_of, outcome_of, repeated
 from areopage.rag.answering.state import RagState
 from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig
 from areopage.rag.generation.generator import generation_options, open_generator
+from areopage.rag.logs.erase_traces import erase_traces
 from areopage.rag.logs.traces import Traces
 from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
 from areopage.suites.gate import load_gate
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
+FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
+"""Whoever asks the same in the same event loop shares a flight; with an id instead of a place it is one's own."""
 
 
 class RagService:
@@ -69,6 +63,7 @@ class RagService:
         Raises:
             ConfigError: a value is wrong.
             MissingExtra: LangGraph is not installed.
+            StorageError: the ledger cannot be read.
         """
         try:
             from areopage.rag.answering.graph import build_graph, run_graph
@@ -87,10 +82,9 @@ class RagService:
             shadow=config.section.gate.shadow,
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
-        self._cache = AnswerCache(config, say)
-        self._keys = CacheKeys(config, gate.version)
+        self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
         self._notes = Notes(ledger, open_traces(config, say), reduce)
-        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], Flight] = {}
+        self._flights: dict[FlightPlace, Flight] = {}
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
 
@@ -129,10 +123,17 @@ class RagService:
             task.cancel()
 
     async def forget(self, exchange: Exchange) -> None:
-        """Cache no answer to its question any more; where a storage policy changed that, the answer's time must run out."""
+        """Cache no answer to an exchange's question any more, and take its texts out of the files beside the ledger.
+
+        Where a storage policy changed the question, the cache's entry is not found; it is not used once the exchange is erased.
+
+        Raises:
+            StorageError: a file cannot be rewritten, and still holds them.
+        """
         asked, sources = exchange.question, exchange.sources_filter
         question = ChatQuestion(question=asked, collection=exchange.collection, sources_filter=sources)
-        await self._cache.forget(self._keys.key(question, self._language(asked)))
+        await self._kept.forget(question, self._language(asked))
+        await asyncio.to_thread(erase_traces, self._config.path(self._config.section.traces.folder), {exchange.id})
 
     def answer_sync(self, question: ChatQuestion) -> ChatAnswer:
         """`answer` for programs without an event loop; never call it inside one."""
@@ -160,17 +161,16 @@ class RagService:
         started = time.perf_counter()
         asked = self._asked(question)
         loop = asyncio.get_running_loop()
-        if question.no_cache or not self._cache.enabled:
-            place = (loop, asked.id)
-            return (await asyncio.shield(self._fly(place, asked, "", started, tell)))[1]
-        place = (loop, self._keys.key(question, asked.language))
-        if place not in self._flights:
-            entry = await self._cache.get(place[1])
+        if question.no_cache or not self._kept.enabled:
+            return (await asyncio.shield(self._fly((loop, asked.id), asked, None, started, tell)))[1]
+        place = await self._kept.place(question, asked.language)
+        if (loop, place) not in self._flights:
+            entry = await self._kept.find(place)
             if entry is not None:
                 return await self._note(asked, cached_outcome(entry), started)
-        flight = self._flights.get(place)
+        flight = self._flights.get((loop, place))
         if flight is None:
-            return (await asyncio.shield(self._fly(place, asked, place[1], started, tell)))[1]
+            return (await asyncio.shield(self._fly((loop, place), asked, place, started, tell)))[1]
         outcome, _ = await asyncio.shield(flight)
         return await self._note(asked, repeated(outcome, asked, self._texts), started)
 
@@ -200,23 +200,22 @@ class RagService:
         """The language that a question is answered in."""
         return language_of(question) or self._config.section.language
 
-    def _fly(
-        self, place: tuple[asyncio.AbstractEventLoop, str], asked: Asked, key: str, started: float, tell: Tell | None
-    ) -> Flight:
+    def _fly(self, shared: FlightPlace, asked: Asked, place: Place | None, started: float, tell: Tell | None) -> Flight:
         """Run the graph in a task of its own, which goes on where nobody waits any more."""
-        flight = asyncio.create_task(self._run(asked, key, started, tell))
-        self._flights[place] = flight
+        flight = asyncio.create_task(self._run(asked, place, started, tell))
+        self._flights[shared] = flight
 
         def landed(task: Flight) -> None:
-            self._flights.pop(place, None)
+            self._flights.pop(shared, None)
             if not task.cancelled():
                 task.exception()  # seen: those who wait get it, and where nobody waits nobody is told
 
         flight.add_done_callback(landed)
         return flight
 
-    async def _run(self, asked: Asked, key: str, started: float, tell: Tell | None) -> tuple[Outcome, ChatAnswer]:
-        """One run of the graph, noted, and kept in the cache under a key ("": not at all)."""
+    async def _run(self, asked: Asked, place: Place | None, started: float, tell: Tell | None) -> tuple[Outcome, ChatAnswer]:
+        """One run of the graph, noted, and kept in the cache in a place (None: not at all)."""
+        label = await self._kept.latest_label() if place else 0
         state = asked.state()
         async for node, changed in self._run_graph(self._graph, state):
             state |= changed
@@ -224,9 +223,8 @@ class RagService:
                 tell(node, changed)
         outcome = outcome_of(state)
         answer = await self._note(asked, outcome, started)
-        entry = cache_entry(outcome, asked.language) if key else None
-        if entry is not None:
-            await self._cache.put(key, entry)
+        if place is not None:
+            await self._kept.keep(place, asked, outcome, label)
         return outcome, answer
 
     async def _note(self, asked: Asked, outcome: Outcome, started: float) -> ChatAnswer:
@@ -252,7 +250,7 @@ class RagService:
         await self._generator.aclose()
         if self._judge is not None:
             await self._judge.aclose()
-        await self._cache.aclose()
+        await self._kept.aclose()
 
 
 def console_line(answer: ChatAnswer, sources_filter: tuple[str, ...]) -> str:

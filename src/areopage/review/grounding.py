@@ -36,6 +36,13 @@ class Storage(Struct, frozen=True, kw_only=True):
 KEEP_ALL = Storage()
 
 
+class Settled(Struct, frozen=True, kw_only=True):
+    """What was noted of a settlement, and how many answers it settled: the one that was looked at, and equal ones that waited."""
+
+    release: Release
+    answers: int
+
+
 def find_exchange(ledger: Ledger, id: str) -> Exchange:
     """An exchange by its id.
 
@@ -78,11 +85,11 @@ def label_exchange(
 
 def settle_exchange(
     ledger: Ledger, id: str, rater: str, settlement: Settlement, *, now: datetime, storage: Storage = KEEP_ALL
-) -> Release:
-    """Release or refuse a held-back answer, once and for all, with an entry in the audit log.
+) -> Settled:
+    """Release or refuse a held-back answer, and all equal ones that wait, once and for all, with an entry in the audit log.
 
     Args:
-        storage: what stays of the exchange's own texts from now on. What is released stays readable as it is, for whoever asked.
+        storage: what stays of the exchanges' own texts from now on. What is released stays readable as it is, for whoever asked.
 
     Raises:
         UnknownExchange: there is no such exchange, or it was erased.
@@ -91,12 +98,18 @@ def settle_exchange(
     """
     exchange = waiting_exchange(ledger, id)
     release = checked_release(exchange, rater, settlement, now)
-    stored = None if storage.policy == "full" else reduced_exchange(exchange, storage.policy, storage.max_chars)
-    if not Exchanges(ledger).settle(release, stored):
+
+    def reduce(one: Exchange) -> Exchange:
+        """What stays of an exchange."""
+        return reduced_exchange(one, storage.policy, storage.max_chars)
+
+    answers = Exchanges(ledger).settle(release, None if storage.policy == "full" else reduce)
+    if not answers:
         raise not_held_back(ledger, id)
     edited = ", edited" if release.state == "released" and release.text != exchange.generation else ""
-    Audit(ledger).note(release.rater, "release", id, release.state + edited)
-    return release
+    equal = f", with {answers - 1} equal ones" if answers > 1 else ""
+    Audit(ledger).note(release.rater, "release", id, release.state + edited + equal)
+    return Settled(release=release, answers=answers)
 
 
 def review_exchange(
@@ -111,7 +124,7 @@ def review_exchange(
     origin: Origin,
     now: datetime,
     storage: Storage = KEEP_ALL,
-) -> tuple[GroundingLabel, Release]:
+) -> tuple[GroundingLabel, Settled]:
     """Label and settle in one go: everything is checked before anything is written.
 
     Should somebody else settle it in this very moment, the label stays.

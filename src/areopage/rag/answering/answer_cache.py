@@ -1,4 +1,4 @@
-"""The answer cache: delivered answers by all that determines them; in memory or in Redis.
+"""Where the answer cache lies: in memory or in Redis.
 
 Values are JSON, never pickles: whoever can write into a shared Redis must not be able to run code here.
 """
@@ -15,10 +15,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.errors import MissingExtra
 from areopage.gate.records import Decision
-from areopage.jury.plan import digest_of
 from areopage.rag.config import RagConfig
-from areopage.rag.generation.generator import generation_options, prompts_of
-from areopage.rag.records import ChatQuestion
 
 if TYPE_CHECKING:
     from cashews import Cache
@@ -26,19 +23,26 @@ if TYPE_CHECKING:
 MEMORY, OFF = "memory", "off"
 REDIS_SCHEMES = ("redis", "rediss")
 PREFIX = "areopage:answer:"
-FORMAT = "1"  # of the entries; goes up when `CachedAnswer` changes
 PATIENCE = 1.0  # seconds for one look-up: a store that is slower is of no use
 PAUSE = 10.0  # seconds without the store after it failed
 
 
 class CachedAnswer(Struct, frozen=True, kw_only=True):
-    """A delivered answer, with all that an exchange needs."""
+    """A delivered answer, with all that an exchange needs, and what tells whether it still stands.
 
+    Args:
+        exchange: the id of the exchange that it was made in.
+        revision: the collection's when its documents were looked up.
+        label: the number of the latest label when the question came; see `Exchanges.stands`.
+    """
+
+    exchange: str
+    revision: str
+    label: int
     answer: str
     generation: str
     documents: tuple[Document, ...]
     decision: Decision
-    language: str
     model: str
 
 
@@ -151,43 +155,3 @@ def shown(url: str) -> str:
     """A store's address without its password."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.scheme else url
-
-
-class CacheKeys:
-    """Makes the keys: all that determines an answer, but for what stands in the question."""
-
-    def __init__(self, config: RagConfig, gate_version: str) -> None:
-        """Args:
-        gate_version: the gate's fingerprint.
-        """
-        section = config.section
-        generation = section.generation
-        self._common = digest_of(
-            [
-                FORMAT,
-                generation.model,
-                generation.url,
-                generation_options(generation, section.retrieval.top_k),
-                prompts_of(generation).version,
-                gate_version,
-                [section.embedding.provider, section.embedding.model, section.embedding.url],
-                [section.retrieval.top_k, section.retrieval.score_threshold],
-                [section.store.path, section.store.url],
-                section.language,
-                None if section.gate.grey_band is None else section.gate.grey_band.model_dump(),
-            ]
-        )
-        self._collection = section.store.collection
-        self._sources = tuple(section.retrieval.sources)
-
-    def key(self, question: ChatQuestion, language: str) -> str:
-        """SHA-256 of the canonical JSON of everything that determines the answer; white space in the question does not count."""
-        return digest_of(
-            [
-                self._common,
-                " ".join(question.question.split()),
-                question.collection or self._collection,
-                sorted(set(question.sources_filter or self._sources)),
-                language,
-            ]
-        )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.prompt_file import load_criteria
@@ -18,6 +19,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.opening import open_retrying, settled_judge
 from areopage.jury.options import judge_name
 from areopage.jury.plan import JudgedCase, PlannedCall, digest_of, plan_judge
+from areopage.ledger.gate_records import GATE_RUN
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.models.port import LanguageModel
@@ -35,6 +37,13 @@ MAX_TOKENS = 300
 SHOWN_BEFORE = 600  # characters of the answer before a sentence: what its pronouns stand for
 RUN_ID_LENGTH = 24
 OUTAGE = 0.0  # a user waits: a server that is down is not waited for
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """What a judge says of sentences, and the keys under which the ledger has it, or would have it had he answered in time."""
+
+    sentences: tuple[SentenceJudgment, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 class SentenceJudge:
@@ -55,16 +64,18 @@ class SentenceJudge:
 
     async def judge(
         self, question: str, response: str, documents: tuple[Document, ...], decision: Decision, language: str
-    ) -> tuple[SentenceJudgment, ...]:
+    ) -> Judged:
         """Judge the doubtful sentences of a decision; one that is not judged in time, or badly, has `supported` None."""
         wanted = decision.doubtful[: self._sentences]
         found: dict[int, SentenceJudgment] = {}
+        keys: list[str] = []
 
         async def work() -> None:
             judge, run = await self._settle()
             criterion = self._criteria.get(language, self._criteria[OWN_LANGUAGE])
             calls = {index: self._call(judge, criterion, question, response, documents, decision, index) for index in wanted}
-            known = await asyncio.to_thread(self._ledger.judgments, [call.key for call in calls.values()])
+            keys.extend(call.key for call in calls.values())
+            known = await asyncio.to_thread(self._ledger.judgments, keys)
             secret = await asyncio.to_thread(self._ledger.secret)
             context = CallContext(run_id=run.id, secret=secret, personas={}, language=language)
             for index, call in calls.items():
@@ -91,7 +102,7 @@ class SentenceJudge:
         except ModelError as fault:
             reason = str(fault)
         missing = (SentenceJudgment(sentence=index, supported=None, explanation=reason) for index in wanted if index not in found)
-        return (*(found[index] for index in wanted if index in found), *missing)
+        return Judged(sentences=(*(found[index] for index in wanted if index in found), *missing), keys=tuple(keys))
 
     async def aclose(self) -> None:
         """Close the model."""
@@ -158,7 +169,7 @@ def run_of(judge: Judge) -> Run:
     spec: dict[str, Any] = {"judge": msgspec.to_builtins(judge), "criterion": CRITERION}
     fingerprint = digest_of(spec)
     return Run(
-        id=f"gate-{fingerprint[:RUN_ID_LENGTH]}",
+        id=f"{GATE_RUN}{fingerprint[:RUN_ID_LENGTH]}",
         kind="monitor",
         suite=SUITE,
         fingerprint=fingerprint,

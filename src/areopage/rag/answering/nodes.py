@@ -8,7 +8,7 @@ from typing import Literal
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.rag.answering.judging import SentenceJudge
+from areopage.rag.answering.judging import Judged, SentenceJudge
 from areopage.rag.answering.state import RagState
 from areopage.rag.answering.texts import Texts
 from areopage.rag.records import Generated, Generator, Retriever
@@ -68,13 +68,20 @@ class Nodes:
         """Let the gate decide, and a judge where it asks for one."""
         started = time.perf_counter()
         documents, question = state["documents"], state["question"]
-        generation = with_cited_ids(state["generated"])
+        generation, judged = with_cited_ids(state["generated"]), Judged()
         decision = await decide(self._gate, question, generation, documents)
         if decision.needs_judge:
             language = decision.response_lang or state["language"]
-            judged = await self._judge.judge(question, generation, documents, decision, language) if self._judge else ()
-            decision = self._gate.resolve(decision, judged)
-        changed: RagState = {"generation": generation, "decision": decision, "gate_seconds": time.perf_counter() - started}
+            if self._judge is not None:
+                judged = await self._judge.judge(question, generation, documents, decision, language)
+            decision = self._gate.resolve(decision, judged.sentences)
+        spent = time.perf_counter() - started
+        changed: RagState = {
+            "generation": generation,
+            "decision": decision,
+            "judgments": judged.keys,
+            "gate_seconds": spent,
+        }
         if decision.verdict == "deliver":
             changed |= {"answer": state["generated"].text, "mode": "generated"}
         elif self._shadow:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
-from areopage.ledger.gate_records import Exchange, Mode
+from areopage.ledger.gate_records import Exchange, Mode, decided_exchange
 from areopage.rag.answering.answer_cache import CachedAnswer
 from areopage.rag.answering.state import RagState
 from areopage.rag.answering.texts import Texts
@@ -40,7 +40,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What became of a question. `gate_seconds` is None where nothing was decided anew."""
+    """What became of a question. `gate_seconds` is None where nothing was decided anew; `judgments` as in `Exchange`."""
 
     answer: str
     generation: str
@@ -49,6 +49,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     mode: Mode
     model: str
     gate_seconds: float | None
+    judgments: tuple[str, ...] = ()
 
 
 def outcome_of(state: RagState) -> Outcome:
@@ -62,6 +63,7 @@ def outcome_of(state: RagState) -> Outcome:
         mode=state["mode"],
         model=generated.model if generated else "",
         gate_seconds=state.get("gate_seconds"),
+        judgments=state.get("judgments", ()),
     )
 
 
@@ -78,16 +80,22 @@ def cached_outcome(entry: CachedAnswer) -> Outcome:
     )
 
 
-def cache_entry(outcome: Outcome, language: str) -> CachedAnswer | None:
-    """What the cache keeps of an outcome; None unless the gate let the answer out."""
+def cache_entry(outcome: Outcome, asked: Asked, revision: str, label: int) -> CachedAnswer | None:
+    """What the cache keeps of an outcome; None unless the gate let the answer out.
+
+    Args:
+        revision, label: see `CachedAnswer`.
+    """
     if outcome.mode != "generated" or outcome.decision.verdict != "deliver":
         return None
     return CachedAnswer(
+        exchange=asked.id,
+        revision=revision,
+        label=label,
         answer=outcome.answer,
         generation=outcome.generation,
         documents=outcome.documents,
         decision=outcome.decision,
-        language=language,
         model=outcome.model,
     )
 
@@ -121,8 +129,8 @@ def answer_of(asked: Asked, outcome: Outcome, seconds: float) -> ChatAnswer:
 
 def exchange_of(asked: Asked, outcome: Outcome, seconds: float) -> Exchange:
     """What the ledger keeps."""
-    decision = outcome.decision
-    return Exchange(
+    return decided_exchange(
+        outcome.decision,
         id=asked.id,
         at=asked.at,
         origin="chat",
@@ -132,19 +140,14 @@ def exchange_of(asked: Asked, outcome: Outcome, seconds: float) -> Exchange:
         generation=outcome.generation,
         answer=outcome.answer,
         documents=outcome.documents,
-        verdict=decision.verdict,
         mode=outcome.mode,
-        decision=decision,
-        metrics=msgspec.structs.asdict(decision.metrics),
-        p_unsupported=decision.p_unsupported,
         response_lang=language_of_answer(asked, outcome),
         model=outcome.model,
-        profile=decision.profile,
-        version=decision.version,
         session=asked.session,
         key=asked.key,
         seconds=seconds,
         gate_seconds=outcome.gate_seconds,
+        judgments=outcome.judgments,
     )
 
 

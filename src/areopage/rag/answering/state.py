@@ -20,7 +20,8 @@ class RagState(TypedDict, total=False):
     - `grade_documents` adds `relevant` and, where they are not, the `decision`,
     - `generate` adds `generated`,
     - `evaluate_response` adds `generation` (the response as the gate read it: with the ids that the model cited apart from its
-      text), `decision`, `gate_seconds` and, where the answer leaves, `answer` and `mode`,
+      text), `decision`, `judgments` (the keys of what a judge said), `gate_seconds` and, where the answer leaves, `answer` and
+      `mode`,
     - `fallback` and `human_review` add `answer` and `mode`.
     """
 
@@ -34,6 +35,7 @@ class RagState(TypedDict, total=False):
     generated: Generated
     generation: str
     decision: Decision
+    judgments: tuple[str, ...]
     gate_seconds: float
     answer: str
     mode: Mode

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 from msgspec import Struct, structs
@@ -89,7 +90,8 @@ class Ingestion:
         self._cutting = Cutting(size=cutting.chunk_size, overlap=cutting.overlap, language=config.section.language)
         self._store, self._embedder, self._progress = store, embedder, progress
         self._name = collection or config.section.store.collection
-        self._points = Points(store, embedder, self._name, config.section.store.fields, config.section.embedding.batch)
+        places, batch = config.section.store.fields, config.section.embedding.batch
+        self._points = Points(store, embedder, self._name, places, batch, self._begin)
         self._source, self._rows, self._prune = source, fields or RowFields(), prune
         self._calibrate = config.section.embedding.calibrate
         self._source_field = config.section.store.fields.source
@@ -124,7 +126,7 @@ class Ingestion:
         for key in gone if self._prune else ():
             self._points.remove(held[key])
         await self._points.flush()
-        return self._report(await self._measured(identity), len(files), gone)
+        return self._report(await self._finished(identity), len(files), gone)
 
     async def _open(self, identity: EmbedderIdentity) -> None:
         """Make the collection where it is missing.
@@ -135,7 +137,8 @@ class Ingestion:
         try:
             state = await self._store.state(self._name)
         except UnknownCollection:
-            await self._store.create(self._name, identity.dimension, CollectionRecord(embedder=identity, backgrounds={}))
+            record = CollectionRecord(embedder=identity, backgrounds={}, revision="")
+            await self._store.create(self._name, identity.dimension, record)
             await self._store.index(self._name, [self._source_field])
             return
         agree(state, identity)
@@ -211,22 +214,32 @@ class Ingestion:
                 made.update(block)
         return made.hexdigest()[:32]
 
-    async def _measured(self, identity: EmbedderIdentity) -> CollectionState:
-        """The collection as it is now, its similarity background measured anew where it has changed much."""
+    async def _begin(self) -> None:
+        """Have the collection say that it is being changed, until `_finished`."""
+        record = (await self._store.state(self._name)).record
+        record = record or CollectionRecord(embedder=await self._embedder.identity(), backgrounds={})
+        await self._store.remember(self._name, structs.replace(record, revision=""))
+
+    async def _finished(self, identity: EmbedderIdentity) -> CollectionState:
+        """The collection as it is now, with another revision where anything changed, in this run or in a broken-off one."""
         state = await self._store.state(self._name)
+        record = await self._measured(state, identity)
+        if record == state.record and record.revision:
+            return state
+        await self._store.remember(self._name, structs.replace(record, revision=uuid4().hex))
+        return await self._store.state(self._name)
+
+    async def _measured(self, state: CollectionState, identity: EmbedderIdentity) -> CollectionRecord:
+        """The collection's record, its similarity background measured anew where it has changed much."""
         record = state.record or CollectionRecord(embedder=identity, backgrounds={})
         before = record.measured_chunks
         if record.backgrounds and (not self._calibrate or before / GROWN <= state.chunks <= before * GROWN):
-            return state
+            return record
         shipped = shipped_backgrounds(identity)
         if state.chunks and (self._calibrate or not shipped):
-            vectors = await self._sample(state)
-            backgrounds = await measure_backgrounds(self._embedder, vectors)
-            record = CollectionRecord(embedder=identity, backgrounds=backgrounds, measured_chunks=state.chunks)
-        else:
-            record = CollectionRecord(embedder=identity, backgrounds=shipped)
-        await self._store.remember(self._name, record)
-        return await self._store.state(self._name)
+            backgrounds = await measure_backgrounds(self._embedder, await self._sample(state))
+            return structs.replace(record, backgrounds=backgrounds, measured_chunks=state.chunks)
+        return structs.replace(record, backgrounds=shipped, measured_chunks=0)
 
     async def _sample(self, state: CollectionState) -> Vectors:
         """The vectors of some chunks, drawn by their ids, which are as good as random and always the same."""

@@ -1,7 +1,7 @@
 """Chunks as points of a collection: written in batches, each file's last one sealing it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -47,7 +47,21 @@ class _Write(Struct, frozen=True, kw_only=True):
 class Points:
     """The points of one collection. What is added is in the store after `flush`."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder, name: str, fields: FieldsSection, batch: int) -> None:
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        name: str,
+        fields: FieldsSection,
+        batch: int,
+        first: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Args:
+        batch: so many texts are embedded at once.
+        first: awaited before anything is changed.
+        """
+        self._first = first
+        self._changed = False
         self._store, self._embedder = store, embedder
         self._name, self._fields, self._batch = name, fields, batch
         self._waiting: list[_Write] = []
@@ -100,6 +114,9 @@ class Points:
         texts = [write.text for write in waiting if write.text is not None]
         vectors = iter(await self._embedder.passages(texts)) if texts else iter(())
         embedded = {write.point: next(vectors).tolist() for write in waiting if write.text is not None}
+        if (waiting or stale) and not self._changed:
+            await self._first()
+            self._changed = True
         for seal in (False, True):
             await self._write([write for write in waiting if write.seal is seal], embedded)
         self.embedded += len(texts)

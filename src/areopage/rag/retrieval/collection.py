@@ -63,6 +63,19 @@ class VectorStore:
         record = read_record((info.config.metadata or {}).get(RECORD), name)
         return CollectionState(name=name, chunks=chunks, dimension=dimension, vector=vector, record=record)
 
+    async def revision(self, name: str) -> str:
+        """What changes with each ingestion (see `CollectionRecord`): one call, for whoever asks often.
+
+        Of a collection that another system fills only the number of its chunks tells.
+
+        Raises:
+            UnknownCollection: there is none of this name.
+            StorageError: it cannot be reached.
+        """
+        info = await self._do(self._client.get_collection(name), name)
+        record = read_record((info.config.metadata or {}).get(RECORD), name)
+        return f"{info.points_count} chunks" if record is None else record.revision
+
     async def create(self, name: str, dimension: int, record: CollectionRecord) -> None:
         """Make a collection for vectors that are compared by cosine.
 

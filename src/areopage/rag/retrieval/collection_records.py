@@ -17,12 +17,19 @@ RECORD = "areopage"  # the key of our record in a collection's metadata, and of 
 
 
 class CollectionRecord(Struct, frozen=True, kw_only=True):
-    """What a collection remembers: who embedded it, how similar unrelated texts are in it by the question's language, and how
-    many chunks it had when that was measured."""
+    """What a collection remembers.
+
+    Args:
+        embedder: who embedded it.
+        backgrounds: how similar unrelated texts are in it, by the question's language; `measured_chunks` is how many it had then.
+        revision: another one after each ingestion that changed anything; "" from its first change until it is through: nobody
+            can say then whether an answer rests on what there is. One that was broken off leaves it so for the next one.
+    """
 
     embedder: EmbedderIdentity
     backgrounds: dict[str, Background]
     measured_chunks: int = 0
+    revision: str = "0"
 
 
 class CollectionState(Struct, frozen=True, kw_only=True):

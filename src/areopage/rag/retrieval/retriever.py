@@ -72,6 +72,15 @@ class QdrantRetriever:
         background = backgrounds.get(language_of(question)) or backgrounds[section.language]
         return self._ranked(question, documents, background)
 
+    async def revision(self, collection: str) -> str:
+        """What changes with each ingestion into a collection; see `Retriever.revision`."""
+        name = collection or self._config.section.store.collection
+        found = await self._store.revision(name)
+        known = self._known.get(name)
+        if known is not None and known[1].record is not None and known[1].record.revision != found:
+            self._known.pop(name, None)  # its background may have been measured anew
+        return found
+
     async def aclose(self) -> None:
         """Close store and embedder."""
         await self._embedder.aclose()
