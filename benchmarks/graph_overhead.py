@@ -43,6 +43,9 @@ class InstantRetriever:
     async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         return DOCUMENTS
 
+    async def revision(self, collection: str) -> str:
+        return "1"
+
     async def aclose(self) -> None: ...
 
 

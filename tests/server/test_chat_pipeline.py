@@ -1,5 +1,6 @@
 """The real pipeline behind the server: its graph, its cache, its notes; only what is found and written is made up."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from msgspec import structs
 from starlette.testclient import TestClient
 
 from areopage.cases.records import Document
-from areopage.rag.config import default_rag_config
+from areopage.rag.config import TracesSection, default_rag_config
 from areopage.rag.records import Generated
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline
@@ -25,6 +26,9 @@ class Shelf:
 
     async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         return DOCUMENTS
+
+    async def revision(self, collection: str) -> str:
+        return "1"
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -54,7 +58,10 @@ def client(tmp_path: Path, pen: Pen) -> Iterator[TestClient]:
     from areopage.rag.service import RagService
 
     context = context_for(tmp_path)
-    service = RagService(default_rag_config(tmp_path), context.ledger, context.gate, Shelf(), pen, lambda _: None)
+    traces = TracesSection(enabled=True)
+    config = default_rag_config(tmp_path)
+    config = structs.replace(config, section=config.section.model_copy(update={"traces": traces}))
+    service = RagService(config, context.ledger, context.gate, Shelf(), pen, lambda _: None)
     context = structs.replace(context, rag=Pipeline(service=service, collection="knowledge_base_main", language="fr"))
     with TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000)) as made:
         yield made
@@ -92,3 +99,43 @@ def test_an_erased_answer_is_not_given_again(client: TestClient, pen: Pen) -> No
     assert client.delete(f"/v1/exchanges/{first['id']}").status_code == 204
     assert client.post("/v1/chat", json=ask).json()["mode"] == "generated"
     assert pen.written == 2
+
+
+def test_an_erased_answer_is_in_no_trace_file(client: TestClient, pen: Pen, tmp_path: Path) -> None:
+    pen.text = f"{GROUNDED} {MADE_UP}"
+    held, other = (
+        client.post("/v1/chat", json={"question": question}).json()["id"] for question in (QUESTION, f"{QUESTION} Bref.")
+    )
+    assert client.delete(f"/v1/exchanges/{held}").status_code == 204
+    logs = [tmp_path / "outputs/logs" / name for name in ("metrics.jsonl", "llm_responses.jsonl")]
+    for log in logs:
+        erased, kept = (json.loads(line) for line in log.read_text(encoding="utf-8").splitlines())
+        assert (erased["id"], erased["question"], kept["id"], kept["question"]) == (held, "", other, f"{QUESTION} Bref.")
+    assert [path.stem for path in (tmp_path / "outputs/snapshots/for_review").iterdir()] == [other]
+
+
+def test_while_a_trace_file_cannot_be_rewritten_nothing_is_erased(client: TestClient, tmp_path: Path) -> None:
+    id = client.post("/v1/chat", json={"question": QUESTION}).json()["id"]
+    in_the_way = tmp_path / "outputs/logs/.metrics.jsonl.erasing"
+    in_the_way.mkdir()
+    refused = client.delete(f"/v1/exchanges/{id}")
+    assert (refused.status_code, "trace file" in refused.text, str(tmp_path) in refused.text) == (503, True, False)
+    assert client.get(f"/v1/exchanges/{id}").json()["question"] == QUESTION
+    in_the_way.rmdir()
+    assert client.delete(f"/v1/exchanges/{id}").status_code == 204
+
+
+def test_all_who_asked_the_same_get_what_was_decided_for_one(client: TestClient, pen: Pen) -> None:
+    pen.text = f"{GROUNDED} {MADE_UP}"
+    ids = [client.post("/v1/chat", json={"question": QUESTION}).json()["id"] for _ in range(3)]
+    assert [client.get(f"/v1/exchanges/{id}").json()["waiting"] for id in ids] == [3, 3, 3]
+    queue = client.get("/review").text
+    assert [queue.count(id) for id in ids] == [1, 0, 0]
+    assert "3 wait" in queue
+    assert "3 people asked the same" in client.get(f"/gate/{ids[0]}").text
+    verdict = {"grounded": "partly", "sentences": [1], "action": "release", "text": GROUNDED}
+    assert client.post(f"/v1/exchanges/{ids[0]}/verdict", json=verdict).json()["settled"] == 3
+    assert [client.get(f"/v1/chat/held/{id}").json() for id in ids] == [
+        {"id": id, "state": "released", "text": GROUNDED} for id in ids
+    ]
+    assert client.get(f"/v1/exchanges/{ids[0]}").json()["waiting"] == 0

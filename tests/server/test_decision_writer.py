@@ -69,7 +69,28 @@ def test_a_held_back_answer_is_on_the_disk_when_its_request_is_answered() -> Non
         writer = DecisionWriter(shelf)
         await writer.note(exchange(1), 10, durable=False)
         assert await writer.note(exchange(2), 10, durable=True) == "yes"
-        assert shelf.kept == [exchange(1).id, exchange(2).id]
+        assert shelf.kept == [exchange(2).id], "what nobody waits for keeps nobody waiting"
+        await writer.close()
+        assert shelf.kept == [exchange(2).id, exchange(1).id]
+
+    asyncio.run(run())
+
+
+def test_what_nobody_waits_for_is_written_in_its_time_whatever_comes_besides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision_writer, "GROUP_SECONDS", 0.02)
+
+    async def run() -> None:
+        shelf = Shelf()
+        writer = DecisionWriter(shelf)
+        await writer.note(exchange(0), 10, durable=False)
+        number = 0
+        while exchange(0).id not in shelf.kept:
+            number += 1
+            assert number < 10_000
+            await writer.note(exchange(number), 10, durable=True)
+            await asyncio.sleep(0.001)
+        await writer.close()
+        assert len(shelf.kept) == number + 1
 
     asyncio.run(run())
 
@@ -119,6 +140,24 @@ def test_what_nobody_waits_for_is_tried_again(monkeypatch: pytest.MonkeyPatch) -
             await asyncio.sleep(0.005)
         assert shelf.kept == [exchange(number).id for number in range(3)]
         assert writer.lost == 0
+
+    asyncio.run(run())
+
+
+def test_what_comes_back_after_the_end_harms_nobody() -> None:
+    async def run() -> None:
+        shelf = Shelf()
+        shelf.free.clear()
+        writer = DecisionWriter(shelf)
+        for number in range(decision_writer.MOST_AT_ONCE):
+            await writer.note(exchange(number), 10, durable=False)
+        await writer.close(0.01)
+        assert (writer.waiting, writer.lost) == (0, decision_writer.MOST_AT_ONCE)
+        shelf.free.set()
+        while not shelf.portions:  # noqa: ASYNC110 - it says nothing when it is done
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.01)
+        assert (writer.waiting, writer.lost) == (0, decision_writer.MOST_AT_ONCE)
 
     asyncio.run(run())
 

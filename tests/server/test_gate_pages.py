@@ -198,7 +198,7 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     shown = text_of(page)
     for said in (
         "non étayée",
-        "le chiffre « 1 350 € » ne figure dans aucun document",
+        "Le chiffre « 1 350 € » ne figure dans aucun document",
         "risque jusqu’auquel une réponse part",
         "0,676",
     ):
@@ -206,10 +206,24 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
 
 
+def test_reasons_that_say_the_same_are_told_once_with_their_sentences(client: TestClient, rag: FakeRag) -> None:
+    bonus = "Une prime de 1 350 € est due, et la prime de 1 350 € est versée en mai. La prime de 1 350 € est annuelle."
+    held = asked(rag, f"{GROUNDED} {bonus}")
+    page = client.get(f"/gate/{held}?lang=fr").text
+    assert text_of(page).count("Le chiffre « 1 350 € » ne figure dans aucun document") == 1
+    reason = re.search(r'<li id="(reason-\d+)">(?:(?!</li>).)*Le chiffre(?:(?!</li>).)*</li>', page, re.DOTALL)
+    assert reason
+    assert re.findall(r'href="#sentence-(\d+)"', reason[0]) == ["2", "3"]
+    assert "Phrases 2 , 3 · 3 fois" in text_of(f"<main>{reason[0]}")
+    for number in (2, 3):
+        sentence = page.partition(f'id="sentence-{number}"')[2].partition("</li>")[0]
+        assert f'href="#{reason[1]}"' in sentence
+
+
 def test_a_sentence_that_a_rule_decided_against_shows_no_low_risk_beside(client: TestClient, rag: FakeRag) -> None:
     held = asked(rag, GROUNDED.replace("2,5", "999"))
     page = client.get(f"/gate/{held}?lang=fr").text
-    sentence = text_of("<main>" + page.partition('<li class="unsupported">')[2].partition("</li>")[0])
+    sentence = text_of("<main>" + page.partition('<li class="unsupported"')[2].partition(">")[2].partition("</li>")[0])
     assert "non étayée" in sentence
     assert "999" in sentence
     assert "risque" not in sentence
@@ -243,7 +257,7 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
 
 
 def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
-    first, second = asked(rag, WRONG), asked(rag, WRONG)
+    first, second = asked(rag, WRONG), asked(rag, f"{WRONG} {GROUNDED}")
     assert send(client, f"/gate/{first}", {"grounded": "no", "rater": "Claire", "then": "refuse"})[0] == 303
     assert send(client, f"/gate/{second}", {"grounded": "yes", "rater": "Claire", "then": "label"})[0] == 303
     states = [Exchanges(context.ledger).release(id) for id in (first, second)]

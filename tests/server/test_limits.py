@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from areopage.errors import StorageError
 from areopage.ledger.submissions import Submissions
@@ -16,6 +16,7 @@ from areopage.monitor.config import MonitorSection, ServerSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.headers import POLICY
+from areopage.server.limits import BodyLimit
 
 from .live import Live, live
 from .seeded import context_for
@@ -118,8 +119,66 @@ def test_programs_are_told_in_json_and_people_on_a_page(site: Live) -> None:
     page = site.get("/<script>alert(1)</script>", {"Accept": "text/html"})
     assert page.status == 404
     assert page.headers["content-type"].startswith("text/html")
-    assert b"<script" not in page.body
+    assert b"<script>" not in page.body
     assert site.ask("PUT", "/v1/evaluations", b"").code == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("language", "missing", "denied", "expired", "broken"),
+    [
+        ("fr-FR,fr", "Cette page n’existe pas", "Cette page ne vous est pas ouverte", "Ce formulaire a expiré", "est survenue"),
+        ("en", "There is no such page", "You may not open this page", "This form has expired", "Something went wrong"),
+    ],
+)
+def test_a_reader_is_told_in_his_language_what_is_wrong(
+    site: Live, monkeypatch: pytest.MonkeyPatch, language: str, missing: str, denied: str, expired: str, broken: str
+) -> None:
+    wanted = {"Accept": "text/html", "Accept-Language": language}
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{site.host}"}
+    asker = site.key("ask")
+    monkeypatch.setattr("areopage.server.pages.session.home_of", lambda _: 1 // 0)
+    for status, reply, title in (
+        (404, site.get("/nothing", wanted), missing),
+        (403, site.get("/gate", wanted | asker), denied),
+        (403, site.ask("POST", "/login", b"key=x", wanted | form), expired),
+        (500, site.get("/", wanted), broken),
+    ):
+        page = reply.body.decode()
+        assert (reply.status, title in page) == (status, True), title
+        assert f'<html lang="{language[:2]}">' in page
+        assert reply.headers["content-security-policy"] == POLICY
+        assert reply.headers["cache-control"] == "no-store"
+
+
+def test_a_body_that_comes_too_slowly_is_refused(tmp_path: Path) -> None:
+    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(body_seconds=0.2)))
+    with live(made) as site:
+        for extra in ("Content-Length: 1000000", "Transfer-Encoding: chunked"):
+            received = site.raw(head(extra, site).replace(b"Connection: close", b"Connection: keep-alive") + b"5\r\n{")
+            assert received.startswith(b"HTTP/1.1 408 ")
+            assert b'"too_slow"' in received
+        assert site.post("/v1/evaluations", answer(5000)).status == 202
+    made.ledger.close()
+
+
+def test_an_answer_may_take_longer_than_its_body() -> None:
+    messages: list[Message] = [{"type": "http.request", "body": b"{}", "more_body": False}, {"type": "http.disconnect"}]
+    heard: list[Message] = []
+
+    async def receive() -> Message:
+        if heard:
+            await asyncio.sleep(0.03)
+        return messages[len(heard)]
+
+    async def app(_: Scope, receive: Receive, __: Send) -> None:
+        heard.append(await receive())
+        heard.append(await receive())
+
+    async def send(_: Message) -> None:
+        raise AssertionError
+
+    asyncio.run(BodyLimit(app, 100, 0.01)({"type": "http", "headers": []}, receive, send))
+    assert heard == messages
 
 
 def served(context: ServerContext, path: str) -> list[Message]:

@@ -51,6 +51,7 @@ from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
 from areopage.server.pages import chat as chat_page
 from areopage.server.pages import gate_exchange, gate_list, held, monitor, review, session
+from areopage.server.pages.fault import fault_page
 from areopage.server.telemetry import Tracing
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def create_app(
     app.state.metrics = Metrics(context, decisions)
     app.state.checks = checks
     app.state.gathering = Gathering(context.submit)
-    handle_errors(app)
+    handle_errors(app, fault_page)
     add_guards(app, context)
     if tracing is not None:
         app.add_middleware(Tracing, provider=tracing)
@@ -185,7 +186,7 @@ def add_guards(app: FastAPI, context: ServerContext) -> None:
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
-    app.add_middleware(BodyLimit, most=server.max_body)
+    app.add_middleware(BodyLimit, most=server.max_body, seconds=server.body_seconds)
     app.add_middleware(KnownHosts, addresses=app.state.access.addresses)
     app.add_middleware(Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)

@@ -1,21 +1,23 @@
-"""What a client is told when something is wrong: JSON for programs, a plain page for people; never a traceback."""
+"""What a client is told when something is wrong: JSON for programs, a page for people; never a traceback."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from markupsafe import escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from areopage.errors import StorageError, UserError
 from areopage.server.headers import SECURITY_HEADERS
 
 API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+
+ShowFault = Callable[[Request, int, str, Mapping[str, str] | None], Response]
+"""Makes the page about a fault for a reader, out of its status and code."""
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +30,13 @@ class Refusal(HTTPException):
         self.code = code
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Register the handlers."""
+def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
+    """Register the handlers.
+
+    Args:
+        show_fault: makes the page for a browser; it is no part of this module, which the pages rest on.
+    """
+    app.state.show_fault = show_fault
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(UserError, on_user_error)
@@ -71,13 +78,8 @@ def answer(request: Request, status: int, code: str, message: str, headers: Mapp
     """The answer in the form that suits who asks."""
     if is_api(request) or "text/html" not in request.headers.get("accept", ""):
         return error_json(status, code, message, headers)
-    title = HTTPStatus(status).phrase
-    page = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/static/app.css">'
-        f'<main><h1>{escape(title)}</h1><p>{escape(message)}</p><p><a href="/">Areopage</a></p></main>'
-    )
-    return HTMLResponse(page, status, headers)
+    shown: ShowFault = request.app.state.show_fault
+    return shown(request, status, code, headers)
 
 
 def error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,4 +1,6 @@
-"""What is refused before anything of ours sees it: a stranger's Host, and a body that is too large."""
+"""What is refused before anything of ours sees it: a stranger's Host, and a body that is too large or comes too slowly."""
+
+import asyncio
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,11 +34,12 @@ class KnownHosts:
 
 
 class BodyLimit:
-    """Refuses a body of more than `most` bytes: at once where its length is told, else as soon as it is passed."""
+    """Refuses a body of more than `most` bytes: at once where its length is told, else as soon as it is passed; and one that is
+    not there as a whole `seconds` after somebody began to read it."""
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
         self.app = app
-        self._most = most
+        self._most, self._seconds = most, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -50,11 +53,21 @@ class BodyLimit:
         await self.app(scope, self._counted(receive), send)
 
     def _counted(self, receive: Receive) -> Receive:
-        taken = 0
+        taken, whole = 0, False
+        end: float | None = None
 
         async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, whole, end
+            if whole:  # from here on whoever asks waits for the client to go
+                return await receive()
+            end = end or asyncio.get_running_loop().time() + self._seconds
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await receive()
+            except TimeoutError:
+                told = f"the body was not there after {self._seconds:g} s (server.body_seconds)"
+                raise Refusal(408, "too_slow", told, {"Connection": "close"}) from None
+            whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > self._most:
                 raise Refusal(413, "too_large", self._message(), {"Connection": "close"})

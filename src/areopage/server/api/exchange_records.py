@@ -166,7 +166,10 @@ class ExchangePage(Struct, frozen=True, kw_only=True):
 
 
 class ExchangeView(ExchangeEntry, frozen=True, kw_only=True):
-    """An exchange with all that is known of it. `generation` is what the model wrote; `release` is null unless it was held."""
+    """An exchange with all that is known of it. `generation` is what the model wrote; `release` is null unless it was held.
+
+    `waiting`: how many wait for one decision, this one and equal ones; 0 where it waits for nobody.
+    """
 
     generation: str
     sources_filter: tuple[str, ...]
@@ -180,6 +183,7 @@ class ExchangeView(ExchangeEntry, frozen=True, kw_only=True):
     sentences: list[SentenceView]
     labels: list[GroundingLabel]
     release: HeldReply | None
+    waiting: int
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -217,8 +221,12 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class StoredVerdict(Struct, frozen=True, kw_only=True):
-    """What is known after a verdict: whose it is, and how the answer stands; `state` is null where it was never held back."""
+    """What is known after a verdict: whose it is, and how the answer stands; `state` is null where it was never held back.
+
+    `settled`: how many answers the action released or refused, this one and equal ones that waited; 0 without an action.
+    """
 
     id: str
     rater: str
     state: ReleaseState | None
+    settled: int

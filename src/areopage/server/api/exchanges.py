@@ -1,5 +1,6 @@
 """`/v1/exchanges`: answers on their way out, what became of them, and what people say of those that were held back."""
 
+import logging
 from datetime import UTC
 from typing import Annotated, Any, Literal
 
@@ -37,6 +38,8 @@ Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
 Asked = Annotated[str | None, Query(max_length=MOST_QUESTION, description="The question as it was asked.")]
 Place = Annotated[str | None, Query(max_length=128)]
+
+log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/v1", tags=["exchanges"])
 
@@ -90,11 +93,21 @@ def latest(
     "/exchanges/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts"
 )
 async def erase(request: Request, id: str, actor: Admin) -> Response:
-    """Its texts, its labels' notes and its release go, down to the bytes; what is counted of it stays."""
+    """Its texts, its labels' notes, its release and the judge's words on it go, down to the bytes; what is counted of it stays.
+
+    So do the cached answer to its question and its texts in this server's trace files. While one of these cannot be rewritten,
+    nothing is erased (503): it can be asked for again then.
+    """
     context = context_of(request)
-    erased = await run_in_threadpool(erase_by, context, actor, id)
+    exchange = await run_in_threadpool(found_by, context, actor, id)
     if context.rag is not None:
-        await context.rag.service.forget(erased)
+        try:
+            await context.rag.service.forget(exchange)
+        except StorageError as fault:
+            log.error("%s", fault)
+            message = "a trace file cannot be rewritten now, so nothing is erased: the server's log names it; try again later"
+            raise Refusal(503, "storage", message, {"Retry-After": "5"}) from None
+    await run_in_threadpool(erase_by, context, actor, id)
     return Response(status_code=204)
 
 
@@ -113,16 +126,10 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
     return json_response(await run_in_threadpool(store_verdict, context_of(request), actor, id, given), 201)
 
 
-def erase_by(context: ServerContext, actor: Actor, id: str) -> Exchange:
-    """Erase an exchange, and note who did; returns what it was. It blocks.
-
-    Raises:
-        Refusal: 404, see `found_by`.
-    """
-    exchange = found_by(context, actor, id)
+def erase_by(context: ServerContext, actor: Actor, id: str) -> None:
+    """Erase an exchange, and note who did. It blocks."""
     Exchanges(context.ledger).erase(id)
     Audit(context.ledger).note(actor.name, "erase", id)
-    return exchange
 
 
 def seen_by(actor: Actor, collection: str | None) -> str | None:
@@ -196,6 +203,7 @@ def view_of(context: ServerContext, one: Exchange) -> ExchangeView:
         sentences=sentence_views(one.decision.sentences) if one.decision else [],
         labels=list(exchanges.labels([one.id]).get(one.id, ())),
         release=HeldReply(id=one.id, state=release.state, text=release.text) if release else None,
+        waiting=exchanges.waiting([one.id]).get(one.id, 0),
     )
 
 
@@ -224,7 +232,7 @@ def store_verdict(
         StorageError: the ledger cannot be written.
     """
     exchange = found_by(context, actor, id)
-    rater, ledger = given.rater or actor.name, context.ledger
+    rater, ledger, settled = given.rater or actor.name, context.ledger, 0
     said: dict[str, Any] = {"sentences": given.sentences, "note": given.note, "origin": origin, "now": context.now()}
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: goes with the action release alone")
@@ -235,7 +243,8 @@ def store_verdict(
             policy = context.config.section.storage
             settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
             kept = Storage(policy=policy.text, max_chars=policy.max_chars)
-            review_exchange(ledger, exchange.id, rater, given.grounded, settlement, storage=kept, **said)
+            _, done = review_exchange(ledger, exchange.id, rater, given.grounded, settlement, storage=kept, **said)
+            settled = done.answers
     except StorageError:
         raise
     except NotHeldBack as fault:
@@ -245,4 +254,4 @@ def store_verdict(
     if rater != actor.name and not actor.keyless:
         Audit(ledger).note(actor.name, "label", exchange.id, f"in the name of {rater}")
     release = Exchanges(ledger).release(exchange.id)
-    return StoredVerdict(id=exchange.id, rater=rater, state=release.state if release else None)
+    return StoredVerdict(id=exchange.id, rater=rater, state=release.state if release else None, settled=settled)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from areopage.cases.records import Document
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.records import Decision, SentenceCheck
-from areopage.ledger.gate_records import Exchange, Mode
+from areopage.ledger.gate_records import Mode, decided_exchange
 from areopage.monitor.answer_case import case_of
 from areopage.report.gate.wording import explain
 from areopage.server.access import Actor, require
@@ -64,7 +63,8 @@ async def check(request: Request, actor: Writer) -> Response:
     tell_decision(request, id, decision)
     stored: Noted = "no"
     if asked.store:
-        exchange = Exchange(
+        exchange = decided_exchange(
+            decision,
             id=id,
             at=context.now(),
             origin="check",
@@ -73,14 +73,8 @@ async def check(request: Request, actor: Writer) -> Response:
             generation=response,
             answer="",
             documents=documents,
-            verdict=decision.verdict,
             mode=MODES[decision.verdict],
-            decision=decision,
-            metrics=structs.asdict(decision.metrics),
-            p_unsupported=decision.p_unsupported,
             response_lang=decision.response_lang,
-            profile=decision.profile,
-            version=decision.version,
             session=asked.session,
             key=actor.name,
             gate_seconds=seconds,

@@ -136,6 +136,7 @@ def exchange_page(
         "view": decision_view(exchange, context.gate, language(request).code),
         "labels": labels,
         "release": release,
+        "together": exchanges.waiting([exchange.id]).get(exchange.id, 0),
         "given": given,
         "fault": fault,
         "may_write": actor.role != "read",

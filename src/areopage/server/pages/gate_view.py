@@ -10,9 +10,12 @@ from areopage.cases.records import Document
 from areopage.gate.config import Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
-from areopage.gate.records import Decision, Place, Reason, SentenceCheck, SignalName
+from areopage.gate.records import Decision, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.ledger.gate_records import Exchange
-from areopage.report.gate.wording import explain
+from areopage.report.gate.wording import gate_language, reason_text
+
+COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
+"""Signals whose value is a number of things."""
 
 Standing = Literal["supported", "doubtful", "unsupported", "none"]
 
@@ -21,7 +24,7 @@ DOUBT = 0.5
 
 
 class SentenceView(Struct, frozen=True, kw_only=True):
-    """A sentence of the answer. `number` counts from 1; `reasons` are sentences in the reader's language.
+    """A sentence of the answer. `number` counts from 1; `reasons` are the numbers of the reasons that are about it.
 
     `p_unsupported` is None also where a rule decided against a sentence that the model takes for supported: both side by side
     would read as a contradiction, and the reason tells what decided.
@@ -32,7 +35,17 @@ class SentenceView(Struct, frozen=True, kw_only=True):
     standing: Standing
     p_unsupported: float | None
     document: str
-    reasons: tuple[str, ...]
+    reasons: tuple[int, ...]
+
+
+class ReasonView(Struct, frozen=True, kw_only=True):
+    """Reasons that say the same, told once. `number` counts from 1; `sentences` are the numbers of those that it is about,
+    `times` is how often it was found there, or in the answer as a whole."""
+
+    number: int
+    text: str
+    sentences: tuple[int, ...]
+    times: int
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -51,11 +64,16 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
 
 class SignalView(Struct, frozen=True, kw_only=True):
-    """One thing that the gate looked at, with the places of the answer; `milliseconds` is None where nobody measured it."""
+    """One thing that the gate looked at, with the words of the answer that it saw, each once, in `found` places.
+
+    `counts`: whether the value is a number of something. `milliseconds` is None where nobody measured it.
+    """
 
     name: SignalName
     value: float | None
+    counts: bool
     places: tuple[str, ...]
+    found: int
     milliseconds: float | None
 
 
@@ -64,7 +82,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
 
     pieces: tuple[Piece, ...]
     sentences: tuple[SentenceView, ...]
-    general: tuple[str, ...]
+    reasons: tuple[ReasonView, ...]
     documents: tuple[DocumentView, ...]
     signals: tuple[SignalView, ...]
     thresholds: Mapping[str, float] | None
@@ -76,8 +94,8 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
     if decision is None:
         plain = tuple(DocumentView(document=one, marked=Markup.escape(one.text)) for one in exchange.documents)
         pieces = (Piece(text=exchange.generation),) if exchange.generation else ()
-        return DecisionView(pieces=pieces, sentences=(), general=(), documents=plain, signals=(), thresholds=None)
-    told = list(zip(decision.reasons, explain(decision, language), strict=True))
+        return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
+    reasons = grouped(decision, language)
     sentences = tuple(
         SentenceView(
             number=index + 1,
@@ -85,7 +103,7 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
             standing=standing_of(one, index, decision),
             p_unsupported=shown_risk(one, standing_of(one, index, decision)),
             document=one.document,
-            reasons=tuple(text for reason, text in told if reason.sentence == index),
+            reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
         for index, one in enumerate(decision.sentences)
     )
@@ -93,21 +111,42 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
     return DecisionView(
         pieces=pieces_of(exchange.generation, decision.sentences, sentences),
         sentences=sentences,
-        general=tuple(text for reason, text in told if reason.sentence is None),
+        reasons=reasons,
         documents=tuple(
             DocumentView(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in exchange.documents
         ),
-        signals=tuple(
-            SignalView(
-                name=one.name,
-                value=one.value,
-                places=tuple(place.text for place in one.places if not place.document),
-                milliseconds=None if one.seconds is None else one.seconds * 1e3,
-            )
-            for one in decision.signals
-        ),
+        signals=tuple(signal_view(one) for one in decision.signals),
         thresholds=bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
     )
+
+
+def signal_view(signal: Signal) -> SignalView:
+    """One signal for its line of the table."""
+    seen = [place.text for place in signal.places if not place.document]
+    return SignalView(
+        name=signal.name,
+        value=signal.value,
+        counts=signal.name in COUNTS,
+        places=tuple(dict.fromkeys(seen)),
+        found=len(seen),
+        milliseconds=None if signal.seconds is None else signal.seconds * 1e3,
+    )
+
+
+def grouped(decision: Decision, language: str) -> tuple[ReasonView, ...]:
+    """The reasons in their order, those that say the same of several places as one; a document that is the nearest one to all of
+    these is named."""
+    words = gate_language(language)
+    groups: dict[str, list[Reason]] = {}
+    for reason in decision.reasons:
+        groups.setdefault(reason_text(decision, structs.replace(reason, sentence=None, document=""), words), []).append(reason)
+    found = []
+    for number, (text, same) in enumerate(groups.items(), start=1):
+        near = {reason.document for reason in same}
+        told = reason_text(decision, structs.replace(same[0], sentence=None), words) if len(near) == 1 else text
+        places = sorted({reason.sentence + 1 for reason in same if reason.sentence is not None})
+        found.append(ReasonView(number=number, text=told, sentences=tuple(places), times=len(same)))
+    return tuple(found)
 
 
 def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Standing:

@@ -45,12 +45,13 @@ router = APIRouter(include_in_schema=False)
 
 class Waiting(Struct, frozen=True, kw_only=True):
     """A line of the queue. Why the answer is there is not shown: it would tell what the judge thinks of it. Only an answer that
-    the gate holds back is called so, as somebody waits for it."""
+    the gate holds back is called so, as somebody waits for it; `together` is how many wait for this one decision."""
 
     item: ReviewItem
     question: str
     raters: int
     address: str
+    together: int = 0
 
     @property
     def held(self) -> bool:
@@ -162,7 +163,8 @@ def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> It
     queue, exchanges = ReviewQueue(ledger), Exchanges(ledger)
     while items := queue.open_items(rater or None, limit=SHOWN, after=after):
         given = Labels(ledger).current_of([item.submission_id for item in items])
-        said = exchanges.labels([item.submission_id for item in items if item.why == HELD])
+        held = [item.submission_id for item in items if item.why == HELD]
+        said, together = exchanges.labels(held), exchanges.waiting(held)
         for item in items:
             id = item.submission_id
             if item.why != HELD:
@@ -171,7 +173,13 @@ def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> It
                 continue
             exchange = exchanges.get(id)
             if exchange is not None and reader.may_see(exchange.collection):
-                yield Waiting(item=item, question=exchange.question, raters=len(said.get(id, ())), address=gate_url(id))
+                yield Waiting(
+                    item=item,
+                    question=exchange.question,
+                    raters=len(said.get(id, ())),
+                    address=gate_url(id),
+                    together=together.get(id, 0),
+                )
         if len(items) < SHOWN:
             return
         after = items[-1].number

@@ -6,6 +6,10 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.querySelectorAll("[data-live]").forEach((part) => htmx.trigger(part, "seen"));
 });
+// On a phone the row of pages is longer than the screen: it begins where the reader is.
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+});
 // What the reader opened in a part stays open when the part is renewed.
 let opened = [];
 document.addEventListener("htmx:beforeSwap", () => {
