@@ -300,3 +300,31 @@ def test_a_gate_that_cannot_decide_is_refused() -> None:
         Gate(GateConfig())
     with pytest.raises(ValueError, match="must not be over hold"):
         Gate(msgspec.structs.replace(SHIPPED, thresholds=Thresholds(deliver=0.6, hold=0.5)))
+
+
+CREDITED = (
+    Document(id="doc1", text="La cotisation des salariés est due au premier jour du trimestre civil."),
+    Document(id="doc2", text="Le congé de naissance accordé aux pères dure vingt-cinq jours calendaires."),
+)
+
+
+@pytest.mark.parametrize("citation", ["[doc1]", "(document 1)"])
+def test_a_sentence_credited_to_the_wrong_document_is_told_and_decisive_where_citations_are_required(citation: str) -> None:
+    response = f"Le congé de naissance des pères dure vingt-cinq jours calendaires {citation}."
+    decision = Gate(SHIPPED).decide("Combien de jours ?", response, CREDITED)
+    (reason,) = decision.reasons
+    assert (decision.verdict, reason.code, reason.decisive, reason.document) == (
+        "deliver",
+        "misattributed_citation",
+        False,
+        "doc2",
+    )
+    assert reason.place is not None and reason.place.text == citation
+    strict = Gate(msgspec.structs.replace(SHIPPED, citations="required")).decide("Combien de jours ?", response, CREDITED)
+    assert (strict.verdict, decisive(strict)) == ("human_review", ["misattributed_citation"])
+
+
+def test_a_sentence_credited_to_the_document_that_holds_it_or_to_both_is_left_alone() -> None:
+    for citation in ("[doc2]", "[doc1, doc2]"):
+        response = f"Le congé de naissance des pères dure vingt-cinq jours calendaires {citation}."
+        assert Gate(SHIPPED).decide("Combien de jours ?", response, CREDITED).reasons == ()

@@ -69,7 +69,8 @@ _UNITS = {
     **dict.fromkeys(["heure", "hour", "h"], ("minute", 60)),
 }
 _UNIT = (
-    r"(?:jours?|days?|semaines?|weeks?|mois|months?|trimestres?|quarters?|ann[ée]es?|ans?|years?|minutes?|min|heures?|hours?|h)\b"
+    r"(?:(?:jours?|days?|semaines?|weeks?|mois|months?|trimestres?|quarters?|ann[ée]es?|ans?|years?|minutes?|min|heures?|hours?)\b"
+    r"|h(?:\b|(?=[0-5][0-9](?![0-9]))))"
 )
 _DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
 _DAY_KINDS |= {"calendaire": "calendar", "calendar": "calendar", "franc": "calendar", "clear": "calendar"}
@@ -106,14 +107,15 @@ _WORDS = "|".join(sorted(_COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_WORDS})(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{_UNIT})"
+    rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{_UNIT}))?"
 )
 _DATE = re.compile(
     rf"(?<![\w/.,-])(?:(?P<y>{_YEAR})-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})(?![\w-])"
-    rf"|(?P<d2>[0-9]{{1,2}})(?P<mark>[/.-])(?P<m2>[0-9]{{1,2}})(?P=mark)(?P<y2>{_YEAR})(?![\w/-])"
-    rf"|(?:(?P<d3>[0-9]{{1,2}})(?:er|st|nd|rd|th)?{_S}{{1,2}}(?:of{_S})?)?(?P<m3>{_MONTH}),?{_S}{{1,2}}(?P<y3>{_YEAR})"
+    rf"|(?P<d2>[0-9]{{1,2}})(?:er)?(?P<mark>[/.-])(?P<m2>[0-9]{{1,2}})(?P=mark)(?P<y2>{_YEAR})(?![\w/-])"
+    rf"|(?:(?P<d3>[0-9]{{1,2}})(?:{_S}?er|st|nd|rd|th)?{_S}{{1,9}}(?:of{_S})?)?(?P<m3>{_MONTH}),?{_S}{{1,2}}(?P<y3>{_YEAR})"
     rf"|(?P<m4>{_MONTH}){_S}{{1,2}}(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?,?{_S}{{1,2}}(?P<y4>{_YEAR})"
     rf"|(?P<y5>{_YEAR})(?![\w/%€$£-]|[.,][0-9]))"
 )
@@ -226,7 +228,7 @@ def _durations(read: _Read) -> Iterator[Figure]:
             yield read.figure(
                 "duration",
                 match,
-                (Decimal(_COUNTS[number]) if number in _COUNTS else _decimal(number)) * factor,
+                (Decimal(_COUNTS[number]) if number in _COUNTS else _decimal(number)) * factor + int(match["past"] or 0),
                 name,
                 _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), "")),
                 _PER.get(per, _PER.get(per.removesuffix("s"), "")),

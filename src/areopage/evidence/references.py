@@ -49,7 +49,7 @@ _S = r"[ \t\u00a0\u202f]"
 _NO = rf"(?:n{_S}?[°ºo]s?\.?|no\.?|num[ée]ro|number){_S}?"
 # L. 123-4, R.*123-4, P 784, 45, 45-2, 45.2, 1er, 12(3)(b), 12 bis
 _NUMERAL = (
-    rf"(?:(?<![^\W_])[A-Z]\.?{_S}?\*?{_S}?)?[0-9]{{1,5}}(?:[.-][0-9]{{1,5}}){{0,4}}(?![0-9])"
+    rf"(?:(?<![^\W_])[A-Z]\.?{_S}?\*?{_S}?)?[0-9]{{1,5}}(?:[.\u2010\u2011-][0-9]{{1,5}}){{0,4}}(?![0-9])"
     rf"(?:er\b|{_S}?(?:bis|ter|quater|quinquies)\b)?(?:\([0-9a-z]{{1,4}}\)){{0,4}}"
 )
 _AND = rf"(?:{_S}?[,;]{_S}?(?:et{_S}|and{_S})?|{_S}(?:et|ou|à|and|or|to|&){_S}|{_S}?[–-]{_S}?)"
@@ -57,9 +57,9 @@ _AND = rf"(?:{_S}?[,;]{_S}?(?:et{_S}|and{_S})?|{_S}(?:et|ou|à|and|or|to|&){_S}|
 _NO_UNIT = rf"(?!{_S}?(?:[%€$£]|(?:jours?|days?|semaines?|weeks?|mois|months?|ans?|ann[ée]es?|years?|heures?|hours?|euros?)\b))"
 _LIST = rf"{_NUMERAL}(?:{_AND}{_NUMERAL}{_NO_UNIT}){{0,20}}"
 _ARTICLE = re.compile(
-    rf"\b(?:(?:articles|arts\.?){_S}{{0,2}}(?P<list>{_LIST})|(?:article|art\.?){_S}{{0,2}}(?:{_NO})?(?P<one>{_NUMERAL})"
+    rf"\b(?:(?:articles|arts\.?){_S}{{0,2}}(?P<list>{_LIST})|(?:article|art\.?){_S}{{0,2}}(?:[«“]{_S}?)?(?:{_NO})?(?P<one>{_NUMERAL})"
     rf"|article{_S}(?P<first>premier|one)\b)"
-    rf"|(?<![\w.])(?P<bare>[LRD]\.?{_S}?\*?{_S}?[0-9]{{1,5}}(?:-[0-9]{{1,5}}){{1,4}}(?![0-9]))",
+    rf"|(?<![\w.])(?P<bare>[LRD]\.?{_S}?\*?{_S}?[0-9]{{1,5}}(?:[\u2010\u2011-][0-9]{{1,5}}){{1,4}}(?![0-9]))",
     re.IGNORECASE,
 )
 _SECTION = re.compile(
@@ -165,7 +165,10 @@ def _sections(text: str) -> Iterator[Reference]:
 
 def _numerals(written: str) -> list[str]:
     """The numbers of a list: "L. 123-4 et R.*5" gives l123-4 and r*5."""
-    found = [re.sub(r"[\s\u00a0\u202f]|(?<=[a-z])\.", "", match.group().lower()) for match in _NUMERAL_ALONE.finditer(written)]
+    plain_hyphens = written.replace("\u2010", "-").replace("\u2011", "-")
+    found = [
+        re.sub(r"[\s\u00a0\u202f]|(?<=[a-z])\.", "", match.group().lower()) for match in _NUMERAL_ALONE.finditer(plain_hyphens)
+    ]
     return [numeral.removesuffix("er") if numeral[0].isdigit() and not numeral.endswith("ter") else numeral for numeral in found]
 
 

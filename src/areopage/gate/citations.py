@@ -52,12 +52,18 @@ class Citations(Struct, frozen=True, kw_only=True):
 
     Args:
         cited_ids: ids that documents have, as they write them, each once, in the answer's order.
-        unknown: what was cited and does not exist, each with its first place; `places` are those of the others.
+        known: every citation of them with the id that it means; `unknown`: what was cited and does not exist, each with its first
+            place.
     """
 
     cited_ids: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    known: tuple[tuple[str, Place], ...] = ()
     unknown: tuple[tuple[str, Place], ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where documents are cited that exist."""
+        return tuple(place for _, place in self.known)
 
     @property
     def known_share(self) -> float | None:
@@ -111,34 +117,34 @@ def _shape(label: str) -> str:
 def citations_of(response: str, documents: Sequence[Document]) -> Citations:
     """The citations of an answer; linear in the answer, and in the documents where it cites what does not exist."""
     names = _Names(documents)
-    known: dict[str, None] = {}
-    places: list[Place] = []
+    known: list[tuple[str, Place]] = []
+    ids: dict[str, None] = {}
     unknown: dict[str, Place] = {}
     looked_up = 0
     for label, found, start, end in _labels(response, names):
         place = Place(start=start, end=end, text=response[start:end])
         if found is not None:
-            known[found] = None
-            if len(places) < MOST_PLACES:
-                places.append(place)
+            ids[found] = None
+            if len(known) < MOST_PLACES:
+                known.append((found, place))
         elif label not in unknown and len(unknown) < MOST_PLACES:
             looked_up += 1
             if looked_up > MOST_LOOKED_UP or not any(place.text in document.text for document in documents):
                 unknown[label] = place
-    return Citations(cited_ids=tuple(known), places=tuple(places), unknown=tuple(unknown.items()))
+    return Citations(cited_ids=tuple(ids), known=tuple(known), unknown=tuple(unknown.items()))
 
 
 def exact_ids(response: str, documents: Sequence[Document]) -> Citations:
     """The documented reading: what stands between square brackets is an id if a document has it, written just so."""
     ids = {document.id for document in documents}
-    known: dict[str, None] = {}
-    places: list[Place] = []
+    cited: dict[str, None] = {}
+    known: list[tuple[str, Place]] = []
     for match in re.finditer(r"\[([^\[\]]{1,200})\]", response):
         if match[1] in ids:
-            known[match[1]] = None
-            if len(places) < MOST_PLACES:
-                places.append(Place(start=match.start(), end=match.end(), text=match.group()))
-    return Citations(cited_ids=tuple(known), places=tuple(places))
+            cited[match[1]] = None
+            if len(known) < MOST_PLACES:
+                known.append((match[1], Place(start=match.start(), end=match.end(), text=match.group())))
+    return Citations(cited_ids=tuple(cited), known=tuple(known))
 
 
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:

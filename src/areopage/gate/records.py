@@ -29,6 +29,7 @@ ReasonCode = Literal[
     "low_confidence",
     "no_citation",
     "unknown_citation",
+    "misattributed_citation",
     "unsupported_figure",
     "misplaced_figure",
     "unsupported_reference",

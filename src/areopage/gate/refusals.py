@@ -63,6 +63,9 @@ _ENGLISH = (
     r"|\bthere(?:\s(?:is|are|was)|['’]s)\s(?:no|not\s(?:enough|sufficient|any)|insufficient)\s(?:\w+\s){0,2}?"
     r"(?:information|answer|mention|details?)\b(?=\W*$|[.,;:!?]|\s(?:about|on|of|regarding|concerning|in|for|to|available|provided|given|from|as)\b)"
     r"|\b(?:insufficient|not\senough)\s(?:information|context)\b"
+    rf"|\b{_SOURCE_EN}\s(?:says?|tells?|mentions?|contains?)\snothing\b"
+    r"|\b(?:is|are|was|were)\s(?:\w+\s)?not\s(?:\w+\s)?(?:mentioned|specified|stated|given|indicated)\W*$"
+    r"|\bno\s(?:\w+\s){1,4}(?:is|are|was|were)\s(?:\w+\s)?(?:mentioned|specified|stated|given|indicated)\b"
 )
 _FRENCH = (
     rf"\bje\sne\s(?:(?:le|la|les|vous)\s)?(?:sais\b|trouve\b|dispose\b|(?:peux|puis|saurais|parviens|pourrais)\s(?!que\b)(?:\w+\s){{0,3}}?(?:à\s)?{_FINDING_FR}\b"
@@ -82,6 +85,10 @@ _FRENCH = (
     r"|\b(?:il\s)?n['’]y\sa\s(?:pas\s(?:assez\s)?d['’]|pas\sde\s|aucune?\s)(?:informations?|réponse|mention|précisions?|indications?)\b"
     r"|\bn['’]y\s(?:est|sont)\spas\s(?:traité|mentionné|indiqué|précisé|abordé|évoqué)e?s?\b"
     r"|\binformations?\s(?:\w+\s)?insuffisantes?\b"
+    rf"|\b{_SOURCE_FR}\s(?:\w+\s)?ne\s(?:donnent?|fournissent|fournit)\spas\s(?:le|la|les|l['’]|de|d['’])"
+    r"|\b(?:n['’]est|ne\ssont|n['’]a|n['’]ont)\s(?:\w+\s){0,2}?pas\s(?:été\s)?(?:\w+\s)?(?:précisé|mentionné|indiqué|spécifié|communiqué|renseigné)e?s?\b"
+    r"|\bn['’]appara(?:ît|it|issent)\spas\W*$"
+    r"|\baucune?\s(?:\w+\s){1,5}(?:n['’]est|ne\ssont|n['’]a\sété)\s(?:\w+\s)?(?:précisé|mentionné|indiqué|spécifié|communiqué|donné|fourni)e?s?\b"
 )
 # Whole answers of a few words.
 _BARE = (

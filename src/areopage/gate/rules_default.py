@@ -3,8 +3,9 @@
 1. Without documents, with none that is relevant, or without an answer: fallback. Nothing else is decisive then.
 2. An answer that only says that it does not know leaves. One that says neither that nor anything else (an id alone, the question
    again, a question back) is no answer: fallback, and nothing else is decisive.
-3. To people: what no document holds though it must (figures and references of the kinds in `hard`), ids that do not exist, an
-   answer that the grounding model holds back, confidence under `escalate_confidence`, an answer too long to be read.
+3. To people: what no document holds though it must (figures and references of the kinds in `hard`), ids that do not exist (and,
+   where citations are required, a sentence credited to a document that another one holds), an answer that the grounding model
+   holds back, confidence under `escalate_confidence`, an answer too long to be read.
 4. To the fallback: too little confidence, no citation where one is required, another language where that counts.
 5. Between the thresholds `deliver` and `hold`, where nothing else holds it back: a judge if there is one, else `unsettled`.
 """
@@ -29,6 +30,7 @@ from areopage.gate.retrieval import Retrieval, retrieval_of
 from areopage.gate.stopwatch import Stopwatch
 
 MOST_REASONS = 50  # of one kind
+CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
 MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
 _VISIBLE = re.compile(r"[^\W_]")
 
@@ -43,6 +45,7 @@ class Findings(Struct, frozen=True, kw_only=True):
 
     retrieval: Retrieval
     documents: int
+    ids: tuple[str, ...] = ()
     citations: Citations = Citations()
     overlap: Overlap = Overlap(snippets=0.0, windows=None)
     response_lang: str = ""
@@ -123,6 +126,7 @@ def _findings(
     return Findings(
         retrieval=retrieval,
         documents=len(used),
+        ids=tuple(document.id for document in used),
         citations=citations,
         overlap=overlap,
         response_lang=response_lang,
@@ -180,7 +184,22 @@ def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) ->
     ]
     if config.citations == "required" and not found.citations.cited_ids:
         reasons.append(Reason(code="no_citation", decisive=decisive))
-    return reasons
+    return reasons + _credit_reasons(found, decisive=decisive and config.citations == "required")
+
+
+def _credit_reasons(found: Findings, *, decisive: bool) -> list[Reason]:
+    """Sentences whose words stand in another document than those that they cite."""
+    if not found.citations.known:
+        return []
+    reasons = []
+    for index, sentence in enumerate(found.grounding.sentences):
+        cited = {one for one, place in found.citations.known if sentence.start <= place.start < sentence.end}
+        credited = [share for one, share in zip(found.ids, sentence.shares, strict=False) if one in cited]
+        if credited and max(sentence.shares) >= max(credited) + CREDITED_LESS:
+            better = found.ids[sentence.shares.index(max(sentence.shares))]
+            place = next(place for one, place in found.citations.known if one in cited and place.start >= sentence.start)
+            reasons.append(Reason(code="misattributed_citation", decisive=decisive, place=place, document=better, sentence=index))
+    return reasons[:MOST_REASONS]
 
 
 def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:

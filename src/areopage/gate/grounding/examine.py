@@ -17,7 +17,7 @@ REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insuffi
 ABOUT = (
     "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
     "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
-    "incapa", "ignore", "donn",
+    "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Do the documents hold the figures and references of an answer, and where the answer's own words stand?"""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import cached_property
 
 from areopage.cases.records import Document
 from areopage.evidence.figures import Figure
@@ -10,8 +11,10 @@ from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_places import Places
 from areopage.gate.grounding.stated import Counted, FigureReader, Stated, stated_in
 from areopage.gate.grounding.tokens import parted, stems
+from areopage.gate.grounding.unread_places import derived, labels_said
 from areopage.gate.records import Place
 
+MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 
 
@@ -26,7 +29,7 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document], clea
     if not stated:
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
-    return _Check(prompt, response, documents, ready).claims(stated)
+    return _Check(prompt, response, documents, ready, stated).claims()
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -39,24 +42,32 @@ def _kind_of(stated: Stated) -> ClaimKind:
 class _Check:
     """The documents' texts come first, then titles and the question: these hold figures, but show no place and no context."""
 
-    def __init__(self, prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str]) -> None:
+    def __init__(
+        self, prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str], stated: Sequence[Stated]
+    ) -> None:
         texts = [document.text for document in documents]
         self._documents = documents
         reader = FigureReader()
         self._places = Places([*texts, *(document.title for document in documents if document.title), prompt], reader)
         self._surroundings = Surroundings(texts, clean, response, frozenset(stems(prompt)), reader)
         self._unjudged = MOST_JUDGED
+        self._prompt, self._response, self._stated = prompt, response, stated
+        self._unread_left = MOST_UNREAD
 
-    def claims(self, stated: Sequence[Stated]) -> list[Claim]:
+    def claims(self) -> list[Claim]:
         """All claims in order."""
-        return [self._counted(one) if isinstance(one, Counted) else self._claim(one) for one in stated]
+        return [self._counted(one) if isinstance(one, Counted) else self._claim(one) for one in self._stated]
+
+    @cached_property
+    def _said(self) -> Set[str]:
+        return labels_said(self._prompt, self._response, self._stated)
 
     def _claim(self, stated: Figure | Reference) -> Claim:
         spots = self._places.written(stated)
         if not spots:
             spots = self._places.valued(stated)
         if not spots:
-            return self._told(stated, "missing", None)
+            return self._unread(stated)
         if isinstance(stated, Reference) or self._beyond(spots) or self._unjudged <= 0:
             return self._told(stated, "supported", spots[0])
         home = self._surroundings.at_home(stated, spots)
@@ -70,6 +81,19 @@ class _Check:
         if others:
             judged = self._surroundings.judge(stated, [*spots, *others])
         return self._told(stated, "elsewhere" if judged.misplaced else "supported", judged.best, judged.rival)
+
+    def _unread(self, stated: Figure | Reference) -> Claim:
+        """A claim that no text holds as a figure or a reference: one may have it in a writing that is not read as such."""
+        self._unread_left -= 1
+        if self._unread_left < 0:
+            return self._told(stated, "missing", None)
+        if isinstance(stated, Reference):
+            act = self._places.act(stated)
+            return self._told(stated, "supported" if act else "missing", act)
+        spot, spoken_of = self._places.unread(stated, self._said)
+        if spot is None and derived(stated, self._response):
+            return self._told(stated, "supported", None)
+        return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
         """Whether a title or the question holds it, so that the answer need not have it from a place in a document."""

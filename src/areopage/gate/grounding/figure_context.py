@@ -1,7 +1,8 @@
 """Does a figure stand in the documents among the words that it stands among in the answer? A date of another matter does not.
 
 A place where the documents have a figure is compared by the words nearest to it and by those of its sentence. A figure is
-misplaced where another one of its kind and unit stands clearly nearer to the answer's words, or where it stands among none.
+misplaced where another one of its kind and unit stands clearly nearer to the answer's words and has half of the nearest ones (in
+free writing two or three words meet by chance), or where it stands among none.
 """
 
 import re
@@ -97,7 +98,7 @@ class Surroundings:
         best = spots[near.index(nearest)]
         for rival in self._rivals(stated, asked.near, nearest + NEARER):
             nearness = len(asked.near & self._around(rival))
-            if nearness < nearest + NEARER:
+            if nearness < nearest + NEARER or 2 * len(asked.local & self._around(rival)) < len(asked.local):
                 continue
             in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
             if nearness + len(asked.words & self._sentence(rival)) >= in_all + NEARER_IN_ALL:

@@ -5,7 +5,7 @@ where the digits of a claim stand that is not there word by word.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import islice
 
@@ -13,8 +13,30 @@ from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference, legal_references
 from areopage.gate.grounding.digits import MOST_PLACES, DigitIndex, around, key_of
 from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.grounding.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, DIGITS, NUMBER_WORDS, Counted, FigureReader, says
+from areopage.gate.grounding.stated import (
+    AFTER,
+    BEFORE,
+    BEFORE_LEGAL,
+    CUES,
+    DIGITS,
+    NUMBER_WORDS,
+    UNIT_WORDS,
+    Counted,
+    FigureReader,
+    says,
+)
 from areopage.gate.grounding.tokens import stems
+from areopage.gate.grounding.unread_places import (
+    Row,
+    acts_by_number,
+    amounts_in_words,
+    amounts_without_unit,
+    date_of,
+    durations_in_words,
+    holds_act,
+    row_says,
+    rows_of,
+)
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
@@ -25,11 +47,6 @@ BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a d
 BESIDE = 40  # characters on each side of a number in which what it counts may stand
 # A duration may be told in another unit: weeks or years for days or months.
 FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
-UNIT_WORDS: dict[str, dict[int, tuple[str, ...]]] = {
-    "day": {1: ("jour", "day"), 7: ("semaine", "week")},
-    "month": {1: ("mois", "month"), 3: ("trimestre", "quarter"), 12: ("année", "annee", " ans", "year")},
-    "minute": {1: ("min",), 60: ("heure", "hour")},
-}
 
 
 class Places:
@@ -44,6 +61,8 @@ class Places:
         self._written: dict[tuple[str, bool], list[Spot]] = {}
         self._valued: dict[tuple[str, ...], list[Spot]] = {}
         self._low: list[str] = []
+        self._plain: list[str] = []
+        self._rows: dict[int, Sequence[Row]] = {}
 
     def written(self, stated: Figure | Reference) -> list[Spot]:
         """Where the same characters stand, and no number goes on before or after them."""
@@ -62,6 +81,27 @@ class Places:
         if key not in self._valued:
             self._valued[key] = list(islice(self._by_value(stated), MOST_SPOTS))
         return self._valued[key]
+
+    def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
+        """Where a figure that was not found stands without its unit or in words; and whether in a row of what is spoken of."""
+        self._plain = self._plain or [text.lower().replace("-", " ").replace("\n", " ") for text in self._texts]
+        if stated.kind != "amount":
+            return next(durations_in_words(self._plain, stated), None), True
+        priced = any(CUES["amount"].search(text) for text in self._plain)
+        cells = list(amounts_without_unit(self._texts, self._digits(), stated)) if priced else []
+        for number, start, end in cells:
+            if number not in self._rows:
+                self._rows[number] = rows_of(self._texts[number])
+            if row_says(self._rows[number], start, said):
+                return (number, start, end), True
+        return (cells[0], False) if cells else (next(amounts_in_words(self._plain, stated), None), True)
+
+    def act(self, stated: Reference) -> Spot | None:
+        """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""
+        date = date_of(stated)
+        if date is not None:
+            return next((spot for spot in self.valued(date) if holds_act(self._texts[spot[0]], stated)), None)
+        return next(acts_by_number(self._texts, stated), None)
 
     def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
         """Where a number stands, in digits or as a word; and whether the first of these places has what is counted beside it."""
@@ -198,7 +238,10 @@ def _keys(stated: Figure | Reference) -> list[str]:
     factors = FACTORS.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
     # 90 minutes may be 1.5 hours.
     values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]
-    return list(dict.fromkeys(key_of(f"{value:f}") for value in values))
+    keys = [key_of(f"{value:f}") for value in values]
+    if stated.unit == "minute" and stated.value % 60:  # 17h30 is found by its hours
+        keys.append(key_of(f"{stated.value // 60:f}"))
+    return list(dict.fromkeys(keys))
 
 
 def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:

@@ -39,6 +39,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
         claims: its figures and references, each with whether a document holds it.
         document: id of the document that supports it best, "" where none does at all.
         supporting: the place in that document which comes nearest; None where there is none.
+        shares: of each document, the share of the sentence's words that it has, in [0, 1].
     """
 
     start: int
@@ -51,6 +52,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...] = ()
     document: str = ""
     supporting: Place | None = None
+    shares: tuple[float, ...] = ()
 
 
 class Grounding(Struct, frozen=True, kw_only=True):
@@ -96,6 +98,7 @@ def _told(one: ExaminedSentence, source: Source, logit: float | None) -> Sentenc
         claims=one.claims,
         document=supporting.document if supporting else "",
         supporting=supporting,
+        shares=facts.shares,
     )
 
 

@@ -69,12 +69,14 @@ class SentenceFacts(Struct, frozen=True):
         unknown: those that neither the documents nor the question have.
         features: by name; empty for a sentence without words.
         stretch: of the documents, the one that comes nearest; -1 for none.
+        shares: of each document, the share of the sentence's words that it has.
     """
 
     words: int
     unknown: Sequence[Word]
     features: dict[str, float]
     stretch: int
+    shares: tuple[float, ...] = ()
 
 
 class Answered(Struct):
@@ -146,7 +148,8 @@ def sentence_facts(low: str, denied: bool, words: Words, index: int, answered: A
         there = source.denies(stretch)
         features["negation_alone"] = float(denied and not there)
         features["negation_lost"] = float(there and not denied)
-    return SentenceFacts(total, unknown, features, stretch)
+    shares = tuple([len(distinct & held) / len(distinct) for held in source.held])
+    return SentenceFacts(total, unknown, features, stretch, shares)
 
 
 def _longest_run(roots: Sequence[str], strange: Set[str]) -> int:

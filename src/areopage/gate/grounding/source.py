@@ -1,7 +1,6 @@
 """The documents of an answer, indexed once for the words that the answer uses. Linear in the documents."""
 
 from collections.abc import Iterator, Sequence, Set
-from itertools import chain
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.tokens import denies, parted, stems, stems_of
@@ -16,7 +15,7 @@ class Source:
     """What the documents hold.
 
     Attributes:
-        stems: the stems of the answer that a document has.
+        stems: the stems of the answer that a document has; `held`: the same of each document.
         clean: their texts, parted.
         pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
@@ -32,14 +31,15 @@ class Source:
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
-        for index, clean in enumerate(self.clean):
-            self._read(index, clean, wanted)
+        self.held: list[Set[str]] = []
+        for index, (document, clean) in enumerate(zip(documents, self.clean, strict=True)):
+            own = self._read(index, clean, wanted)
+            self.held.append(own | wanted.intersection(stems(document.title)) if document.title else own)
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
-        titles = stems(" ".join([document.title for document in documents]))
-        self.stems: Set[str] = wanted.intersection(chain(self._places, titles))
+        self.stems: Set[str] = frozenset[str]().union(*self.held)
 
-    def _read(self, index: int, clean: str, wanted: frozenset[str]) -> None:
-        """Note in which stretches of a document the wanted stems stand, and which of them are neighbours."""
+    def _read(self, index: int, clean: str, wanted: frozenset[str]) -> Set[str]:
+        """The wanted stems that a document has; notes in which stretches they stand, and which of them are neighbours."""
         found: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
@@ -60,6 +60,7 @@ class Source:
                 known[root] = [first + number]
             elif places[-1] != first + number and len(places) < MOST_PLACES:
                 places.append(first + number)
+        return wanted.intersection(found)
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
         """The stretch that holds most of these words together with the next one, and how many; (-1, 0) where none is held."""

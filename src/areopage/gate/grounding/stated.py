@@ -34,7 +34,7 @@ LEGAL = _any_of(
 NEAR = _any_of(
     "%", "cent", "€", "$", "£", "eur", "dollar", "usd", "pound", "livre", "gbp", "franc", "chf", "million", "milliard",
     "jour", "day", "semaine", "week", "mois", "month", "trimestre", "quarter", " an", "-an", "year", "-year", "min",
-    "heure", "hour", " h", "h ",
+    "heure", "hour", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5",
 )  # fmt: skip
 # What must stand near the digits of a figure of its kind, and near those of a duration in its unit.
 CUES = {
@@ -51,6 +51,11 @@ NUMBER_WORDS = {
     10: "dix ten", 12: "douze twelve", 15: "quinze fifteen", 18: "eighteen", 20: "vingt twenty", 30: "trente thirty",
     40: "quarante forty", 60: "soixante sixty", 90: "quatre-vingt-dix ninety",
 }  # fmt: skip
+UNIT_WORDS: dict[str, dict[int, tuple[str, ...]]] = {
+    "day": {1: ("jour", "day"), 7: ("semaine", "week")},
+    "month": {1: ("mois", "month"), 3: ("trimestre", "quarter"), 12: ("année", "annee", " ans", "year")},
+    "minute": {1: ("min",), 60: ("heure", "hour")},
+}
 DIGITS = re.compile("[0-9]+")
 COUNTING = frozenset(" ".join(NUMBER_WORDS.values()).split())
 VALUES = {word: value for value, words in NUMBER_WORDS.items() for word in words.split()}

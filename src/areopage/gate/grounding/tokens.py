@@ -13,7 +13,7 @@ WORD = re.compile(r"[\w\u0300-\u036f]+")
 PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
 MOST_STEMS = 65_536
 LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
-_NEGATIONS = "not no never none without cannot unable neither nor pas aucun aucune jamais sans ni"
+_NEGATIONS = "not no never none without cannot unable neither nor pas rien aucun aucune nul nulle jamais sans ni"
 NEGATIONS = frozenset(_NEGATIONS.split())
 _SUFFIXES = (
     "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice"

@@ -37,6 +37,22 @@ _EMPTY = """
     conclusion principal principale clairement explicitement stipule prevoit prevoient dispose disposent enonce concernant
     relatif
     relative relatifs relatives document documents source sources d l s t m n c j
+    apres avant dessus dessous dedans dehors devant derriere travers outre hors sauf excepte hormis envers pres loin quant
+    tandis
+    rien peu beaucoup trop assez presque environ aucun aucune nul nulle chacun chacune quelque quelques quelconque tel telle
+    tels
+    telles autant tant davantage mieux pis surtout plutot seulement uniquement toujours jamais parfois quelquefois tantot
+    aussitot bientot tot tard maintenant aujourd hui hier demain alors auparavant desormais dorenavant ensuite puis
+    ailleurs partout abord cote part fois non oui certes pourtant sitot lorsqu parce quoique bien fort
+    suis es sommes etes etais etions etiez fus fut fumes furent etant soient soyez serai seras serons serez seraient
+    ai as avons avez avais avions aviez avaient eus eut eurent eu aie ait aient aurai aura aurons auront aurait auraient
+    vais va vont allait allaient ira iront irait aller alle dois devons devait devaient devra devront devrait devraient du due
+    peux pouvons pouvait pouvaient pu pourra pourront pourrait pourraient puisse puissent pouvant pouvoir
+    veux veut voulons veulent voulait voulaient voulu voudrait vouloir faut fallait faudra faudrait falloir
+    faisait faisaient fit firent fera feront ferait faisant vaut valent vaudra semble semblent semblait
+    disent dit dite dits disait disant ajoute ajoutent ajouter rappelle rappellent rappelons signale signalent evoque evoquent
+    figure figurent cite citent citer parle parlent note noter noterez savoir retenir resumer resume lit lisent
+    dernier derniere derniers dernieres present presente presents presentes ci la
 """
 EMPTY_WORDS = frozenset(_EMPTY.split())
 
@@ -80,5 +96,32 @@ _LIGHT = """
     correspondent represente represente constitue constituent consiste concerne concernent actuellement egal egale ensemble
     an ans
     annee annees jour jours oui simple simplement directement lie liee lies recommande conseille convient
+    prennent prenait prirent prises mise mises mettent mettait tenir tient tiennent tenait tenu tenue garder garde gardent
+    gardee
+    laisser laisse laissent laissait rendre rend rendent rendu rendue servir sert servent porter porte portent passer passe
+    passent passait suivre suit suivent suivi voir voit voient vu vue vus entrer entre entrent sortir sort sortent arriver
+    arrive
+    arrivent partir part partent parti choisir choisit choisissent choisi choix tourner tourne jouer joue jouent compter compte
+    comptent commencer commence commencent commencer continuer continue finir finit terminer termine demander demande demandent
+    appartenir appartient exister existe existent revenir revient reviennent ouvrir ouvre ouvert ouverte fermer ferme
+    limiter limite
+    limites limitee accorder accorde accordent admettre admet admis exiger exige exigent exigee exigees imposer impose imposent
+    autoriser autorise autorisee interdire interdit interdite appliquer applique appliquent application viser vise visent
+    visee visees
+    ecrire ecrit ecrite reunir reunit reunis achever acheve acheve prevu prevue prevus prevues fixer fixe fixee fixees
+    debut fin milieu cours suite sujet sens mot mots nom noms monde vie question situation situations condition conditions
+    regle regles
+    chiffre chiffres liste niveau titre qualite sorte genre point points idee idees solution solutions probleme problemes
+    difference differences consequence consequences resultat resultats avantage avantages importance origine etat place
+    places cadre
+    rapport egard face faveur mesure totalite majorite minorite plupart taille montant somme valeur date dates periode duree
+    delai
+    etape etapes revanche vigueur attention note formule texte disposition dispositions modalite modalites
+    jeune jeunes vieux vieille ancien ancienne anciens anciennes recent recente recents libre libres seul seule seuls seules
+    propre propres large larges clair claire net nette plein pleine entier entiere complet complete total totale exact exacte
+    facile difficile rapide rapidement lent progressivement largement fortement legerement totalement completement entierement
+    obligatoire obligatoirement automatique automatiquement concretement effectivement finalement initialement
+    trois quatre cinq six sept huit neuf dix onze douze troisieme quatrieme cinquieme moitie tiers quart
+    gens homme hommes femme femmes enfant enfants pays ville region cote cotes main yeux
 """
 LIGHT_WORDS = frozenset(_LIGHT.split())

@@ -1,0 +1,187 @@
+"""Where texts hold what an answer states in a writing that the extractors of figures do not read.
+
+An amount in a table, whose unit stands in the head; one in words; an act by its date alone, where the text has its number too, or
+by a title's number; a period that is an adjective.
+"""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from decimal import Decimal
+from itertools import islice
+
+from areopage.evidence.figures import Figure
+from areopage.evidence.references import Reference
+from areopage.gate.grounding.digits import DigitIndex, key_of
+from areopage.gate.grounding.figure_context import Spot
+from areopage.gate.grounding.in_words import in_words
+from areopage.gate.grounding.stated import CUES, UNIT_WORDS, Stated
+
+SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
+MOST_SPOTS = 12
+IN_ROW = 3  # numbers that make a line a row of a table
+AFTER_WORDS = 24  # characters in which the unit follows an amount in words
+BESIDE = 150  # characters on each side of an amount in which what it was reckoned from may stand
+BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
+PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
+NUMBER = re.compile("[0-9]+")
+LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
+JOINED_BEFORE, JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
+GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
+GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
+SIGNS = frozenset("€$£")
+UNITS = SIGNS | {"%", "°"}
+Row = tuple[int, int, frozenset[str]]  # start, end, what it is named by
+PERIODS = {
+    3: "trimestriel quarterly", 6: "semestriel half-yearly", 12: "annuel annual", 24: "biennal bisannuel biennial",
+    36: "triennal triennial", 48: "quadriennal quadrennial", 60: "quinquennal quinquennial", 120: "décennal decennial",
+}  # fmt: skip
+YEAR = re.compile("(?:19|20)[0-9]{2}")
+ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# An amendment is an agreement, and is called either.
+ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
+
+
+def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: Figure) -> Iterator[Spot]:
+    """Where the number of an amount stands alone, as in a table."""
+    value = stated.value
+    if not isinstance(value, Decimal) or (value == int(value) and value < SMALLEST):
+        return
+    for number, start, end in index.places(key_of(f"{value:f}"))[:MOST_SPOTS]:
+        text = texts[number]
+        if PIECE.fullmatch(text, start, end) and _value(text[start:end]) == value and _stands_alone(text, start, end):
+            yield number, start, end
+
+
+def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
+    """Whether the row of a table in which a number stands is one that is spoken of; true where it is no row, or none is named."""
+    own = next((labels for first, last, labels in rows if first <= start < last), None)
+    if own is None or own & said:
+        return True
+    return not any(labels & said for _, _, labels in rows)
+
+
+def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozenset[str]:
+    """What rows may be named by: the words and codes of an answer and its question; not the figures that it states."""
+    left = list(response)
+    for one in stated:
+        left[one.start : one.end] = " " * (one.end - one.start)
+    return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in LABEL.finditer(text)) - {""}
+
+
+def amounts_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
+    """Where an amount is written in words, its currency after it; `low` are the texts in lower case with spaces for hyphens."""
+    if not isinstance(stated.value, Decimal) or stated.value != int(stated.value):
+        return
+    for words in in_words(int(stated.value)):
+        for number, start, end in _beginning_a_word(low, words):
+            if CUES["amount"].search(low[number], end, end + AFTER_WORDS):
+                yield number, start, end
+
+
+def durations_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
+    """Where a duration is written in words, or is an adjective: "treize mois", "quadriennal"; `low` as for amounts."""
+    if stated.kind != "duration" or not isinstance(stated.value, Decimal):
+        return
+    sought = PERIODS.get(int(stated.value), "").split() if stated.unit == "month" else []
+    for factor, units in UNIT_WORDS.get(stated.unit, {}).items():
+        if stated.value % factor == 0:
+            counts = in_words(int(stated.value / factor))
+            # "vingt et une semaines", "une année"
+            feminine = [f"{count}e" for count in counts if count.endswith("un")]
+            sought += [f"{count} {unit.strip()}" for count in (*counts, *feminine) for unit in units]
+    for written in sought:
+        yield from _beginning_a_word(low, written)
+
+
+def _beginning_a_word(low: Sequence[str], written: str) -> Iterator[Spot]:
+    """Where some words stand, the first place of each text at which no word goes on before them."""
+    for number, text in enumerate(low):
+        start = text.find(written)
+        while start > 0 and text[start - 1].isalnum():
+            start = text.find(written, start + 1)
+        if start >= 0:
+            yield number, start, start + len(written)
+
+
+def date_of(stated: Reference) -> Figure | None:
+    """The date by which a reference names an act; None where it has a number."""
+    iso = stated.normalised.rpartition(" ")[2]
+    if stated.kind != "law" or not ISO_DATE.fullmatch(iso):
+        return None
+    return Figure(kind="date", value=iso, text=stated.text, start=stated.start, end=stated.end)
+
+
+def holds_act(text: str, stated: Reference) -> bool:
+    """Whether a text has an act of the reference's kind."""
+    return re.search(_act(stated.normalised.partition(" ")[0]), text, re.IGNORECASE) is not None
+
+
+def acts_by_number(texts: Sequence[str], stated: Reference) -> Iterator[Spot]:
+    """Where the name of an act and its number stand together, however they are joined: Avenant_n51, AVENANT 51."""
+    act, _, written = stated.normalised.rpartition(" ")
+    if stated.kind != "law" or not act or not written.isdigit() or not any(written in text for text in texts):
+        return
+    sought = re.compile(rf"(?<![^\W_])(?:{_act(act)})[^0-9\n]{{1,{BEFORE_ACT}}}0?{written}(?![0-9]|[-/.][0-9])", re.IGNORECASE)
+    for number, text in enumerate(texts):
+        found = sought.search(text)
+        if found:
+            yield number, found.start(), found.end()
+
+
+def derived(stated: Figure, response: str) -> bool:
+    """Whether an amount is the difference or the sum of two numbers that stand near it: "from 1,883 to 1,894, 11 more"."""
+    value = stated.value
+    if stated.kind != "amount" or not isinstance(value, Decimal):
+        return False
+    near = response[max(0, stated.start - BESIDE) : stated.start], response[stated.end : stated.end + BESIDE]
+    values = {one for text in near for one in islice(_sums(text), MOST_SPOTS)} - {value}
+    return any(one + value in values or value - one in values - {one} for one in values)
+
+
+def _sums(text: str) -> Iterator[Decimal]:
+    """The numbers of a text that may be sums of money: with a currency, or large and no year."""
+    for match in PIECE.finditer(text):
+        value = _value(match.group())
+        large = value >= SMALLEST and not YEAR.fullmatch(match.group())
+        if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
+            yield value
+
+
+def _act(act: str) -> str:
+    """A pattern for the name of an act, whose accents are lost in the normalised form."""
+    return ALIKE.get(act, re.sub("e", "[eéèê]", re.escape(act)))
+
+
+def _value(piece: str) -> Decimal:
+    """The value of a number with groups of three digits and at most two decimals."""
+    mark = re.search(r"[.,]([0-9]{1,2})$", piece)
+    whole = "".join(NUMBER.findall(piece[: mark.start()] if mark else piece))
+    return Decimal(f"{whole}.{mark[1]}" if mark else whole)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no word, unit, or further group of the same number touches it; another number may stand one space away."""
+    before, after = text[max(0, start - 5) : start], text[end : end + 5]
+    following = after.lstrip(" \u00a0\u202f\u2009")[:1]
+    if before[-1:].isalnum() or following.isalpha() or after[:1].isdigit() or following in UNITS or before.rstrip()[-1:] in SIGNS:
+        return False
+    if JOINED_BEFORE.search(before) or JOINED_AFTER.match(after):
+        return False
+    groups = NUMBER.findall(text[start:end])
+    return not (GROUP_AFTER.match(after) or (len(groups[0]) == 3 and GROUP_BEFORE.search(before)))
+
+
+def rows_of(text: str) -> list[Row]:
+    """The rows of tables in a text."""
+    rows, start = [], 0
+    for line in text.splitlines(keepends=True):
+        if len(PIECE.findall(line)) >= IN_ROW:
+            rows.append((start, start + len(line), frozenset(_label(match.group()) for match in LABEL.finditer(line)) - {""}))
+        start += len(line)
+    return rows
+
+
+def _label(word: str) -> str:
+    """A word or code made comparable, "C.1" as "c1"; "" for one that is too short to name a row."""
+    low = word.lower().replace(".", "")
+    return low if len(low) > 1 else ""
