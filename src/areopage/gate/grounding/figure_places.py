@@ -10,6 +10,7 @@ from decimal import Decimal
 from itertools import islice
 
 from areopage.evidence.figures import Figure
+from areopage.evidence.reading import lower_case
 from areopage.evidence.references import Reference, legal_references
 from areopage.gate.grounding.digits import MOST_PLACES, DigitIndex, around, key_of
 from areopage.gate.grounding.figure_context import Spot
@@ -57,7 +58,7 @@ class Places:
         self._reader = reader
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
-        self._unread = MOST_READ
+        self._readable = MOST_READ
         self._written: dict[tuple[str, bool], list[Spot]] = {}
         self._valued: dict[tuple[str, ...], list[Spot]] = {}
         self._low: list[str] = []
@@ -84,7 +85,7 @@ class Places:
 
     def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
         """Where a figure that was not found stands without its unit or in words; and whether in a row of what is spoken of."""
-        self._plain = self._plain or [text.lower().replace("-", " ").replace("\n", " ") for text in self._texts]
+        self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self._texts]
         if stated.kind != "amount":
             return next(durations_in_words(self._plain, stated), None), True
         priced = any(CUES["amount"].search(text) for text in self._plain)
@@ -119,8 +120,8 @@ class Places:
 
     def _word_by_word(self, written: str, *, dated: bool) -> Iterator[Spot]:
         for number, text in enumerate(self._texts):
-            self._unread -= len(text)
-            if self._unread < 0:
+            self._readable -= len(text)
+            if self._readable < 0:
                 return
             start = text.find(written)
             for _ in range(MOST_TRIES):

@@ -14,6 +14,11 @@ _ENGLISH = (
 )  # fmt: skip
 _ENGLISH_TENS = ("", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
+COUNT_WORDS = frozenset(" ".join((*_FRENCH, *_FRENCH_TENS, *_ENGLISH, *_ENGLISH_TENS)).replace("-", " ").split()) | {
+    "une", "vingts", "cent", "cents", "mille", "million", "millions", "hundred", "thousand",
+}  # fmt: skip
+"""The words that numbers are made of, but for "et" and "and"."""
+
 
 def in_words(number: int) -> tuple[str, ...]:
     """The number in French and in English, in lower case, with a space for every hyphen; nothing beyond `MOST`."""

@@ -13,12 +13,13 @@ from areopage.evidence.figures import Figure
 from areopage.evidence.references import Reference
 from areopage.gate.grounding.digits import DigitIndex, key_of
 from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.grounding.in_words import in_words
+from areopage.gate.grounding.in_words import COUNT_WORDS, in_words
 from areopage.gate.grounding.stated import CUES, UNIT_WORDS, Stated
 
 SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
 MOST_SPOTS = 12
 IN_ROW = 3  # numbers that make a line a row of a table
+BEFORE_WORDS = 30  # characters before a number in words in which it may have begun: "quatre vingt dix sept mille"
 AFTER_WORDS = 24  # characters in which the unit follows an amount in words
 BESIDE = 150  # characters on each side of an amount in which what it was reckoned from may stand
 BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
@@ -73,8 +74,9 @@ def amounts_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
     if not isinstance(stated.value, Decimal) or stated.value != int(stated.value):
         return
     for words in in_words(int(stated.value)):
-        for number, start, end in _beginning_a_word(low, words):
-            if CUES["amount"].search(low[number], end, end + AFTER_WORDS):
+        for number, start, end in _whole_numbers(low, words):
+            priced = CUES["amount"].search(low[number], end, end + AFTER_WORDS)
+            if priced and COUNT_WORDS.isdisjoint(low[number][end : priced.start()].split()):
                 yield number, start, end
 
 
@@ -90,17 +92,23 @@ def durations_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
             feminine = [f"{count}e" for count in counts if count.endswith("un")]
             sought += [f"{count} {unit.strip()}" for count in (*counts, *feminine) for unit in units]
     for written in sought:
-        yield from _beginning_a_word(low, written)
+        yield from _whole_numbers(low, written)
 
 
-def _beginning_a_word(low: Sequence[str], written: str) -> Iterator[Spot]:
-    """Where some words stand, the first place of each text at which no word goes on before them."""
+def _whole_numbers(low: Sequence[str], written: str) -> Iterator[Spot]:
+    """Where some words stand, the first place of each text at which no word goes on before them, and no number."""
     for number, text in enumerate(low):
         start = text.find(written)
-        while start > 0 and text[start - 1].isalnum():
+        while start > 0 and (text[start - 1].isalnum() or _counts_on(text[max(0, start - BEFORE_WORDS) : start])):
             start = text.find(written, start + 1)
         if start >= 0:
             yield number, start, start + len(written)
+
+
+def _counts_on(before: str) -> bool:
+    """Whether a number in words goes on after this: "cent", "vingt et"."""
+    words = before.split()[-2:]
+    return bool(words) and (words[-1] in COUNT_WORDS or (words[-1] in ("et", "and") and words[0] in COUNT_WORDS))
 
 
 def date_of(stated: Reference) -> Figure | None:
