@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cases.records import Document
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
+from areopage.cases.records import Case, Document
+from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.monitor.context import ContextBudget, fit_documents
 from areopage.monitor.quality_judge import QualityJudge
@@ -77,12 +77,12 @@ class OneAtATime:
         await self._model.aclose()
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         self.inside += 1
         self.most = max(self.most, self.inside)
         try:
-            return await self._model.generate(messages, options, schema, subject=subject)
+            return await self._model.generate(messages, options, schema, case=case)
         finally:
             self.inside -= 1
 

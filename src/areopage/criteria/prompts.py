@@ -155,11 +155,10 @@ def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
     """The format of an answer about several criteria, verdicts first: an answer that is cut loses its remarks first."""
     lines: list[str] = []
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
-        scale = criterion.scale
-        score = fill(words.whole_number if _is_whole(scale) else words.number, {"min": f"{scale.min:g}", "max": f"{scale.max:g}"})
-        lines.append(
-            f'  "{name}": {{"explanation": "{words.explanation}", "score": {score}, "evidence_extracts": ["{words.extracts}", "..."]}}'
-        )
+        bounds = {"min": f"{criterion.scale.min:g}", "max": f"{criterion.scale.max:g}"}
+        score = fill(words.whole_number if _is_whole(criterion.scale) else words.number, bounds)
+        extracts = f'["{words.extracts}", "..."]'
+        lines.append(f'  "{name}": {{"explanation": "{words.explanation}", "score": {score}, "evidence_extracts": {extracts}}}')
     lines.append(f'  "feedback": "{words.feedback}"')
     lines.extend(f'  "{name}": ["{getattr(words, name)}", "..."]' for name in REMARKS[1:])
     return "{\n" + ",\n".join(lines) + "\n}"

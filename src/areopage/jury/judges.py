@@ -45,7 +45,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         reference: the model, the rules or the recording that judges.
         passes: the options of each pass, the judge's own laid under the pass's.
         criteria: ids, paths, sub-categories or categories that it may judge; empty: all.
-        kind: known once the judge was checked; see `settled_judge`.
+        kind: by its provider, until the judge was checked.
         digest: identifies the model's weights, where the server tells it, or the code and its parameters.
         unfit: why it is known to be unfit to judge; "" where nothing is known.
         price: what its tokens cost, if stated.

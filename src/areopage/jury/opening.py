@@ -9,9 +9,10 @@ from typing import cast
 import msgspec
 
 from areopage.errors import ModelError, name_list
-from areopage.jury.judges import Judge, JudgeBackend, JudgeStatus
+from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models.port import ModelStatus
+from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
 from areopage.models.providers import installed_names, load_provider, open_model, provider_names
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
@@ -24,6 +25,15 @@ BUILT_IN = {"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.
 def judge_provider_names() -> list[str]:
     """Every provider of judges that are no language models, built in or installed."""
     return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
+
+
+def expected_kind(reference: ModelReference) -> JudgeKind:
+    """The kind of a judge by its provider, before a check tells it."""
+    if reference.provider == "replay":
+        return "recording"
+    if reference.provider in BUILT_IN_MODELS:
+        return "model"
+    return "code" if reference.provider in judge_provider_names() else "model"
 
 
 def open_judge(reference: ModelReference, settings: ModelSettings, outage_seconds: float = 0.0) -> JudgeBackend:

@@ -73,9 +73,8 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
     """
     if provider not in provider_names():
         raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 20)}")
-    list_models = (
-        getattr(import_module(BUILT_IN[provider].partition(":")[0]), "list_models", None) if provider in BUILT_IN else None
-    )
+    module = BUILT_IN.get(provider, "").partition(":")[0]
+    list_models = getattr(import_module(module), "list_models", None) if module else None
     if list_models is None:
         raise ModelError(f"the provider {provider} has no list of models")
     return await cast(ListModels, list_models)(settings, endpoint)
