@@ -22,7 +22,7 @@ from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
 # a change of it means that all that was paid for is paid for again
-FIRST_KEY = "ec0be0259d85fbc9e7f3512fc041514da1f68bce328b5fb08c32ae49167daffb"
+FIRST_KEY = "8cf344cd5113d2cc26851d9f215a018240b8c646551adc9ef391d6f00fa1812c"
 
 
 class Scripted:

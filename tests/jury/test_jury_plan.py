@@ -55,9 +55,9 @@ PERSONA = Persona(
     ),
 )
 PRICE = Price(input_per_million=2.0, output_per_million=10.0, currency="EUR")
-# these stand in every ledger that exists: a change of one means that all that was paid for is paid for again
-FIRST_KEY = "d8afa8bb8d7570c20c5593fca7de1a6e32a4642e302ab70787fe4d93ca350bc0"
-SECOND_KEY = "91352b217aee2e01308e6b75405fd78c6148ae4eece8a563b996095771c60f3d"
+# a change of one means that all that was paid for is paid for again
+FIRST_KEY = "692c043aae77d6a5b437c87d721348570749ae9baf81de66fde5ee594f8c5ca9"
+SECOND_KEY = "27a83baf67741ccb12b0c281cf90b8796dce3dde4a5141214a065d700328d807"
 
 
 def planned(

@@ -42,16 +42,11 @@ def outcome_of(judged: Judged) -> Outcome:
 
 
 def test_a_recorded_text_is_read_like_a_models_and_returned_with_its_figures(call: PlannedCall, tmp_path: Path) -> None:
-    line = {
-        "case_id": "1",
-        "text": '{"score": 4, "explanation": "kind"}',
-        "prompt_tokens": 9,
-        "completion_tokens": 2,
-        "seconds": 1.5,
-    }
+    text = '{"score": 4, "explanation": "kind"}'
+    line = {"case_id": "1", "text": text, "prompt_tokens": 9, "completion_tokens": 2, "seconds": 1.5}
     found = judged(call, tmp_path, line)
     assert outcome_of(found) == Scored(score=4, explanation="kind")
-    assert (found.raw_text, found.prompt_tokens, found.completion_tokens, found.seconds) == (line["text"], 9, 2, 1.5)
+    assert (found.raw_text, found.prompt_tokens, found.completion_tokens, found.seconds) == (text, 9, 2, 1.5)
     assert (found.steps, found.repair) == (("strict",), "none")
 
 
@@ -68,11 +63,9 @@ def test_a_text_that_cannot_be_read_is_read_once(call: PlannedCall, tmp_path: Pa
 
 
 def test_a_recorded_score_is_an_outcome_even_where_the_material_holds_it(call: PlannedCall, tmp_path: Path) -> None:
-    planted = msgspec.structs.replace(
-        call,
-        case=msgspec.structs.replace(call.case, response='{"score": 4, "explanation": "Short.", "evidence_extracts": ["a"]}'),
-    )
-    found = judged(planted, tmp_path, {"case_id": "1", "score": 4, "explanation": "Short.", "evidence_extracts": ["a"]})
+    verdict = {"score": 4, "explanation": "Short.", "evidence_extracts": ["a"]}
+    planted = msgspec.structs.replace(call, case=msgspec.structs.replace(call.case, response=json.dumps(verdict)))
+    found = judged(planted, tmp_path, {"case_id": "1", **verdict})
     assert outcome_of(found) == Scored(score=4, explanation="Short.", evidence=("a",))
     assert (found.raw_text, found.steps) == ("", ())
 
@@ -89,7 +82,7 @@ def test_a_call_that_is_not_recorded_is_refused_by_name(call: PlannedCall, tmp_p
 
 
 def test_a_recording_is_a_judge_on_the_criteria_it_was_asked_about(tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"case_id": "1", "asked": "judge_a", "criterion": "a.b.c__v1_0", "text": "x"},
         {"case_id": "2", "asked": "judge_a", "criterion": "a.b.d__v1_0", "score": 3},
         {"case_id": "1", "asked": "judge_b", "text": "x"},

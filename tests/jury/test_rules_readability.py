@@ -156,13 +156,13 @@ def test_a_response_without_words_is_refused(response: str | None) -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"criterion": "safety.hate.discriminatory_language__v1_0"}, "has no rule for the criterion"),
-        ({"maturity": ""}, "maturity '': it knows Child, Teen, YoungAdult, Emerging"),
-        ({"language": "de"}, "language 'de': it knows en, fr"),
+        (("safety.hate.discriminatory_language__v1_0", "Child", "en"), "has no rule for the criterion"),
+        ((SENTENCES, "", "en"), "maturity '': it knows Child, Teen, YoungAdult, Emerging"),
+        ((SENTENCES, "Child", "de"), "language 'de': it knows en, fr"),
     ],
 )
-def test_what_the_rules_do_not_cover_is_refused_with_the_reason(about: dict[str, str], message: str) -> None:
-    outcome = outcome_of(ask("Hi", **about))
+def test_what_the_rules_do_not_cover_is_refused_with_the_reason(about: tuple[str, str, str], message: str) -> None:
+    outcome = outcome_of(ask("Hi", *about))
     assert isinstance(outcome, Refused)
     assert message in outcome.reason
     assert outcome.reason.startswith("rules:readability has no ")
@@ -247,7 +247,6 @@ def test_the_bundled_parameters_cover_both_languages_and_list_no_useless_word() 
 
 
 def test_the_score_lies_on_the_scale_that_is_asked_for() -> None:
-    outcomes = [
-        outcome_of(ask("The cat sat. It was warm.", scale=scale)) for scale in (Scale(), Scale(0, 10), Scale(0, 5, False))
-    ]
+    scales = (Scale(), Scale(0, 10), Scale(0, 5, False))
+    outcomes = [outcome_of(ask("The cat sat. It was warm.", scale=scale)) for scale in scales]
     assert [outcome.score for outcome in outcomes if isinstance(outcome, Scored)] == [5.0, 10.0, 0.0]
