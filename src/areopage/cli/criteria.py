@@ -39,7 +39,7 @@ def show(
     """Show a criterion as a judge reads it."""
     from areopage.cases.records import Case
     from areopage.criteria.prompt_file import load_criteria
-    from areopage.criteria.rendering import render_judge_prompt
+    from areopage.criteria.prompts import judge_prompt
     from areopage.criteria.selection import select_criteria
     from areopage.suites.loader import choose_language, load_suite
 
@@ -53,7 +53,7 @@ def show(
     maturity = loaded.config.validation.default_maturity if personas else ""
     case = Case(id="example", prompt="…", response="…", maturity=maturity)
     for one in found.criteria:
-        prompt = render_judge_prompt(one, case, personas.get(maturity), b"shown")
+        prompt = judge_prompt((one,), case, personas.get(maturity), b"shown")
         typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from areopage.cases.records import Case, Document
 from areopage.errors import CallRejected, CallTimedOut
-from areopage.models.port import LanguageModel, Subject
+from areopage.models.port import LanguageModel
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
@@ -21,7 +21,6 @@ from areopage.rag.generation.structured import SCHEMA, Structured, plain_answer,
 from areopage.rag.records import Generated
 from areopage.rag.secrets import secret as named_secret
 
-ASKED = "rag"  # what recordings know this caller by
 OWN_ENDPOINT = "generation"
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
@@ -54,11 +53,10 @@ class ModelGenerator:
         messages = self._prompts.messages(question, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=question, documents=documents)
-        subject = Subject(case=case, asked=ASKED, language=language)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._seconds):
-                completion = await self._model.generate(messages, self._options, schema, subject=subject)
+                completion = await self._model.generate(messages, self._options, schema, case=case)
         except TimeoutError:
             raise CallTimedOut(f"{self._model.reference}: no answer within {self._seconds:g} s") from None
         if completion.prompt_cut:

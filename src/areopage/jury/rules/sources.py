@@ -28,8 +28,8 @@ from areopage.evidence.figures import Figure, figures, supports
 from areopage.evidence.headings import sections
 from areopage.evidence.plain import PlainText, plain
 from areopage.evidence.references import Reference, references
-from areopage.models.rules_parameters import AnswerQualityRules
-from areopage.models.rules_verdict import Verdict
+from areopage.jury.rules.parameters import AnswerQualityRules
+from areopage.scoring.outcome import Scored
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)
@@ -96,7 +96,7 @@ class Holdings:
         return any(supports(held, figure) for held in self._figures.get((figure.kind, figure.unit), ()))
 
 
-def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Verdict:
+def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Scored:
     """Judge the citations of a response; they are quoted in its order.
 
     Args:
@@ -113,10 +113,10 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
     bare = [figure for figure in stated if not holdings.support(figure)] if case.documents else []
     share = len(bare) / len(stated) if stated else 0.0
     score = _score(found, share, listed=_lists_something(response, listed), documents=bool(case.documents))
-    return Verdict(
+    return Scored(
         explanation=_explain(cited, bare, score, language, documents=bool(case.documents)),
         score=round(score, 1),
-        evidence_extracts=tuple(dict.fromkeys(citation.text for citation in found))[: rules.extracts],
+        evidence=tuple(dict.fromkeys(citation.text for citation in found))[: rules.extracts],
     )
 
 
