@@ -83,7 +83,7 @@ answers = Table(
     Index("ix_answers_key", "key", sqlite_where=text("key != ''"), postgresql_where=text("key != ''")),
     Index("ix_answers_run", "run_id", sqlite_where=text("run_id IS NOT NULL"), postgresql_where=text("run_id IS NOT NULL")),
     Index("ix_answers_received", "received_at", "number"),
-    Index("ix_answers_prompt", "prompt_key", "number"),
+    Index("ix_answers_prompt", "prompt_key", "received_at", "number"),
 )
 
 # An answer without a row here is erased, or was left out by sampling.
@@ -319,7 +319,7 @@ score_days = Table(
 
 # How many answers, or calls, have a value of a kind, and what they took. Kinds: `evaluation` (values: states of an evaluation),
 # `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`, `language`, `confidence`,
-# `unsupported` and `reason` (name: the verdict). `detail` is a judge's model. The suite "" holds what no suite judged.
+# `unsupported` and `reason` (name: the verdict). `detail` is a judge's model, or a decision's channel. The suite "" holds what no suite judged.
 days = Table(
     "days",
     metadata,
