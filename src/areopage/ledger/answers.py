@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, insert, select
+from sqlalchemy import Column, Connection, Row, Select, insert, select
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
@@ -84,10 +84,14 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     return new
 
 
+def text_columns() -> list[Column[Any]]:
+    """The columns of `answer_texts` that `answer_of` reads."""
+    return [answer_texts.c[name] for name in _TEXTS]
+
+
 def whole_answers() -> Select[Any]:
     """Answers with their texts; those of erased ones are NULL."""
-    texts = [answer_texts.c[name] for name in _TEXTS]
-    return select(answers, *texts).select_from(answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
+    return select(answers, *text_columns()).select_from(answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
 
 
 def answer_of(row: Row[Any]) -> Answer:
@@ -166,8 +170,7 @@ _IN_COLUMNS = ("prompt", "response", "documents")
 
 def _details_of(case: Case) -> dict[str, Any]:
     """What a case has beside its three texts, defaults left out."""
-    fields = msgspec.structs.fields(Case)
-    values = {one.name: getattr(case, one.name) for one in fields if one.name not in _IN_COLUMNS}
+    values = {name: getattr(case, name) for name in Case.__struct_fields__ if name not in _IN_COLUMNS}
     return {name: value for name, value in values.items() if value not in ("", None, {}, ())}
 
 

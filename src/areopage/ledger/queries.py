@@ -12,7 +12,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from areopage.ledger.records import GOLDEN_SOURCE, Band, Origin
+from areopage.gate.records import GateVerdict
+from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel
 from areopage.ledger.rows import naive, storable
 from areopage.ledger.schema import evaluations
 
@@ -22,7 +23,6 @@ Conditions = list[ColumnElement[bool]]
 class Scope(Struct, frozen=True, kw_only=True):
     """Which answers a figure is about. None takes all; golden questions are taken only where `source` names them."""
 
-    origin: Origin = "monitor"
     suite: str | None = None
     source: str | None = None
     variant: str | None = None
@@ -43,7 +43,6 @@ class Period(Struct, frozen=True, kw_only=True):
 class Filters(Struct, frozen=True, kw_only=True):
     """Which answers a list shows. `criterion` "" means that `band` is that of the global score; `text` is free text."""
 
-    origin: Origin = "monitor"
     period: Period | None = None
     band: Band | None = None
     criterion: str = ""
@@ -102,6 +101,42 @@ class Backlog(Struct, frozen=True, kw_only=True):
     oldest_at: datetime | None
 
 
+class TraceFilter(Struct, frozen=True, kw_only=True):
+    """Which traces are wanted; None and () mean any. `since` and `until` are UTC, `until` is exclusive.
+
+    `unlabelled`: only those that no rater has said of whether the documents support them.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    channels: tuple[Channel, ...] = ()
+    verdict: GateVerdict | None = None
+    collection: str | None = None
+    prompt: str | None = None
+    unlabelled: bool = False
+
+
+class TraceSummary(Struct, frozen=True, kw_only=True):
+    """Counts of a period, formed by the database.
+
+    Args:
+        reasons: how many traces each reason decided, the most frequent first.
+        confidences, p_unsupported: histograms of 20 equal bins over [0, 1].
+        labelled: traces with labels of grounding; `ungrounded_delivered`: those of them that were delivered though people say
+            that the documents do not support them, or partly.
+    """
+
+    traces: int
+    verdicts: dict[str, int]
+    modes: dict[str, int]
+    reasons: dict[str, int]
+    languages: dict[str, int]
+    confidences: tuple[int, ...]
+    p_unsupported: tuple[int, ...]
+    labelled: int
+    ungrounded_delivered: int
+
+
 # --- in SQL
 
 
@@ -118,7 +153,7 @@ def not_golden(column: ColumnElement[str]) -> ColumnElement[bool]:
 def in_scope(scope: Scope) -> Conditions:
     """The conditions of a scope on `evaluations`."""
     columns = evaluations.c
-    conditions = [columns.origin == scope.origin, in_source(columns.source, scope.source)]
+    conditions = [columns.origin == "monitor", in_source(columns.source, scope.source)]
     if scope.suite is not None:
         conditions.append(columns.suite == scope.suite)
     if scope.variant is not None:

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
 
@@ -34,6 +34,10 @@ GOLDEN_SOURCE = "golden:"
 
 GROUNDING = "grounding"
 """The criterion of labels that say whether the documents support an answer."""
+
+Grounded = Literal["no", "partly", "yes"]
+GROUNDED: tuple[Grounded, ...] = ("no", "partly", "yes")
+"""What a rater says under `GROUNDING`; a label's score is the index."""
 
 
 def is_golden(source: str) -> bool:
@@ -259,9 +263,59 @@ class Trace(Struct, frozen=True, kw_only=True):
         return self.answer.id
 
     @property
+    def at(self) -> datetime:
+        """When the prompt came."""
+        return self.answer.received_at
+
+    @property
+    def prompt(self) -> str:
+        """What the user asked."""
+        return self.answer.case.prompt_text
+
+    @property
+    def response(self) -> str:
+        """The response as it was generated; "" where none was."""
+        return self.answer.case.response or ""
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents that the gate saw, in the retriever's order."""
+        return self.answer.case.documents
+
+    @property
     def waits(self) -> bool:
         """Whether the user gets the response only once a person has released it."""
         return self.verdict == "human_review" and self.channel != "import" and self.mode != "shadow"
+
+
+def decided_trace(
+    decision: Decision,
+    answer: Answer,
+    *,
+    channel: Channel,
+    mode: Mode,
+    language: str,
+    sources_filter: tuple[str, ...] = (),
+    gate_seconds: float | None = None,
+    judgments: tuple[str, ...] = (),
+) -> Trace:
+    """The trace of an answer that the gate has just decided on; the collection is the answer's source."""
+    return Trace(
+        answer=answer,
+        channel=channel,
+        collection=answer.source,
+        sources_filter=sources_filter,
+        verdict=decision.verdict,
+        mode=mode,
+        decision=decision,
+        metrics=structs.asdict(decision.metrics),
+        p_unsupported=decision.p_unsupported,
+        language=language,
+        profile=decision.profile,
+        version=decision.version,
+        gate_seconds=gate_seconds,
+        judgments=judgments,
+    )
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -292,6 +346,11 @@ class Label(Struct, frozen=True, kw_only=True):
     note: str = ""
     origin: Literal["web", "api", "cli", "import"]
     created_at: datetime
+
+    @property
+    def grounded(self) -> Grounded:
+        """The score of a `GROUNDING` label in a word."""
+        return GROUNDED[min(2, max(0, round(self.score)))]
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
