@@ -29,12 +29,20 @@ Mode = Literal["generated", "cached", "fallback", "human_review", "shadow"]
 
 ReleaseState = Literal["waiting", "released", "refused"]
 
+GOLDEN_SOURCE = "golden:"
+"""The beginning of the source of golden questions' answers."""
+
 GROUNDING = "grounding"
 """The criterion of labels that say whether the documents support an answer."""
 
 Grounded = Literal["no", "partly", "yes"]
 GROUNDED: tuple[Grounded, ...] = ("no", "partly", "yes")
 """What a rater says under `GROUNDING`; a label's score is the index."""
+
+
+def is_golden(source: str) -> bool:
+    """Whether a source is that of golden questions."""
+    return source.startswith(GOLDEN_SOURCE)
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -106,7 +114,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 class Judgment(Struct, frozen=True, kw_only=True):
     """One call to a judge. `steps` are the steps of parsing that were tried, in order.
 
-    `repair_text` is the answer to the one repair call, "" where there was none; tokens and seconds include that call.
+    `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
+    call. `cost` is in `currency`; None where no price is known.
     """
 
     key: str
@@ -122,6 +131,9 @@ class Judgment(Struct, frozen=True, kw_only=True):
     seconds: float
     repair: Repair
     steps: tuple[str, ...]
+    calls: int = 1
+    cost: float | None = None
+    currency: str = ""
     created_at: datetime
     verdicts: tuple[Verdict, ...]
 
@@ -159,11 +171,14 @@ class Evaluation(Struct, frozen=True, kw_only=True):
         number: given by the database (0 before).
         id: the answer's.
         run_id: the panel's; "" while none has judged it.
+        origin: who asked for it: the benchmark, or the monitor.
         attempts: how many failed; `next_attempt_at` is when the next one is due.
         deaths: workers that died in a row while they evaluated it.
         reason: why there is no score, or no further attempt; "" where there is one.
         timestamp: when the answer was given.
+        received_at: when the answer was submitted; None: at `timestamp`.
         prompt, response: of the answer, for lists; "" where they are erased.
+        erased: the answer's texts are gone for good, or were never kept.
         score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
         standing: what is known of the judges' fitness.
@@ -182,6 +197,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     deaths: int = 0
     reason: str = ""
     timestamp: datetime
+    received_at: datetime | None = None
     evaluated_at: datetime | None = None
     suite: str = ""
     suite_version: str = ""
@@ -190,6 +206,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     variant: str = ""
     prompt: str = ""
     response: str = ""
+    erased: bool = False
     score_global: float | None = None
     band: Band = "unscored"
     criteria: tuple[CriterionResult, ...] = ()

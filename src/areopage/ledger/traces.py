@@ -27,7 +27,7 @@ from areopage.ledger.schema import (
     releases,
 )
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import durable
+from areopage.ledger.transactions import durable
 from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, labels_of_grounding, summed
 
 PORTION = 200

@@ -2,13 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable, Sequence
 
 import msgspec
+from msgspec import structs
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.evidence.personal import redact
 from areopage.evidence.stored_text import Policy, stored_text, stored_values
-from areopage.ledger.records import Judgment, Verdict
+from areopage.gate.records import Decision, Place, SentenceCheck
+from areopage.ledger.records import Judgment, Trace, Verdict
 from areopage.scoring.outcome import Outcome, Scored
 
 __all__ = ["Policy", "stored_case", "stored_judgment", "stored_text"]
@@ -66,6 +69,71 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
             for verdict in judgment.verdicts
         ),
     )
+
+def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
+    """What stays of a trace: of one that waits for a person everything, until it is settled; of others by the policy."""
+    return trace if trace.waits else reduced_trace(trace, policy, max_chars)
+
+
+def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
+    """What the policy leaves of a trace. Ids, figures, and the reasons' codes stay.
+
+    Spans and sentences of the decision are found again in the texts that stay; one that is not there any more is left out (a
+    sentence is emptied: its index and its figure stay).
+    """
+    case = stored_case(trace.answer.case, policy, max_chars)
+    if case is None:
+        return trace
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    texts = {"": case.response or ""} | {one.id: one.text for one in case.documents}
+    answer = structs.replace(
+        trace.answer,
+        case=case,
+        delivered=kept(trace.answer.delivered),
+        session="" if policy == "none" else trace.answer.session,
+    )
+    decision = None if trace.decision is None else _stored_decision(trace.decision, kept, texts)
+    return structs.replace(trace, answer=answer, decision=decision)
+
+
+def _stored_decision(decision: Decision, kept: Callable[[str], str], texts: dict[str, str]) -> Decision:
+    """A decision whose words are those of the texts that stay, by the document's id; "" is the response."""
+
+    def place(one: Place) -> Place | None:
+        text = kept(one.text)
+        at = _find(texts.get(one.document, ""), text, one.start)
+        return None if at is None else Place(document=one.document, start=at, end=at + len(text), text=text)
+
+    def there(places: Sequence[Place]) -> tuple[Place, ...]:
+        return tuple(found for found in map(place, places) if found is not None)
+
+    return structs.replace(
+        decision,
+        sentences=tuple(_stored_sentence(one, kept, texts[""]) for one in decision.sentences),
+        signals=tuple(structs.replace(one, places=there(one.places)) for one in decision.signals),
+        reasons=tuple(structs.replace(one, place=place(one.place) if one.place else None) for one in decision.reasons),
+        unknown_ids=tuple(text for text in map(kept, decision.unknown_ids) if text),
+    )
+
+
+def _stored_sentence(sentence: SentenceCheck, kept: Callable[[str], str], response: str) -> SentenceCheck:
+    text = kept(sentence.text)
+    at = _find(response, text, sentence.start)
+    if at is None:
+        return structs.replace(sentence, start=len(response), end=len(response), text="")
+    return structs.replace(sentence, start=at, end=at + len(text), text=text)
+
+
+def _find(whole: str, part: str, near: int) -> int | None:
+    """Where a part stands in a text, the occurrence that lies nearest to a position; None where it does not."""
+    if not part:
+        return None
+    after, before = whole.find(part, near), whole.rfind(part, 0, near + len(part))
+    found = [at for at in (before, after) if at >= 0]
+    return min(found, key=lambda at: abs(at - near)) if found else None
 
 
 def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:
