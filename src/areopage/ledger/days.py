@@ -251,9 +251,10 @@ def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], value
 def _counting(connection: Connection, answers: Sequence[int]) -> Iterator[Any]:
     """The judgment that counts for each answer and key: the latest of which every verdict is a score, else the latest."""
     unscored = verdicts.c.judgment_id == judgments.c.id, verdicts.c.outcome != "scored"
-    is_scored = ~select(verdicts.c.criterion).where(*unscored).exists() & select(verdicts.c.criterion).where(
-        verdicts.c.judgment_id == judgments.c.id
-    ).exists()
+    is_scored = (
+        ~select(verdicts.c.criterion).where(*unscored).exists()
+        & select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id).exists()
+    )
     query = (
         select(answer_judgments.c.answer, judgments, is_scored.label("is_scored"))
         .join(judgments, judgments.c.key == answer_judgments.c.key)

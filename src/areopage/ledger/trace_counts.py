@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, time
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.queries import TraceFilter, TraceSummary
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Origin, Trace
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
 from areopage.ledger.rows import label_of, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
 
@@ -71,14 +71,13 @@ def count_traces(connection: Connection, given: Iterable[Trace]) -> None:
     added: Counter[tuple[Any, ...]] = Counter()
     for one in given:
         day, collection = one.at.astimezone(UTC).date(), storable(one.collection)[:LONGEST_NAME]
-        added.update((day, kind, one.verdict, value, one.channel, one.answer.origin, collection) for kind, value in _values(one))
+        added.update((day, kind, one.verdict, value, one.channel, collection) for kind, value in _values(one))
     insert_or_add(connection, days, [_day_row(*key, rows) for key, rows in added.items()])
 
 
 def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
     """The rows of `days` that all decisions come to, formed anew."""
     one = decisions.c
-    joined = decisions.join(answers, answers.c.number == one.answer)
     columns: dict[Kind, ColumnElement[Any]] = {
         "mode": one.mode,
         "language": one.language,
@@ -87,12 +86,12 @@ def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
         "reason": decision_reasons.c.code,
     }
     for kind, value in columns.items():
-        source = joined.join(decision_reasons, decision_reasons.c.answer == one.answer) if kind == "reason" else joined
-        groups = (func.date(one.at).label("day"), one.verdict, value.label("value"), one.channel, answers.c.origin, one.collection)
+        source = decisions.join(decision_reasons, decision_reasons.c.answer == one.answer) if kind == "reason" else decisions
+        groups = (func.date(one.at).label("day"), one.verdict, value.label("value"), one.channel, one.collection)
         query = select(*groups, func.count().label("rows")).select_from(source).where(value.is_not(None)).group_by(*groups)
         for row in connection.execute(query):
             day = date.fromisoformat(row.day) if isinstance(row.day, str) else row.day
-            yield _day_row(day, kind, row.verdict, str(row.value), row.channel, row.origin, row.collection, row.rows)
+            yield _day_row(day, kind, row.verdict, str(row.value), row.channel, row.collection, row.rows)
 
 
 def is_of_days(filter: TraceFilter) -> bool:
@@ -101,11 +100,18 @@ def is_of_days(filter: TraceFilter) -> bool:
     return whole and filter.prompt is None and not filter.unlabelled
 
 
-def _day_row(
-    day: date, kind: str, verdict: str, value: str, channel: str, origin: Origin, collection: str, rows: int
-) -> dict[str, Any]:
-    named = {"day": day, "kind": kind, "name": verdict, "value": value, "detail": channel, "origin": origin, "source": collection}
-    nothing = {"suite": "", "variant": "", "currency": "", "seconds": 0.0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
+def _day_row(day: date, kind: str, verdict: str, value: str, channel: str, collection: str, rows: int) -> dict[str, Any]:
+    named = {"day": day, "kind": kind, "name": verdict, "value": value, "origin": channel, "source": collection}
+    nothing = {
+        "detail": "",
+        "suite": "",
+        "variant": "",
+        "currency": "",
+        "seconds": 0.0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost": 0.0,
+    }
     return named | nothing | {"count": rows}
 
 
@@ -129,7 +135,7 @@ def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
         if bound is not None:
             query = query.where(limit(naive(bound).date()))
     if filter.channels:
-        query = query.where(one.detail.in_(filter.channels))
+        query = query.where(one.origin.in_(filter.channels))
     if filter.verdict is not None:
         query = query.where(one.name == filter.verdict)
     if filter.collection is not None:

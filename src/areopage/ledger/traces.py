@@ -27,8 +27,8 @@ from areopage.ledger.schema import (
     releases,
 )
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import durable
 from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, labels_of_grounding, summed
+from areopage.ledger.transactions import durable
 
 PORTION = 200
 """Traces that `each` holds at a time: each may have some ten thousand characters."""
