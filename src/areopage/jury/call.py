@@ -214,7 +214,11 @@ def judgment_of(
     call: AnyCall, context: CallContext, first: Completion, readings: Readings, second: Completion | None = None
 ) -> Judgment:
     """The ledger's record of a call; `readings` are those of both answers together."""
-    last = second or first
+    last, price = second or first, call.judge.price
+    tokens = (
+        add(first.prompt_tokens, second.prompt_tokens if second else 0),
+        add(first.completion_tokens, second.completion_tokens if second else 0),
+    )
     return Judgment(
         key=call.key,
         run_id=context.run_id,
@@ -224,8 +228,11 @@ def judgment_of(
         raw_text=first.text,
         repair_text=second.text if second else "",
         finish_reason=last.finish_reason,
-        prompt_tokens=add(first.prompt_tokens, second.prompt_tokens if second else 0),
-        completion_tokens=add(first.completion_tokens, second.completion_tokens if second else 0),
+        prompt_tokens=tokens[0],
+        completion_tokens=tokens[1],
+        calls=2 if second else 1,
+        cost=price.of(*tokens) if price else None,
+        currency=price.currency if price else "",
         seconds=first.seconds + (second.seconds if second else 0.0),
         repair=readings.repair,
         steps=readings.steps,

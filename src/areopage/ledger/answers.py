@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Row, Select, insert, select
+from sqlalchemy import Column, Connection, Row, Select, insert, select
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
@@ -108,10 +108,16 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     insert_missing(connection, answer_judgments, [{"answer": one.answer, "key": one.key} for one in dict.fromkeys(links)])
 
 
+def text_columns() -> list[Column[Any]]:
+    """The columns of `answer_texts` that `answer_of` reads."""
+    return [answer_texts.c[name] for name in _TEXTS]
+
+
 def whole_answers() -> Select[Any]:
     """Answers with their texts; those of erased ones are NULL."""
-    texts = [answer_texts.c[name] for name in _TEXTS]
-    return select(answers, *texts).select_from(answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
+    return select(answers, *text_columns()).select_from(
+        answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+    )
 
 
 def answer_of(row: Row[Any]) -> Answer:

@@ -26,7 +26,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.errors import MissingExtra, StorageError, name_list
-from areopage.ledger.schema import REVISION, metadata
+from areopage.ledger.schema import QUALITY_VIEW, REVISION, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -129,6 +129,7 @@ def create_tables(connection: Connection) -> None:
     """Make every table of the newest revision in a database that has none of them."""
     metadata.create_all(connection, checkfirst=False)
     create_search_table(connection)
+    connection.execute(text(QUALITY_VIEW))
 
 
 def migrate(connection: Connection, place: str, found: str) -> None:

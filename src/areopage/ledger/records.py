@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
 
@@ -29,8 +29,20 @@ Mode = Literal["generated", "cached", "fallback", "human_review", "shadow"]
 
 ReleaseState = Literal["waiting", "released", "refused"]
 
+GOLDEN_SOURCE = "golden:"
+"""The beginning of the source of golden questions' answers."""
+
 GROUNDING = "grounding"
 """The criterion of labels that say whether the documents support an answer."""
+
+Grounded = Literal["no", "partly", "yes"]
+GROUNDED: tuple[Grounded, ...] = ("no", "partly", "yes")
+"""What a rater says under `GROUNDING`; a label's score is the index."""
+
+
+def is_golden(source: str) -> bool:
+    """Whether a source is that of golden questions."""
+    return source.startswith(GOLDEN_SOURCE)
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -102,7 +114,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 class Judgment(Struct, frozen=True, kw_only=True):
     """One call to a judge. `steps` are the steps of parsing that were tried, in order.
 
-    `repair_text` is the answer to the one repair call, "" where there was none; tokens and seconds include that call.
+    `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
+    call. `cost` is in `currency`; None where no price is known.
     """
 
     key: str
@@ -118,6 +131,9 @@ class Judgment(Struct, frozen=True, kw_only=True):
     seconds: float
     repair: Repair
     steps: tuple[str, ...]
+    calls: int = 1
+    cost: float | None = None
+    currency: str = ""
     created_at: datetime
     verdicts: tuple[Verdict, ...]
 
@@ -155,11 +171,14 @@ class Evaluation(Struct, frozen=True, kw_only=True):
         number: given by the database (0 before).
         id: the answer's.
         run_id: the panel's; "" while none has judged it.
+        origin: who asked for it: the benchmark, or the monitor.
         attempts: how many failed; `next_attempt_at` is when the next one is due.
         deaths: workers that died in a row while they evaluated it.
         reason: why there is no score, or no further attempt; "" where there is one.
         timestamp: when the answer was given.
+        received_at: when the answer was submitted; None: at `timestamp`.
         prompt, response: of the answer, for lists; "" where they are erased.
+        erased: the answer's texts are gone for good, or were never kept.
         score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
         standing: what is known of the judges' fitness.
@@ -178,6 +197,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     deaths: int = 0
     reason: str = ""
     timestamp: datetime
+    received_at: datetime | None = None
     evaluated_at: datetime | None = None
     suite: str = ""
     suite_version: str = ""
@@ -186,6 +206,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     variant: str = ""
     prompt: str = ""
     response: str = ""
+    erased: bool = False
     score_global: float | None = None
     band: Band = "unscored"
     criteria: tuple[CriterionResult, ...] = ()
@@ -242,9 +263,59 @@ class Trace(Struct, frozen=True, kw_only=True):
         return self.answer.id
 
     @property
+    def at(self) -> datetime:
+        """When the prompt came."""
+        return self.answer.received_at
+
+    @property
+    def prompt(self) -> str:
+        """What the user asked."""
+        return self.answer.case.prompt_text
+
+    @property
+    def response(self) -> str:
+        """The response as it was generated; "" where none was."""
+        return self.answer.case.response or ""
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents that the gate saw, in the retriever's order."""
+        return self.answer.case.documents
+
+    @property
     def waits(self) -> bool:
         """Whether the user gets the response only once a person has released it."""
         return self.verdict == "human_review" and self.channel != "import" and self.mode != "shadow"
+
+
+def decided_trace(
+    decision: Decision,
+    answer: Answer,
+    *,
+    channel: Channel,
+    mode: Mode,
+    language: str,
+    sources_filter: tuple[str, ...] = (),
+    gate_seconds: float | None = None,
+    judgments: tuple[str, ...] = (),
+) -> Trace:
+    """The trace of an answer that the gate has just decided on; the collection is the answer's source."""
+    return Trace(
+        answer=answer,
+        channel=channel,
+        collection=answer.source,
+        sources_filter=sources_filter,
+        verdict=decision.verdict,
+        mode=mode,
+        decision=decision,
+        metrics=structs.asdict(decision.metrics),
+        p_unsupported=decision.p_unsupported,
+        language=language,
+        profile=decision.profile,
+        version=decision.version,
+        gate_seconds=gate_seconds,
+        judgments=judgments,
+    )
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -275,6 +346,11 @@ class Label(Struct, frozen=True, kw_only=True):
     note: str = ""
     origin: Literal["web", "api", "cli", "import"]
     created_at: datetime
+
+    @property
+    def grounded(self) -> Grounded:
+        """The score of a `GROUNDING` label in a word."""
+        return GROUNDED[min(2, max(0, round(self.score)))]
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):

@@ -124,6 +124,10 @@ judgments = Table(
     Column("seconds", Float, nullable=False),
     Column("repair", String(16), nullable=False),
     Column("steps", Text, nullable=False),
+    # how many calls it took, the one to repair the text included, and what they cost; NULL where no price is known
+    Column("calls", Integer, nullable=False),
+    Column("cost", Float),
+    Column("currency", String(8), nullable=False),
     Column("created_at", DateTime, nullable=False),
 )
 
@@ -151,6 +155,7 @@ evaluations = Table(
     Column("run_id", String(128), ForeignKey("runs.id")),
     Column("origin", String(16), nullable=False),
     Column("state", String(16), nullable=False),
+    Column("received_at", DateTime, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("next_attempt_at", DateTime, nullable=False),
     # how many workers died in a row while they evaluated it
@@ -164,6 +169,7 @@ evaluations = Table(
     Column("source", String(LONGEST_NAME), nullable=False),
     Column("variant", String(64), nullable=False),
     Column("score_global", Float),
+    # "" until it is evaluated
     Column("band", String(16), nullable=False),
     Column("feedback", Text, nullable=False),
     Column("strengths", Text, nullable=False),
@@ -180,8 +186,9 @@ evaluations = Table(
     Column("currency", String(8), nullable=False),
     Index("uq_evaluations_answer", "answer", "run_id", unique=True),
     Index("ix_evaluations_state", "state", "next_attempt_at"),
+    Index("ix_evaluations_received", "state", "received_at"),
     # what is asked of all scores of some hours is answered from this index alone
-    Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "source", "variant", "suite", "score_global"),
+    Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "state", "source", "variant", "suite", "score_global"),
     Index("ix_evaluations_band", "band", "timestamp", "number"),
     Index("ix_evaluations_source", "source", "timestamp", "number"),
     # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index
@@ -221,6 +228,19 @@ answer_judgments = Table(
     Index("ix_answer_judgments_key", "key"),
     sqlite_with_rowid=False,
 )
+
+_BY_NAME = """(SELECT s.score FROM evaluation_scores s WHERE s.evaluation = e.number AND '.' || s.criterion LIKE '%.{name}'
+    ORDER BY s.position LIMIT 1) AS {name}"""
+
+# The answer-quality specification's table, for queries: one row for each monitored answer that was judged.
+QUALITY_VIEW = f"""
+CREATE VIEW quality_scores AS SELECT e.number, a.id, e.timestamp, e.evaluated_at, e.suite, e.suite_version, e.language, e.source,
+    e.variant, t.prompt AS question, t.response AS answer, {_BY_NAME.format(name="exactitude")},
+    {_BY_NAME.format(name="completude")}, {_BY_NAME.format(name="format")}, {_BY_NAME.format(name="sources")},
+    e.score_global, e.band, e.feedback, e.strengths, e.weaknesses, e.suggestions, e.reason
+FROM evaluations e JOIN answers a ON a.number = e.answer LEFT JOIN answer_texts t ON t.answer = e.answer
+WHERE e.origin = 'monitor' AND e.state = 'evaluated'
+"""
 
 # --- decisions of the gate
 
@@ -317,9 +337,10 @@ score_days = Table(
     sqlite_with_rowid=False,
 )
 
-# How many answers, or calls, have a value of a kind, and what they took. Kinds: `evaluation` (values: states of an evaluation),
-# `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`, `language`, `confidence`,
-# `unsupported` and `reason` (name: the verdict). `detail` is a judge's model, or a decision's channel. The suite "" holds what no suite judged.
+# How many answers, calls or verdicts have a value of a kind, and what they took. Kinds: `evaluation` (values: scored, unscored,
+# failed, left_out), `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`, `language`,
+# `confidence`, `unsupported` and `reason` (name: the verdict; source: the collection). `detail` is a judge's model, or a decision's
+# channel. The suite "" holds what no suite judged.
 days = Table(
     "days",
     metadata,

@@ -193,8 +193,6 @@ def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None
         return
     statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
     ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
-    rows = [
-        verdict_row(number, verdict) for number, judgment in zip(ids, judged, strict=True) for verdict in judgment.verdicts
-    ]
+    rows = [verdict_row(number, verdict) for number, judgment in zip(ids, judged, strict=True) for verdict in judgment.verdicts]
     if rows:
         connection.execute(insert(verdicts), rows)

@@ -1,11 +1,13 @@
-"""Exchanges for tests: one that was delivered, one that was held back."""
+"""Traces for tests: one that was delivered, one that was held."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from areopage.cases.records import Document
+import msgspec
+
+from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Answer, Trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 RIGHT = "Le délai est de 10 jours."
@@ -23,9 +25,26 @@ FIGURES: dict[str, float | bool | int | None] = {
 }
 
 
-def exchange_id(number: int) -> str:
+def trace_id(number: int) -> str:
     """An id."""
     return f"{number:032x}"
+
+
+def made_trace(*, id: str, at: datetime, prompt: str, response: str, **fields: Any) -> Trace:
+    """A trace whose answer's fields are named beside its own."""
+    documents = fields.pop("documents", ())
+    collection = fields.setdefault("collection", "")
+    own = {name: fields.pop(name) for name in ("delivered", "session", "api_key", "model", "seconds", "language") if name in fields}
+    answer = Answer(
+        id=id,
+        origin="import" if fields.get("channel") == "import" else "gate",
+        case=Case(id=id, prompt=prompt, response=response, documents=documents),
+        source=collection,
+        received_at=at,
+        answered_at=at,
+        **own,
+    )
+    return Trace(answer=answer, language=own.get("language", ""), **fields)
 
 
 def held_decision() -> Decision:
@@ -58,37 +77,35 @@ def held_decision() -> Decision:
     )
 
 
-def held_exchange(number: int = 1, **fields: Any) -> Exchange:
-    """A held-back answer with two sentences."""
+def held_trace(number: int = 1, **fields: Any) -> Trace:
+    """A held answer with two sentences."""
     document = Document(id="d1", text="Un délai de 10 jours. Écrire à Jean Dupont.", title="Délais", score=0.75, source="site")
     known: dict[str, Any] = {
-        "id": exchange_id(number),
+        "id": trace_id(number),
         "at": NOW + timedelta(minutes=number),
-        "origin": "chat",
+        "channel": "chat",
         "collection": "faq",
-        "question": "Quel délai ?",
-        "generation": GENERATED,
-        "answer": "Une personne va relire la réponse.",
+        "prompt": "Quel délai ?",
+        "response": GENERATED,
+        "delivered": "Une personne va relire la réponse.",
         "documents": (document,),
         "verdict": "human_review",
         "mode": "human_review",
         "decision": held_decision(),
         "metrics": FIGURES,
         "p_unsupported": 0.9,
-        "response_lang": "fr",
+        "language": "fr",
         "session": "s1",
         "profile": "default",
         "version": "v",
     }
-    return Exchange(**known | fields)
+    return made_trace(**known | fields)
 
 
-def delivered_exchange(number: int = 1, **fields: Any) -> Exchange:
-    """An answer that went out, with its first sentence alone."""
-    import msgspec
-
+def delivered_trace(number: int = 1, **fields: Any) -> Trace:
+    """An answer that was delivered, with its first sentence alone."""
     decision = msgspec.structs.replace(
         held_decision(), verdict="deliver", sentences=held_decision().sentences[:1], reasons=(), p_unsupported=0.1
     )
-    known: dict[str, Any] = {"verdict": "deliver", "mode": "generated", "generation": RIGHT, "answer": RIGHT}
-    return held_exchange(number, **known | {"decision": decision, "p_unsupported": 0.1} | fields)
+    known: dict[str, Any] = {"verdict": "deliver", "mode": "generated", "response": RIGHT, "delivered": RIGHT}
+    return held_trace(number, **known | {"decision": decision, "p_unsupported": 0.1} | fields)
