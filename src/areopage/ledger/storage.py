@@ -70,6 +70,7 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
         ),
     )
 
+
 def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
     """What stays of a trace: of one that waits for a person everything, until it is settled; of others by the policy."""
     return trace if trace.waits else reduced_trace(trace, policy, max_chars)
