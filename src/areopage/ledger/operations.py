@@ -97,6 +97,9 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 # --- stores
 
 
+_TIMES = ("started_at", "asking_at", "finished_at")
+
+
 class Workers:
     """The table `workers`."""
 
@@ -147,7 +150,7 @@ class GoldenRuns:
     def save(self, run: GoldenRun) -> None:
         """Insert a round, or replace what is there under its id."""
         row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
-        row |= {"started_at": naive(run.started_at), "finished_at": naive(run.finished_at) if run.finished_at else None}
+        row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_or_replace(connection, golden_runs, row)
 
@@ -166,10 +169,8 @@ class GoldenRuns:
     def _rounds(self, query: Select[Any], limit: int) -> Sequence[GoldenRun]:
         newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [round_of(row) for row in connection.execute(newest)]
+            return [_round_of(row) for row in connection.execute(newest)]
 
 
-def round_of(row: Row[Any]) -> GoldenRun:
-    """A row as a round."""
-    times = {"started_at": aware(row.started_at), "finished_at": aware(row.finished_at)}
-    return GoldenRun(**dict(row._mapping) | times)
+def _round_of(row: Row[Any]) -> GoldenRun:
+    return GoldenRun(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in _TIMES})

@@ -13,7 +13,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from areopage.gate.records import GateVerdict
-from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel, Origin
+from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel
 from areopage.ledger.rows import naive, storable
 from areopage.ledger.schema import evaluations
 
@@ -23,7 +23,6 @@ Conditions = list[ColumnElement[bool]]
 class Scope(Struct, frozen=True, kw_only=True):
     """Which answers a figure is about. None takes all; golden questions are taken only where `source` names them."""
 
-    origin: Origin = "monitor"
     suite: str | None = None
     source: str | None = None
     variant: str | None = None
@@ -44,7 +43,6 @@ class Period(Struct, frozen=True, kw_only=True):
 class Filters(Struct, frozen=True, kw_only=True):
     """Which answers a list shows. `criterion` "" means that `band` is that of the global score; `text` is free text."""
 
-    origin: Origin = "monitor"
     period: Period | None = None
     band: Band | None = None
     criterion: str = ""
@@ -155,7 +153,7 @@ def not_golden(column: ColumnElement[str]) -> ColumnElement[bool]:
 def in_scope(scope: Scope) -> Conditions:
     """The conditions of a scope on `evaluations`."""
     columns = evaluations.c
-    conditions = [columns.origin == scope.origin, in_source(columns.source, scope.source)]
+    conditions = [columns.origin == "monitor", in_source(columns.source, scope.source)]
     if scope.suite is not None:
         conditions.append(columns.suite == scope.suite)
     if scope.variant is not None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 from sqlalchemy import Row
 
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.records import Judgment, Label, Run, Verdict
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 KEYS_PER_QUERY = 500
@@ -46,6 +46,20 @@ def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
     fields = {name: value for name, value in row._mapping.items() if name != "id"}
     steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
     return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
+
+
+def label_of(row: Row[Any]) -> Label:
+    """A row as a label; it may hold other columns, too."""
+    return Label(
+        answer_id=row.answer_id,
+        rater=row.rater,
+        criterion=row.criterion,
+        score=row.score,
+        sentences=msgspec.json.decode(row.sentences, type=tuple[int, ...]),
+        note=row.note,
+        origin=row.origin,
+        created_at=aware(row.created_at),
+    )
 
 
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:

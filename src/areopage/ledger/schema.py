@@ -83,7 +83,7 @@ answers = Table(
     Index("ix_answers_key", "key", sqlite_where=text("key != ''"), postgresql_where=text("key != ''")),
     Index("ix_answers_run", "run_id", sqlite_where=text("run_id IS NOT NULL"), postgresql_where=text("run_id IS NOT NULL")),
     Index("ix_answers_received", "received_at", "number"),
-    Index("ix_answers_prompt", "prompt_key", "number"),
+    Index("ix_answers_prompt", "prompt_key", "received_at", "number"),
 )
 
 # An answer without a row here is erased, or was left out by sampling.
@@ -169,6 +169,7 @@ evaluations = Table(
     Column("source", String(LONGEST_NAME), nullable=False),
     Column("variant", String(64), nullable=False),
     Column("score_global", Float),
+    # "" until it is evaluated
     Column("band", String(16), nullable=False),
     Column("feedback", Text, nullable=False),
     Column("strengths", Text, nullable=False),
@@ -187,7 +188,7 @@ evaluations = Table(
     Index("ix_evaluations_state", "state", "next_attempt_at"),
     Index("ix_evaluations_received", "state", "received_at"),
     # what is asked of all scores of some hours is answered from this index alone
-    Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "source", "variant", "suite", "score_global"),
+    Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "state", "source", "variant", "suite", "score_global"),
     Index("ix_evaluations_band", "band", "timestamp", "number"),
     Index("ix_evaluations_source", "source", "timestamp", "number"),
     # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index
@@ -338,8 +339,8 @@ score_days = Table(
 
 # How many answers, calls or verdicts have a value of a kind, and what they took. Kinds: `evaluation` (values: scored, unscored,
 # failed, left_out), `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`, `language`,
-# `confidence`, `unsupported` and `reason` (name: the verdict; origin: the channel; source: the collection). `detail` is a judge's
-# model. The suite "" holds what no suite judged.
+# `confidence`, `unsupported` and `reason` (name: the verdict; source: the collection). `detail` is a judge's model, or a decision's
+# channel. The suite "" holds what no suite judged.
 days = Table(
     "days",
     metadata,

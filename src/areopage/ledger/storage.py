@@ -4,53 +4,51 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-import msgspec
 from msgspec import structs
 
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases.records import Document, Turn
 from areopage.evidence.personal import redact
 from areopage.evidence.stored_text import Policy, stored_text, stored_values
 from areopage.gate.records import Decision, Place, SentenceCheck
-from areopage.ledger.records import Judgment, Trace, Verdict
+from areopage.ledger.records import Answer, Judgment, Trace, Verdict
 from areopage.scoring.outcome import Outcome, Scored
 
-__all__ = ["Policy", "stored_case", "stored_judgment", "stored_text"]
+__all__ = ["Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
 
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
-def stored_case(case: Case, policy: Policy, max_chars: int) -> Case | None:
-    """What stays of a submission's case, or None where it stays as it is.
+def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
+    """What stays of an answer.
 
-    The prompt, the response, the reference, the documents (titles, texts, sources) and the values of metadata are treated, each
-    by `stored_text`; ids and the answer's source stay. With the policy `none`, documents and metadata go altogether.
+    The prompt, the response, the text that was delivered, the reference, the documents (titles, texts, sources) and the values of
+    metadata are treated, each by `stored_text`; ids and sources stay. With the policy `none`, documents, metadata and the
+    client's id of the conversation go altogether.
     """
     if policy == "full":
-        return None
+        return answer
 
     def kept(text: str) -> str:
         return stored_text(text, policy, max_chars)
 
     def document(one: Document) -> Document:
-        return Document(
-            id=one.id,
-            title=kept(one.title),
-            text=kept(one.text),
-            score=one.score,
-            source=kept(one.source),
-            metadata=stored_values(one.metadata, policy, max_chars),
-        )
+        values = stored_values(one.metadata, policy, max_chars)
+        return structs.replace(one, title=kept(one.title), text=kept(one.text), source=kept(one.source), metadata=values)
 
-    return msgspec.structs.replace(
+    case = answer.case
+    prompt = case.prompt
+    stored = structs.replace(
         case,
-        prompt=kept(case.prompt)
-        if isinstance(case.prompt, str)
-        else tuple(Turn(role=turn.role, content=kept(turn.content)) for turn in case.prompt),
+        prompt=kept(prompt)
+        if isinstance(prompt, str)
+        else tuple(Turn(role=one.role, content=kept(one.content)) for one in prompt),
         response=None if case.response is None else kept(case.response),
         reference=None if case.reference is None else kept(case.reference),
         documents=() if policy == "none" else tuple(document(one) for one in case.documents),
         metadata={} if policy == "none" else stored_values(case.metadata, policy, max_chars),
     )
+    session = "" if policy == "none" else answer.session
+    return structs.replace(answer, case=stored, delivered=kept(answer.delivered), session=session)
 
 
 def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgment:
@@ -60,7 +58,7 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
     """
     if policy == "full":
         return judgment
-    return msgspec.structs.replace(
+    return structs.replace(
         judgment,
         raw_text=_stored_raw(judgment.raw_text, policy, max_chars),
         repair_text=_stored_raw(judgment.repair_text, policy, max_chars),
@@ -82,20 +80,14 @@ def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
     Spans and sentences of the decision are found again in the texts that stay; one that is not there any more is left out (a
     sentence is emptied: its index and its figure stay).
     """
-    case = stored_case(trace.answer.case, policy, max_chars)
-    if case is None:
+    if policy == "full":
         return trace
 
     def kept(text: str) -> str:
         return stored_text(text, policy, max_chars)
 
-    texts = {"": case.response or ""} | {one.id: one.text for one in case.documents}
-    answer = structs.replace(
-        trace.answer,
-        case=case,
-        delivered=kept(trace.answer.delivered),
-        session="" if policy == "none" else trace.answer.session,
-    )
+    answer = stored_answer(trace.answer, policy, max_chars)
+    texts = {"": answer.case.response or ""} | {one.id: one.text for one in answer.case.documents}
     decision = None if trace.decision is None else _stored_decision(trace.decision, kept, texts)
     return structs.replace(trace, answer=answer, decision=decision)
 
@@ -145,7 +137,7 @@ def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome
             explanation=stored_text(outcome.explanation, policy, max_chars),
             evidence=() if policy == "none" else tuple(stored_text(extract, policy, max_chars) for extract in outcome.evidence),
         )
-    return msgspec.structs.replace(outcome, reason=stored_text(outcome.reason, policy, max_chars))
+    return structs.replace(outcome, reason=stored_text(outcome.reason, policy, max_chars))
 
 
 def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:

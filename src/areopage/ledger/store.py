@@ -1,4 +1,4 @@
-"""Runs, panels and judgments: read and append."""
+"""Read and append: the only place that speaks SQL about runs, answers and judgments."""
 
 import os
 import secrets
@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.inserts import insert_missing
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.records import Judgment, Run, RunKind, Verdict
 from areopage.ledger.rows import (
     aware,
     chunks,
@@ -97,15 +97,15 @@ class Ledger:
         return found[0] if found else None
 
     def put_panel(self, run: Run) -> None:
-        """Insert a panel; one that is there already stays as it is."""
+        """Insert a panel of the monitor or the gate; one that is there already stays as it is."""
         finished = naive(run.finished_at) if run.finished_at else None
         row = row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
         with storage_errors(self.place), self.engine.begin() as connection:
             insert_missing(connection, runs, [row])
 
-    def panel(self, run_id: str) -> Run | None:
-        """A panel by its id."""
-        found = self._runs(select(runs).where(runs.c.kind != "bench", runs.c.id == run_id))
+    def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
+        """A panel of a kind, by its id."""
+        found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
         return found[0] if found else None
 
     def run(self, name: str) -> Run:
@@ -149,18 +149,10 @@ class Ledger:
 
     # --- judgments
 
-    def append(self, given: Sequence[Judgment]) -> None:
+    def append(self, judged: Sequence[Judgment]) -> None:
         """Commit judgments in one transaction."""
-        if not given:
-            return
         with storage_errors(self.place), self.engine.begin() as connection:
-            statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
-            ids = connection.execute(statement, [judgment_row(judgment) for judgment in given]).scalars().all()
-            rows = [
-                verdict_row(number, verdict) for number, judgment in zip(ids, given, strict=True) for verdict in judgment.verdicts
-            ]
-            if rows:
-                connection.execute(insert(verdicts), rows)
+            insert_judgments(connection, judged)
 
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
         """The judgment that counts for each key: the latest that scored, else the latest attempt."""
@@ -193,3 +185,14 @@ class Ledger:
                     said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
             for row in rows:
                 yield judgment_of(row, tuple(said.get(row.id, ())))
+
+
+def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
+    """Append judgments with their verdicts."""
+    if not judged:
+        return
+    statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
+    ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
+    rows = [verdict_row(number, verdict) for number, judgment in zip(ids, judged, strict=True) for verdict in judgment.verdicts]
+    if rows:
+        connection.execute(insert(verdicts), rows)

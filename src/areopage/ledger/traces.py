@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, selec
 from areopage.gate.records import Decision
 from areopage.ledger.answers import answer_of, insert_answers, text_columns, text_row
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluations import link_judgments
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.inserts import insert_into
 from areopage.ledger.labels import Labels, set_done
@@ -19,7 +20,6 @@ from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
 from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
 from areopage.ledger.schema import (
     LONGEST_NAME,
-    answer_judgments,
     answer_texts,
     answers,
     decision_reasons,
@@ -188,9 +188,7 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
     if reasons:
         connection.execute(insert(decision_reasons), reasons)
-    judged = [{"answer": number, "key": key} for number, trace in new.items() for key in dict.fromkeys(trace.judgments)]
-    if judged:
-        connection.execute(insert(answer_judgments), judged)
+    link_judgments(connection, {number: trace.judgments for number, trace in new.items()})
     queue_traces(connection, new)
     count_traces(connection, new.values())
     return len(new)

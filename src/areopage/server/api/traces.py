@@ -12,6 +12,7 @@ from starlette.responses import Response
 from areopage.errors import NotHeldBack, StorageError, UserError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.access import Audit
+from areopage.ledger.erasure import erase as erase_texts
 from areopage.ledger.labels import Labels
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
@@ -129,7 +130,7 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 def erase_by(context: ServerContext, actor: Actor, id: str) -> None:
     """Erase a trace, and note who did. It blocks."""
-    Traces(context.ledger).erase(id)
+    erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
