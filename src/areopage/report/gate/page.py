@@ -6,7 +6,6 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.gate.records import GateVerdict, Reason
-from areopage.ledger.labels import Grounded
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
