@@ -13,7 +13,7 @@ from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.counts import Counts
 from areopage.ledger.erasure import ERASED
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Alert, Filters, Label, Period, QualityScore, ReviewItem, Scope, Submission
