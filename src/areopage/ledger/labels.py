@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.inserts import insert_into
-from areopage.ledger.records import GROUNDING, Label, ReviewItem
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable
 from areopage.ledger.schema import (
     answer_judgments,
@@ -25,10 +25,6 @@ from areopage.ledger.schema import (
     verdicts,
 )
 from areopage.ledger.store import Ledger
-
-Grounded = Literal["yes", "partly", "no"]
-GROUNDED: dict[Grounded, float] = {"no": 0.0, "partly": 1.0, "yes": 2.0}
-"""The scores of grounding labels, the worst first."""
 
 ROWS_PER_INSERT = 200
 
@@ -204,11 +200,6 @@ class Labels:
                 yield label_of(row)
 
 
-def grounded_of(label: Label) -> Grounded:
-    """A grounding label's score as a word."""
-    return next(word for word, score in GROUNDED.items() if score == label.score)
-
-
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
     supports by half of them or more.
@@ -216,8 +207,8 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     Args:
         labels: grounding labels of one answer, one of each rater; at least one.
     """
-    words = Counter(grounded_of(label) for label in labels)
-    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first
+    words = Counter(label.grounded for label in labels)
+    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
     marked = Counter(sentence for label in labels for sentence in set(label.sentences))
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
 
