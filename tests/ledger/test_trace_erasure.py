@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.ledger.traces import Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.records import Grounded
 from areopage.ledger.records import GATE_RUN, Label
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import QualityScore

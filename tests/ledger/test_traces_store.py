@@ -12,7 +12,7 @@ from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
 from areopage.ledger.labels import agreed
 from areopage.ledger.traces import PORTION, Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.records import Grounded
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Release, Trace
 from areopage.ledger.labels import Labels, ReviewQueue

@@ -18,8 +18,8 @@ from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import rotated
 from areopage.rag.logs.erase_traces import ErasedTraces, erase_traces, erase_traces_before
-from areopage.rag.logs.traces import METRICS, RESPONSES, TraceFiles
-from servers.made_traces import NOW, trace_id, held_trace
+from areopage.rag.logs.traces import METRICS, RESPONSES
+from servers.made_traces import NOW, held_trace, trace_id
 
 WORD = "Xylophage"
 WRITER = """
@@ -43,7 +43,7 @@ while True:
 
 
 def written(folder: Path, *given: Trace, **section: Any) -> None:
-    traces = Traces(TracesSection(enabled=True, **section), folder)
+    traces = TraceFiles(TracesSection(enabled=True, **section), folder)
     for one in given:
         assert traces.append_metrics(one)
         assert traces.append_response(one)

@@ -12,14 +12,16 @@ import pytest
 
 from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.traces import Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.erasure import erase
 from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Grounded, Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
 from areopage.rag.answering.kept_answers import CacheKeys
 from areopage.rag.records import ChatPrompt
 from areopage.review.grounding import label_trace
+from servers.made_traces import made_trace
 from servers.rag_parts import (
     DOCUMENTS,
     QUESTION,
@@ -33,14 +35,22 @@ from servers.rag_parts import (
 )
 
 ENTRY = CachedAnswer(
-    trace="0" * 32,
+    trace=made_trace(
+        id="0" * 32,
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        channel="chat",
+        prompt="",
+        response=RESPONSE,
+        delivered=RESPONSE,
+        documents=DOCUMENTS,
+        verdict="deliver",
+        mode="generated",
+        decision=decision("deliver"),
+        metrics={},
+        model="m",
+    ),
     revision="1",
     label=0,
-    answer=RESPONSE,
-    generation=RESPONSE,
-    documents=DOCUMENTS,
-    decision=decision("deliver"),
-    model="m",
 )
 
 # what cashews calls to close a connection has another name in newer clients
@@ -262,7 +272,7 @@ def labelled(grounded: Grounded, which: int = -1) -> Act:
 
 
 def erased(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
-    Traces(ledger).erase(found[0].id)
+    erase(ledger, [found[0].id])
 
 
 def test_an_ingestion_ends_the_time_of_cached_answers(tmp_path: Path) -> None:

@@ -14,15 +14,14 @@ from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
-from areopage.ledger.traces import Traces
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
-from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.logs.traces import TraceFiles
 from servers.made_traces import delivered_trace, held_trace
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"

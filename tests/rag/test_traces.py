@@ -20,7 +20,6 @@ from areopage.gate.records import Decision, Metrics
 from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
-from areopage.rag.logs.traces import TraceFiles
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """
@@ -92,7 +91,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
+    traces = TraceFiles(section(), tmp_path)
     assert traces.append_metrics(trace())
     assert traces.append_response(trace())
     assert traces.write_snapshot(trace())
@@ -114,7 +113,7 @@ def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
-    traces = Traces(TracesSection(), tmp_path)
+    traces = TraceFiles(TracesSection(), tmp_path)
     assert not traces.append_metrics(trace())
     assert not traces.write_snapshot(trace())
     assert list(tmp_path.iterdir()) == []
@@ -122,14 +121,14 @@ def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_is_not_known_is_left_out(tmp_path: Path) -> None:
-    Traces(section(), tmp_path).append_metrics(trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
+    TraceFiles(section(), tmp_path).append_metrics(trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
     [metrics] = lines_of(tmp_path / "logs/metrics.jsonl")
     assert "overlap_ratio" not in metrics
     assert metrics["avg_score"] == 0.5
 
 
 def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
+    traces = TraceFiles(section(), tmp_path)
     for text in ("a\nb\r\u2028c", "a\ud800b", "\x00"):
         traces.append_metrics(trace(question=text))
         traces.write_snapshot(trace(question=text))
@@ -140,7 +139,7 @@ def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> No
 @pytest.mark.parametrize("id", ["../../etc/passwd", "a" * 31, "A" * 32, "", "0" * 32 + "\n"])
 def test_an_id_that_is_no_id_never_becomes_a_path(tmp_path: Path, id: str) -> None:
     said: list[str] = []
-    traces = Traces(section(), tmp_path / "out", warn=said.append)
+    traces = TraceFiles(section(), tmp_path / "out", warn=said.append)
     assert not traces.write_snapshot(trace(id=id))
     assert "not 32 hexadecimal digits" in said[0]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -187,7 +186,7 @@ def test_none_is_kept_where_none_is_wanted(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_once_and_counted_and_holds_nothing_up(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "logs").write_text("a file where a folder should be", encoding="utf-8")
-    traces = Traces(section(), tmp_path, warn=said.append)
+    traces = TraceFiles(section(), tmp_path, warn=said.append)
     assert [traces.append_metrics(trace()) for _ in range(3)] == [False, False, False]
     assert traces.failed == 3
     assert len(said) == 1
@@ -230,7 +229,7 @@ def test_what_killed_writers_of_snapshots_left_is_tidied_up(tmp_path: Path) -> N
     for name, age in ((".old.1.tmp", 7200), (".new.1.tmp", 0)):
         (folder / name).write_text("{", encoding="utf-8")
         os.utime(folder / name, (time.time() - age, time.time() - age))
-    Traces(section(), tmp_path)
+    TraceFiles(section(), tmp_path)
     assert [path.name for path in folder.iterdir()] == [".new.1.tmp"]
 
 

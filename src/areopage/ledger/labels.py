@@ -199,7 +199,7 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
         labels: grounding labels of one answer, one of each rater; at least one.
     """
     words = Counter(label.grounded for label in labels)
-    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first
+    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
     marked = Counter(sentence for label in labels for sentence in set(label.sentences))
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
 

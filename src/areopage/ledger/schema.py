@@ -338,9 +338,9 @@ score_days = Table(
 )
 
 # How many answers, calls or verdicts have a value of a kind, and what they took. Kinds: `evaluation` (values: scored, unscored,
-# failed, left_out), `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`, `language`,
-# `confidence`, `unsupported` and `reason` (name: the verdict; source: the collection). `detail` is a judge's model, or a decision's
-# channel. The suite "" holds what no suite judged.
+# failed, left_out), `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`,
+# `language`, `confidence`, `unsupported` and `reason` (name: the verdict; source: the collection). `detail` is a judge's model,
+# or a decision's channel. The suite "" holds what no suite judged.
 days = Table(
     "days",
     metadata,

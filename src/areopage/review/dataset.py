@@ -6,13 +6,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.evidence.stored_text import Policy, stored_text
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
-from areopage.ledger.storage import reduced_trace
+from areopage.ledger.storage import Policy, reduced_trace, stored_text
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 
