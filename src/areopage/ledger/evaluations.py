@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
 
 from areopage.ledger.answers import answer_of, insert_answers, text_row, whole_answers
 from areopage.ledger.connection import storage_errors
@@ -199,18 +199,19 @@ class Evaluations:
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
     def failed(self, limit: int) -> list[Evaluation]:
-        """The given-up answers, the last received first."""
-        newest = select(evaluations.c.number).where(MONITOR, evaluations.c.state == "failed")
+        """The given-up answers that are not erased, the last received first."""
+        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP)
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
     def backlog(self) -> Backlog:
-        """How much is not evaluated yet."""
+        """How much is not evaluated yet; what is given up and erased does not count."""
         columns = evaluations.c
-        counts = select(columns.state, func.count()).where(columns.state.in_((*OPEN_STATES, "failed"))).group_by(columns.state)
+        counts = select(columns.state, func.count()).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            found = {row[0]: row[1] for row in connection.execute(counts)}
+            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state.in_(OPEN_STATES)))}
+            found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
             oldest = [
                 connection.execute(select(func.min(columns.received_at)).where(columns.state == state)).scalar()
                 for state in OPEN_STATES
@@ -283,6 +284,7 @@ def change_locked(
 
 _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
 """The columns that say where an evaluation is counted that has no score."""
+_GIVEN_UP = and_(evaluations.c.state == "failed", exists().where(answer_texts.c.answer == evaluations.c.answer))
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -315,8 +317,7 @@ def _open(id: str) -> Any:
 def _reopen(connection: Connection, *conditions: ColumnElement[bool]) -> int:
     """Let a portion of the given-up answers wait again; returns how many."""
     values = {"state": "waiting", "attempts": 0, "deaths": 0, "next_attempt_at": evaluations.c.received_at}
-    there = exists().where(answer_texts.c.answer == evaluations.c.answer)
-    places = change_locked(connection, (evaluations.c.state == "failed", there, *conditions), values)
+    places = change_locked(connection, (_GIVEN_UP, *conditions), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
 
