@@ -350,8 +350,8 @@ def test_evaluations_of_a_run_are_replaced_by_those_that_are_saved_later_and_cou
     monitored.create_run(run, [])
     Answers(monitored).append([replace(submitted(id), origin="bench", run_id="r") for id in "ab"])
     of_run = [scored(id, run_id="r", origin="bench") for id in "ab"]
-    scores.save(of_run, {"a": ["k1"], "b": ["k1", "k2"]})
-    scores.save([replace(of_run[0], score_global=3.0, criteria=of_run[0].criteria[:1])], {"a": ["k3"]})
+    scores.put(of_run)
+    scores.put([replace(of_run[0], score_global=3.0, criteria=of_run[0].criteria[:1])])
     found = [scores.get(id, "r") for id in "ab"]
     assert [(one.score_global, len(one.criteria)) for one in found if one] == [(3.0, 1), (7.0, 2)]
     assert scores.get("a", "m") is None

@@ -162,17 +162,14 @@ class Evaluations:
             counts.write(connection)
         return True
 
-    def save(self, found: Sequence[Evaluation], keys: Mapping[str, Sequence[str]]) -> None:
-        """Write evaluations of a run of the benchmark and link their judgments; those of the same answer and run are replaced.
+    def put(self, found: Sequence[Evaluation]) -> None:
+        """Write evaluations of a run of the benchmark; those of the same answer and run are replaced.
 
         They are not counted by day, and not found by words.
-
-        Args:
-            keys: the keys of each answer's judgments, by the answer's id.
         """
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
             for start in range(0, len(found), KEYS_PER_QUERY):
-                _save(connection, found[start : start + KEYS_PER_QUERY], keys)
+                _put(connection, found[start : start + KEYS_PER_QUERY])
 
     # --- read
 
@@ -353,7 +350,7 @@ def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[s
         blank_judgments(connection, [found.answer])
 
 
-def _save(connection: Connection, found: Sequence[Evaluation], keys: Mapping[str, Sequence[str]]) -> None:
+def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
     ids = [storable(one.id) for one in found]
     numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
     numbers = {row.id: row.number for row in connection.execute(numbered)}
@@ -366,4 +363,3 @@ def _save(connection: Connection, found: Sequence[Evaluation], keys: Mapping[str
     inserting = insert(evaluations).returning(evaluations.c.number, sort_by_parameter_order=True)
     new = connection.execute(inserting, rows).scalars().all()
     insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})
-    link_judgments(connection, {numbers[storable(id)]: some for id, some in keys.items() if storable(id) in numbers})
