@@ -31,7 +31,7 @@ from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, ExchangeOrigin, GroundingLabel, Release
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 
 DAYS = 90

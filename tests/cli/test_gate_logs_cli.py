@@ -11,7 +11,7 @@ from areopage.cli.trace_duty import traces_duty
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection

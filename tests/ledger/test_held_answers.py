@@ -17,7 +17,7 @@ from sqlalchemy import text
 from areopage.cases.records import Document
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, GroundingLabel, Release
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 from servers.made_exchanges import NOW, exchange_id, held_exchange
 

@@ -13,7 +13,7 @@ from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceChec
 from areopage.ledger.exchange_sums import agreed
 from areopage.ledger.exchanges import PORTION, Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, Grounded, GroundingLabel, Release
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label, ReviewItem, Submission
 from areopage.ledger.store import Ledger

@@ -16,7 +16,7 @@ from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs

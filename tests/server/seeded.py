@@ -8,7 +8,7 @@ from pathlib import Path
 from areopage.cases.records import Case, Document
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import (
     Alert,

@@ -1,11 +1,11 @@
-"""A run as the ledger tells it: cases, answers, judgments, and the scores folded from them. No model is called."""
+"""A run as the ledger tells it: cases, answers, judgments, and the scores computed from them. No model is called."""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import answer_calls, judged_cases
+from areopage.bench.keys import answer_calls, judged_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, decode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
@@ -13,11 +13,16 @@ from areopage.jury.call import material_of
 from areopage.jury.judges import Judge
 from areopage.jury.parsing import read_verdict
 from areopage.jury.plan import plan_judge
-from areopage.ledger.records import Answer, Judgment, Repair, Run, Verdict
+from areopage.jury.standing import standing_of
+from areopage.ledger.answers import Answers, Link
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Repair, Run, Verdict
 from areopage.ledger.store import Ledger
-from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.counts import band_of
+from areopage.scoring.fold import RecordScores, RunScores, final_shares, fold
 from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, Unparsed, outcome_name
 from areopage.scoring.profile import Profile
+from areopage.scoring.reduce import spread_of
 from areopage.scoring.weights import Weights
 
 PassKey = tuple[str, str, str, int]
@@ -114,7 +119,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     spec = varied(decode_spec(run.spec, f"run {run.id}"), change)
     cases = load_run_cases(ledger, run.id)
     calls = answer_calls(spec, cases)
-    by_key = ledger.answers([call.key for call in calls])
+    by_key = Answers(ledger).by_key([call.key for call in calls])
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, cases, calls, by_key)
     places = {
@@ -229,4 +234,71 @@ def judge_health(
         cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in own) if price else None,
         currency=price.currency if price else "",
         outliers=scores.consistency.outliers_by_judge.get(judge.name, 0),
+    )
+
+
+def store_evaluations(view: RunView, ledger: Ledger) -> None:
+    """Keep the scores of a run's answers, and which judgments belong to them; scores that are kept of this run are replaced.
+
+    Args:
+        view: of the run as it was carried out, not of a variant.
+    """
+    by_case: dict[str, list[Judgment]] = {}
+    for (case_id, _, _, _), judgment in view.judgments.items():
+        by_case.setdefault(case_id, []).append(judgment)
+    cases = {case.id: case for case in view.cases if case.response is not None}
+    records = [record for record in view.scores.records if record.case_id in cases]
+    made = [evaluation_of(view, record, cases[record.case_id], by_case.get(record.case_id, [])) for record in records]
+    numbers = Answers(ledger).numbers([one.id for one in made])
+    Evaluations(ledger).put([one for one in made if one.id in numbers])
+    links = [
+        Link(numbers[one.id], judgment.key)
+        for one, record in zip(made, records, strict=True)
+        if one.id in numbers
+        for judgment in by_case.get(record.case_id, ())
+    ]
+    Answers(ledger).append_judged(links)
+
+
+def evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
+    """The evaluation of one case's answer."""
+    spec, answer = view.spec, view.answers.get(case.id)
+    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    shares = dict(final_shares(record.tree))
+    lacking = [one.criterion for one in record.criteria if one.score is None and shares[one.criterion] > 0]
+    score = None if lacking else record.tree.score
+    price = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
+    currencies = {one.currency for one in price.values()}
+    costs = [price[one.judge].of(one.prompt_tokens, one.completion_tokens) for one in judgments if one.judge in price]
+    return Evaluation(
+        id=recorded_id(case) if answer is None else answer.id,
+        run_id=view.run.id,
+        origin="bench",
+        state="evaluated",
+        reason="" if score is not None else f"no score for {name_list(paths[key] for key in lacking)}",
+        timestamp=view.run.created_at if answer is None else answer.answered_at,
+        evaluated_at=max((one.created_at for one in judgments), default=view.run.created_at),
+        suite=spec.suite,
+        suite_version=spec.suite_version,
+        language=spec.language,
+        source=case.source if answer is None else answer.source,
+        prompt=case.prompt_text,
+        response=case.response or "",
+        score_global=score,
+        band=band_of(score, spec.scale),
+        criteria=tuple(
+            CriterionResult(
+                criterion=paths[one.criterion], score=one.score, band=band_of(one.score, spec.scale), agreement=one.agreement
+            )
+            for one in record.criteria
+        ),
+        standing=standing_of(spec.judges),
+        scored=record.tree.scored,
+        planned=record.tree.planned,
+        spread=spread_of(record.criteria),
+        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
+        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
+        seconds=sum(one.seconds for one in judgments),
+        cost=sum(costs) if len(currencies) == 1 else None,
+        currency=currencies.pop() if len(currencies) == 1 else "",
     )

@@ -1,12 +1,14 @@
 """Carry a run out in phases: all answers, then judge by judge; whatever the ledger holds is not asked again."""
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
+from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, recorded_answers
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
@@ -15,9 +17,10 @@ from areopage.jury.judges import Judge
 from areopage.jury.opening import crew_size, open_retrying
 from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
+from areopage.ledger.answers import Answers, Link, Record
+from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
-from areopage.ledger.writer import LedgerWriter
 from areopage.models.port import Completion, LanguageModel, Message, Options, Subject
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Refused, TimedOut, Unreachable
@@ -65,13 +68,17 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
-    calls = answer_calls(context.spec, cases)
+    calls, stored = answer_calls(context.spec, cases), Answers(context.ledger)
+    stored.append(recorded_answers(cases, datetime.now(UTC)))
     await ask_target(context, calls)
-    answers = context.ledger.answers([call.key for call in calls])
+    answers = stored.by_key([call.key for call in calls])
     judged = judged_cases(context.spec, cases, calls, answers)
+    ids = answer_ids(cases, calls, answers)
+    by_id = stored.numbers(list(ids.values()))
+    numbers = {case: by_id[id] for case, id in ids.items()}
     open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
     for judge in context.spec.judges:
-        open_ends += await ask_one_judge(context, judge, judged)
+        open_ends += await ask_one_judge(context, judge, judged, numbers)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
 
@@ -81,7 +88,7 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     if target is None:
         return
     wanted = distinct(calls)
-    held = context.ledger.answers([call.key for call in wanted])
+    held = Answers(context.ledger).by_key([call.key for call in wanted])
     missing = [call for call in wanted if call.key not in held or held[call.key].state != "answered"]
     context.observer.phase(TARGET_PHASE, len(wanted), len(wanted) - len(missing))
     if not missing:
@@ -89,11 +96,11 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
     watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
     try:
-        async with LedgerWriter(context.ledger) as writer:
+        async with Batch[Record, None](Answers(context.ledger).append_judged, what="answers") as writer:
 
             async def ask(call: AnswerCall) -> None:
                 answer = await ask_for_answer(call, model, context)
-                writer.append(answer)
+                writer.write_soon([answer])
                 context.observer.answered(answer)
                 reached, turned_away = answer.state != "unreachable", answer.state == "refused"
                 watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
@@ -122,18 +129,23 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
         if fault.hopeless:
             raise
         completion, state, reason = Completion(text="", finish_reason=""), state_after(fault), str(fault)
+    now, target = datetime.now(UTC), str(call.target.reference)
     return Answer(
-        key=call.key,
-        run_id=context.run_id,
-        case_id=call.case.id,
+        id=secrets.token_hex(16),
+        origin="bench",
+        case=msgspec.structs.replace(call.case, response=completion.text if state == "answered" else None),
         state=state,
-        text=completion.text,
         reason=reason,
         finish_reason=completion.finish_reason,
+        key=call.key,
+        run_id=context.run_id,
+        source=target,
+        model=target,
+        received_at=now,
+        answered_at=now,
         prompt_tokens=completion.prompt_tokens,
         completion_tokens=completion.completion_tokens,
         seconds=completion.seconds,
-        created_at=datetime.now(UTC),
     )
 
 
@@ -144,14 +156,20 @@ def state_after(fault: CallError) -> AnswerState:
     return "refused" if isinstance(fault, CallRejected) else "unreachable"
 
 
-async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[JudgedCase]) -> int:
+async def ask_one_judge(
+    context: RunContext, judge: Judge, judged: Sequence[JudgedCase], numbers: Mapping[str, int]
+) -> int:
     """One judge's phase.
+
+    Args:
+        numbers: of the cases' answers, by the case's id.
 
     Returns:
         How many of its calls are still open: timed out or unreachable.
     """
     spec = context.spec
-    calls = distinct(list(plan_judge(judge, judged, spec.personas, spec.salt)))
+    planned = list(plan_judge(judge, judged, spec.personas, spec.salt))
+    calls, links = distinct(planned), links_of(planned, numbers)
     held = context.ledger.judgments([call.key for call in calls])
     settled = {key for key, one in held.items() if not is_open(one) and not was_turned_away(one, judge)}
     missing = [call for call in calls if call.key not in settled]
@@ -165,11 +183,11 @@ async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[Judg
     watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, spec.concurrency))
     open_calls: list[str] = []
     try:
-        async with LedgerWriter(context.ledger) as writer:
+        async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
 
             async def ask(call: PlannedCall) -> None:
                 judgment = await ask_judge(call, model, call_context)
-                writer.append(judgment)
+                writer.write_soon([judgment, *links[call.key]])
                 context.observer.judged(judgment)
                 if is_open(judgment):
                     open_calls.append(call.key)
@@ -181,6 +199,14 @@ async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[Judg
     finally:
         await model.aclose()
     return len(open_calls)
+
+
+def links_of(planned: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
+    """Which answers each key is about: cases alike to the letter share their judgments."""
+    links: dict[str, list[Link]] = {}
+    for call in planned:
+        links.setdefault(call.key, []).append(Link(numbers[call.case.id], call.key))
+    return links
 
 
 def is_open(judgment: Judgment) -> bool:

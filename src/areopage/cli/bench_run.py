@@ -19,7 +19,7 @@ from rich.console import Console
 from areopage.bench.estimate import estimate
 from areopage.bench.pool import check_models, same_models, with_competent_jury
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
-from areopage.bench.results import load_run_cases, view_run
+from areopage.bench.results import load_run_cases, store_evaluations, view_run
 from areopage.bench.run import Observer, RunContext, carry_out
 from areopage.bench.spec import RunCase, RunSpec, decode_spec, encode_spec, fingerprint_of
 from areopage.cli.bench_show import print_view
@@ -131,6 +131,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
         except UserError as fault:
             raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
         view = view_run(ledger.run(run.id), ledger)
+        store_evaluations(view, ledger)
         for path in write_outputs(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:

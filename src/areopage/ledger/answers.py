@@ -5,17 +5,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from sqlalchemy import Column, Connection, Row, Select, insert, select
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_into
-from areopage.ledger.records import Answer
+from areopage.ledger.inserts import insert_into, insert_missing
+from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
-from areopage.ledger.schema import LONGEST_NAME, answer_texts, answers
-from areopage.ledger.store import Ledger
+from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers
+from areopage.ledger.store import Ledger, insert_judgments
 
 _TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "session", "decision")
+
+
+class Link(Struct, frozen=True):
+    """That the judgment of a key was asked for about an answer, by the answer's number."""
+
+    answer: int
+    key: str
+
+
+Record = Answer | Judgment | Link
 
 
 class Answers:
@@ -28,6 +39,13 @@ class Answers:
         """Append answers; one whose id is there already changes nothing. Returns how many are new."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return len(insert_answers(connection, given))
+
+    def append_judged(self, records: Sequence[Record]) -> None:
+        """Append answers, judgments, and which of them belong together. An answer or a link that is there changes nothing."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_answers(connection, [record for record in records if isinstance(record, Answer)])
+            insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
+            insert_links(connection, [record for record in records if isinstance(record, Link)])
 
     def get(self, id: str) -> Answer | None:
         """An answer by its id."""
@@ -47,12 +65,13 @@ class Answers:
                         best[answer.key] = answer
         return best
 
-    def known(self, ids: Sequence[str]) -> set[str]:
-        """Which of these ids the ledger holds."""
-        found: set[str] = set()
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of those of these answers that the ledger holds, by id."""
+        found: dict[str, int] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in ids]):
-                found.update(connection.execute(select(answers.c.id).where(answers.c.id.in_(part))).scalars())
+                rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
+                found |= {row.id: row.number for row in rows}
         return found
 
 
@@ -82,6 +101,11 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     if texts:
         connection.execute(insert(answer_texts), texts)
     return new
+
+
+def insert_links(connection: Connection, links: Sequence[Link]) -> None:
+    """Note which judgments belong to which answers."""
+    insert_missing(connection, answer_judgments, [{"answer": one.answer, "key": one.key} for one in dict.fromkeys(links)])
 
 
 def text_columns() -> list[Column[Any]]:
@@ -168,12 +192,13 @@ def _answer_row(answer: Answer) -> dict[str, Any]:
 
 
 _IN_COLUMNS = ("prompt", "response", "documents")
+_BARE = Case(id="", prompt="")
 
 
 def _details_of(case: Case) -> dict[str, Any]:
     """What a case has beside its three texts, defaults left out."""
     values = {name: getattr(case, name) for name in Case.__struct_fields__ if name not in _IN_COLUMNS}
-    return {name: value for name, value in values.items() if value not in ("", None, {}, ())}
+    return {name: value for name, value in values.items() if value != getattr(_BARE, name)}
 
 
 def _case_of(row: Row[Any]) -> Case:

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label
 from areopage.ledger.store import Ledger

@@ -6,7 +6,7 @@ from typing import Literal
 
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.people import Labels
+from areopage.ledger.labels import Labels
 from areopage.ledger.quality_records import Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric

@@ -5,21 +5,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from areopage.ledger.people import Labels, ReviewQueue
-from areopage.ledger.quality_records import Label, ReviewItem
+from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.records import Label, ReviewItem
 from areopage.ledger.store import Ledger
-from server.seeded import SAMPLES, judged, run_of
+
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 EXACT = "quality.answer.exactitude"
 
 
 def item(id: str, *, wanted: int = 1, why: str = "sample") -> ReviewItem:
-    return ReviewItem(submission_id=id, why=why, created_at=NOW, wanted=wanted)
+    return ReviewItem(answer_id=id, why=why, created_at=NOW, wanted=wanted)
 
 
 def label(id: str, rater: str, score: float, criterion: str = EXACT, *, note: str = "", at: datetime = NOW) -> Label:
-    return Label(submission_id=id, rater=rater, criterion=criterion, score=score, note=note, origin="cli", created_at=at)
+    return Label(answer_id=id, rater=rater, criterion=criterion, score=score, note=note, origin="cli", created_at=at)
 
 
 def test_an_answer_is_queued_once_whatever_becomes_of_it(ledger: Ledger) -> None:
@@ -30,7 +30,7 @@ def test_an_answer_is_queued_once_whatever_becomes_of_it(ledger: Ledger) -> None
     found = queue.item("a")
     assert found is not None
     assert (found.why, found.state, found.created_at) == ("sample", "done", NOW)
-    assert [one.submission_id for one in queue.open_items()] == ["b", "c"]
+    assert [one.answer_id for one in queue.open_items()] == ["b", "c"]
     assert queue.count_open() == 2
     assert queue.item("nobody") is None
 
@@ -38,18 +38,18 @@ def test_an_answer_is_queued_once_whatever_becomes_of_it(ledger: Ledger) -> None
 def test_many_items_are_queued_in_their_order(ledger: Ledger) -> None:
     assert ReviewQueue(ledger).add([item(f"n{number:04d}") for number in range(450)]) == 450
     first = ReviewQueue(ledger).open_items(limit=3)
-    assert [one.submission_id for one in first] == ["n0000", "n0001", "n0002"]
-    assert [one.submission_id for one in ReviewQueue(ledger).open_items(limit=1, after=first[-1].number)] == ["n0003"]
+    assert [one.answer_id for one in first] == ["n0000", "n0001", "n0002"]
+    assert [one.answer_id for one in ReviewQueue(ledger).open_items(limit=1, after=first[-1].number)] == ["n0003"]
 
 
 def test_an_item_is_done_when_as_many_raters_as_wanted_have_labelled_it(ledger: Ledger) -> None:
     queue, labels = ReviewQueue(ledger), Labels(ledger)
     queue.add([item("a", wanted=2), item("b")])
     labels.add([label("a", "Anne", 7), label("a", "Anne", 6, "")])
-    assert [one.submission_id for one in queue.open_items("Anne")] == ["b"]
-    assert [one.submission_id for one in queue.open_items("Bruno")] == ["a", "b"]
+    assert [one.answer_id for one in queue.open_items("Anne")] == ["b"]
+    assert [one.answer_id for one in queue.open_items("Bruno")] == ["a", "b"]
     labels.add([label("a", "Bruno", 5)])
-    assert [one.submission_id for one in queue.open_items()] == ["b"]
+    assert [one.answer_id for one in queue.open_items()] == ["b"]
 
 
 def test_two_raters_at_once_finish_an_item(ledger: Ledger) -> None:
