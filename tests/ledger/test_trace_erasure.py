@@ -1,18 +1,19 @@
-"""What the grey band's judge said goes with the exchange that it is about; and whether a kept answer still stands."""
+"""What the grey band's judge said goes with the trace that it is about; and whether a kept answer still stands."""
 
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import GATE_RUN, Grounded, GroundingLabel
+from areopage.ledger.traces import Traces
+from areopage.ledger.labels import Grounded
+from areopage.ledger.records import GATE_RUN, Label
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import QualityScore
 from areopage.ledger.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
-from servers.made_exchanges import NOW, delivered_exchange, exchange_id, held_exchange
+from servers.made_traces import NOW, delivered_trace, trace_id, held_trace
 
 MakeJudgment = Callable[..., Judgment]
 WORD = "Xylophage"
@@ -30,17 +31,17 @@ def said(judgment: MakeJudgment, key: str, run: str, **fields: Any) -> Judgment:
     return judgment(key, run_id=run, raw_text=WORD, repair_text=WORD, verdicts=(verdict,), **fields)
 
 
-def label(number: int, grounded: Grounded) -> GroundingLabel:
-    return GroundingLabel(exchange_id=exchange_id(number), rater="Anne", grounded=grounded, origin="web", created_at=NOW)
+def label(number: int, grounded: Grounded) -> Label:
+    return Label(answer_id=trace_id(number), rater="Anne", grounded=grounded, origin="web", created_at=NOW)
 
 
 def test_the_judges_words_go_with_the_exchange_that_they_are_about(ledger: Ledger, judgment: MakeJudgment) -> None:
-    run, store = with_run(ledger), Exchanges(ledger)
+    run, store = with_run(ledger), Traces(ledger)
     ledger.append([said(judgment, key, run) for key in ("own", "own", "shared", "other")])
-    store.add([held_exchange(1, judgments=("own", "shared", "never-given")), held_exchange(2, judgments=("shared",))])
-    assert store.erase(exchange_id(1))
+    store.append([held_trace(1, judgments=("own", "shared", "never-given")), held_trace(2, judgments=("shared",))])
+    assert store.erase(trace_id(1))
     assert {one.key for one in ledger.attempts(["own", "shared", "other"])} == {"shared", "other"}
-    assert store.erase(exchange_id(2))
+    assert store.erase(trace_id(2))
     assert {one.key for one in ledger.attempts(["own", "shared", "other"])} == {"other"}
 
 
@@ -49,9 +50,9 @@ def test_not_a_byte_of_what_the_judge_said_stays(
 ) -> None:
     ledger = open_ledger(tmp_path / "l.db")
     ledger.append([said(judgment, "k", with_run(ledger))])
-    Exchanges(ledger).add([held_exchange(1, judgments=("k",))])
+    Traces(ledger).append([held_trace(1, judgments=("k",))])
     assert any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
-    Exchanges(ledger).erase(exchange_id(1))
+    Traces(ledger).erase(trace_id(1))
     assert not any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
 
 
@@ -61,14 +62,14 @@ def test_an_answer_of_the_monitor_keeps_a_judgment_that_it_shares(
     run = with_run(ledger)
     ledger.append([said(judgment, "k", run)])
     QualityScores(ledger).finish(scored("a", run_id=run), [], ["k"], None)
-    Exchanges(ledger).add([held_exchange(1, judgments=("k",)), held_exchange(2, judgments=("k",))])
-    Exchanges(ledger).erase(exchange_id(1))
-    Exchanges(ledger).erase(exchange_id(2))
+    Traces(ledger).append([held_trace(1, judgments=("k",)), held_trace(2, judgments=("k",))])
+    Traces(ledger).erase(trace_id(1))
+    Traces(ledger).erase(trace_id(2))
     assert len(ledger.attempts(["k"])) == 1
-    Exchanges(ledger).add([held_exchange(3, judgments=("k",))])
+    Traces(ledger).append([held_trace(3, judgments=("k",))])
     QualityScores(ledger).erase(["a"])
     assert len(ledger.attempts(["k"])) == 1
-    Exchanges(ledger).erase(exchange_id(3))
+    Traces(ledger).erase(trace_id(3))
     assert ledger.attempts(["k"]) == []
 
 
@@ -76,27 +77,27 @@ def test_by_age_go_also_judgments_whose_exchange_never_came(ledger: Ledger, judg
     run, old = with_run(ledger), NOW - timedelta(days=40)
     given = [("linked", run, old), ("old", run, old), ("of-a-bench", "r", old), ("new", run, NOW)]
     ledger.append([said(judgment, key, run_id, created_at=at) for key, run_id, at in given])
-    store = Exchanges(ledger)
-    store.add([delivered_exchange(1, judgments=("linked",)), delivered_exchange(2, at=old)])
+    store = Traces(ledger)
+    store.append([delivered_trace(1, judgments=("linked",)), delivered_trace(2, at=old)])
     assert store.erase_before(NOW - timedelta(days=30)) == 1
     assert {one.key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
 
 
 def test_an_answer_stands_until_somebody_doubts_it_or_it_is_erased(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([delivered_exchange(1, mode="cached"), delivered_exchange(2, question="Combien ?")])
+    store = Traces(ledger)
+    store.append([delivered_trace(1, mode="cached"), delivered_trace(2, question="Combien ?")])
     store.label(label(1, "no"))  # of an answer before this one
     before = store.latest_label()
-    store.add([delivered_exchange(3), delivered_exchange(4, mode="cached"), delivered_exchange(5, collection="contracts")])
-    assert store.stands(exchange_id(3), before)
+    store.append([delivered_trace(3), delivered_trace(4, mode="cached"), delivered_trace(5, collection="contracts")])
+    assert store.stands(trace_id(3), before)
     store.label(label(4, "yes"))
     store.label(label(2, "no"))
     store.label(label(5, "partly"))
-    assert store.stands(exchange_id(3), before)
-    assert not store.stands(exchange_id(5), before)
+    assert store.stands(trace_id(3), before)
+    assert not store.stands(trace_id(5), before)
     store.label(label(4, "partly"))  # a repetition of it
-    assert not store.stands(exchange_id(3), before)
-    assert store.stands(exchange_id(3), store.latest_label())
-    store.erase(exchange_id(3))
-    assert not store.stands(exchange_id(3), store.latest_label())
+    assert not store.stands(trace_id(3), before)
+    assert store.stands(trace_id(3), store.latest_label())
+    store.erase(trace_id(3))
+    assert not store.stands(trace_id(3), store.latest_label())
     assert not store.stands("nobody", 0)

@@ -1,4 +1,4 @@
-"""Exchanges, their labels and releases, on both databases."""
+"""Traces, their labels and releases, on both databases."""
 
 import threading
 from collections.abc import Callable
@@ -10,9 +10,11 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.exchange_sums import agreed
-from areopage.ledger.exchanges import PORTION, Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, Grounded, GroundingLabel, Release
+from areopage.ledger.labels import agreed
+from areopage.ledger.traces import PORTION, Traces
+from areopage.ledger.labels import Grounded
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Label, Release, Trace
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label, ReviewItem, Submission
@@ -20,7 +22,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
-EVERY = ExchangeFilter()
+EVERY = TraceFilter()
 METRICS: dict[str, float | bool | int | None] = {
     "avg_score": 0.75,
     "confidence": 0.6,
@@ -53,7 +55,7 @@ def decided(verdict: str = "deliver", *codes: str) -> Decision:
     )
 
 
-def exchange(number: int = 1, **fields: Any) -> Exchange:
+def trace(number: int = 1, **fields: Any) -> Trace:
     verdict = fields.get("verdict", "deliver")
     known: dict[str, Any] = {
         "id": id_of(number),
@@ -79,47 +81,47 @@ def exchange(number: int = 1, **fields: Any) -> Exchange:
         "seconds": 1.5,
         "gate_seconds": 0.001,
     }
-    return Exchange(**known | fields)
+    return Trace(**known | fields)
 
 
-def held(number: int = 1, **fields: Any) -> Exchange:
+def held(number: int = 1, **fields: Any) -> Trace:
     given: dict[str, Any] = {"verdict": "human_review", "answer": "", "decision": decided("human_review", "unsupported_figure")}
-    return exchange(number, **given | fields)
+    return trace(number, **given | fields)
 
 
-def label(number: int = 1, rater: str = "Anne", grounded: Grounded = "no", *sentences: int, note: str = "") -> GroundingLabel:
-    return GroundingLabel(
-        exchange_id=id_of(number), rater=rater, grounded=grounded, sentences=sentences, note=note, origin="cli", created_at=NOW
+def label(number: int = 1, rater: str = "Anne", grounded: Grounded = "no", *sentences: int, note: str = "") -> Label:
+    return Label(
+        answer_id=id_of(number), rater=rater, grounded=grounded, sentences=sentences, note=note, origin="cli", created_at=NOW
     )
 
 
 def test_an_exchange_comes_back_as_it_was(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    given = [exchange(1), held(2), exchange(3, origin="import", decision=None, p_unsupported=None, documents=())]
-    assert store.add(given) == 3
+    store = Traces(ledger)
+    given = [trace(1), held(2), trace(3, origin="import", decision=None, p_unsupported=None, documents=())]
+    assert store.append(given) == 3
     for one in given:
         found = store.get(one.id)
         assert found is not None
-        assert Exchange(**{name: getattr(found, name) for name in Exchange.__struct_fields__} | {"number": 0}) == one
+        assert Trace(**{name: getattr(found, name) for name in Trace.__struct_fields__} | {"number": 0}) == one
     assert store.get("nobody") is None
-    assert store.add([]) == 0
+    assert store.append([]) == 0
 
 
 def test_an_id_that_is_there_stays_as_it_is(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    assert store.add([exchange(1), exchange(1, question="Again?")]) == 1
-    assert store.add([exchange(1, question="Later?"), exchange(2)]) == 1
+    store = Traces(ledger)
+    assert store.append([trace(1), trace(1, question="Again?")]) == 1
+    assert store.append([trace(1, question="Later?"), trace(2)]) == 1
     found = store.get(id_of(1))
     assert found is not None
     assert found.question == "Quel délai ?"
-    assert store.summary(EVERY).exchanges == 2
+    assert store.summary(EVERY).traces == 2
 
 
 def test_texts_that_no_database_takes_are_mended(ledger: Ledger) -> None:
     odd = "a\x00b\ud800c"
     document = Document(id="d", text=odd, title=odd, metadata={odd: odd})
-    Exchanges(ledger).add([exchange(1, question=odd, generation=odd, documents=(document,), session=odd, collection="x" * 300)])
-    found = Exchanges(ledger).get(id_of(1))
+    Traces(ledger).append([trace(1, question=odd, generation=odd, documents=(document,), session=odd, collection="x" * 300)])
+    found = Traces(ledger).get(id_of(1))
     assert found is not None
     assert found.question == "a\ufffdb\ufffdc"
     assert found.documents[0].text == "a\ufffdb\ufffdc"
@@ -127,57 +129,57 @@ def test_texts_that_no_database_takes_are_mended(ledger: Ledger) -> None:
 
 
 def test_the_newest_come_first_page_by_page(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
+    store = Traces(ledger)
     # an import brings old ones later: they have their place in time
-    store.add([exchange(number) for number in (5, 6, 7, 1, 2)])
+    store.append([trace(number) for number in (5, 6, 7, 1, 2)])
     first = store.list(EVERY, limit=2)
     assert [one.id for one in first] == [id_of(7), id_of(6)]
     assert [one.id for one in store.list(EVERY, limit=9, before=first[-1].number)] == [id_of(5), id_of(2), id_of(1)]
     assert store.list(EVERY, before=10_000) == []
 
 
-FILTERS: list[tuple[ExchangeFilter, list[int]]] = [
-    (ExchangeFilter(), [1, 2, 3, 4]),
-    (ExchangeFilter(since=NOW + timedelta(minutes=2)), [2, 3, 4]),
-    (ExchangeFilter(until=NOW + timedelta(minutes=2)), [1]),
-    (ExchangeFilter(origins=("check", "import")), [3, 4]),
-    (ExchangeFilter(verdict="human_review"), [2]),
-    (ExchangeFilter(collection="other"), [3]),
-    (ExchangeFilter(question="  quel   DÉLAI ? "), [1, 2, 3]),
-    (ExchangeFilter(unlabelled=True), [1, 3, 4]),
-    (ExchangeFilter(unlabelled=True, origins=("chat",), collection="faq"), [1]),
+FILTERS: list[tuple[TraceFilter, list[int]]] = [
+    (TraceFilter(), [1, 2, 3, 4]),
+    (TraceFilter(since=NOW + timedelta(minutes=2)), [2, 3, 4]),
+    (TraceFilter(until=NOW + timedelta(minutes=2)), [1]),
+    (TraceFilter(origins=("check", "import")), [3, 4]),
+    (TraceFilter(verdict="human_review"), [2]),
+    (TraceFilter(collection="other"), [3]),
+    (TraceFilter(question="  quel   DÉLAI ? "), [1, 2, 3]),
+    (TraceFilter(unlabelled=True), [1, 3, 4]),
+    (TraceFilter(unlabelled=True, origins=("chat",), collection="faq"), [1]),
 ]
 
 
 def test_a_filter_holds_for_lists_streams_and_counts(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    refused = exchange(4, origin="import", question="Autre ?", verdict="fallback", decision=decided("fallback", "not_relevant"))
-    store.add([exchange(1), held(2), exchange(3, origin="check", collection="other"), refused])
+    store = Traces(ledger)
+    refused = trace(4, origin="import", question="Autre ?", verdict="fallback", decision=decided("fallback", "not_relevant"))
+    store.append([trace(1), held(2), trace(3, origin="check", collection="other"), refused])
     store.label(label(2))
     for asked, expected in FILTERS:
         assert sorted(one.id for one in store.list(asked)) == [id_of(number) for number in expected], asked
         assert [one.id for one in store.each(asked)] == [id_of(number) for number in expected], asked
         assert store.count(asked) == len(expected), asked
         found = store.summary(asked)
-        assert found.exchanges == len(expected), asked
+        assert found.traces == len(expected), asked
         assert sum(found.reasons.values()) == len({2, 4} & set(expected)), asked
         assert found.labelled == (1 if 2 in expected else 0), asked
 
 
 def test_a_stream_is_read_in_portions(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([exchange(number) for number in range(1, 402)])
+    store = Traces(ledger)
+    store.append([trace(number) for number in range(1, 402)])
     assert [one.number for one in store.each(EVERY)] == sorted(one.number for one in store.list(EVERY, limit=500))
 
 
 def test_a_summary_counts_what_is_there(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
+    store = Traces(ledger)
     twice = decided("human_review", "unsupported_figure", "unsupported_figure", "unsupported_sentence")
-    store.add(
+    store.append(
         [
-            exchange(1),
-            exchange(2, metrics={**METRICS, "confidence": 1.0}, p_unsupported=0.0, response_lang="en"),
-            exchange(3, metrics={"avg_score": None}, p_unsupported=None, mode="shadow"),
+            trace(1),
+            trace(2, metrics={**METRICS, "confidence": 1.0}, p_unsupported=0.0, response_lang="en"),
+            trace(3, metrics={"avg_score": None}, p_unsupported=None, mode="shadow"),
             held(4, decision=twice),
         ]
     )
@@ -191,8 +193,8 @@ def test_a_summary_counts_what_is_there(ledger: Ledger) -> None:
     assert (len(found.confidences), found.confidences[12], found.confidences[19], sum(found.confidences)) == (20, 2, 1, 3)
     assert (len(found.p_unsupported), found.p_unsupported[0], found.p_unsupported[5], sum(found.p_unsupported)) == (20, 1, 2, 3)
     assert (found.labelled, found.ungrounded_delivered) == (3, 1)
-    empty = store.summary(ExchangeFilter(collection="nothing"))
-    assert (empty.exchanges, empty.verdicts, empty.reasons, sum(empty.confidences)) == (0, {}, {}, 0)
+    empty = store.summary(TraceFilter(collection="nothing"))
+    assert (empty.traces, empty.verdicts, empty.reasons, sum(empty.confidences)) == (0, {}, {}, 0)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +220,11 @@ def test_a_sentence_counts_that_half_of_the_raters_marked() -> None:
 
 
 def test_what_is_held_back_joins_the_queue_unless_imported(ledger: Ledger) -> None:
-    Exchanges(ledger).add(
-        [exchange(1), held(2), held(3, origin="import"), held(4, origin="check", question="Combien ?"), held(5, mode="shadow")]
+    Traces(ledger).append(
+        [trace(1), held(2), held(3, origin="import"), held(4, origin="check", question="Combien ?"), held(5, mode="shadow")]
     )
     queued = ReviewQueue(ledger).open_items()
-    assert [(one.submission_id, one.why, one.wanted) for one in queued] == [
+    assert [(one.answer_id, one.why, one.wanted) for one in queued] == [
         (id_of(2), "held", 1),
         (id_of(4), "held", 1),
         (id_of(5), "held", 1),
@@ -231,39 +233,39 @@ def test_what_is_held_back_joins_the_queue_unless_imported(ledger: Ledger) -> No
 
 
 def test_a_held_back_answer_waits_until_somebody_settles_it_once(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([exchange(1), held(2), held(3, mode="shadow"), held(4, origin="import")])
-    assert store.release(id_of(2)) == Release(exchange_id=id_of(2), state="waiting")
-    given = Release(exchange_id=id_of(2), state="released", text="Dix jours.", rater="Anne", at=NOW)
+    store = Traces(ledger)
+    store.append([trace(1), held(2), held(3, mode="shadow"), held(4, origin="import")])
+    assert store.release(id_of(2)) == Release(answer_id=id_of(2), state="waiting")
+    given = Release(answer_id=id_of(2), state="released", text="Dix jours.", rater="Anne", at=NOW)
     assert store.settle(given)
     assert store.release(id_of(2)) == given
-    assert not store.settle(Release(exchange_id=id_of(2), state="refused", rater="Bruno", at=NOW))
+    assert not store.settle(Release(answer_id=id_of(2), state="refused", rater="Bruno", at=NOW))
     assert store.release(id_of(2)) == given
     for other in (id_of(1), id_of(3), id_of(4), "nobody"):  # nothing waits: delivered, in shadow, imported, unknown
         assert store.release(other) is None
-        assert not store.settle(Release(exchange_id=other, state="released", text="x", rater="Anne", at=NOW))
+        assert not store.settle(Release(answer_id=other, state="released", text="x", rater="Anne", at=NOW))
 
 
 def test_settling_puts_what_stays_of_the_texts_in_their_place(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(1)])
+    store = Traces(ledger)
+    store.append([held(1)])
     kept = held(1, question="", generation="", documents=())
-    assert store.settle(Release(exchange_id=id_of(1), state="refused", at=NOW), lambda _: kept)
+    assert store.settle(Release(answer_id=id_of(1), state="refused", at=NOW), lambda _: kept)
     found = store.get(id_of(1))
     assert found is not None
     assert (found.question, found.generation, found.documents, found.erased) == ("", "", (), False)
-    assert store.list(ExchangeFilter(question="Quel délai ?")) == [found]
+    assert store.list(TraceFilter(question="Quel délai ?")) == [found]
 
 
 def test_of_two_who_settle_at_once_one_does(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(number, question=f"{number} ?") for number in range(1, 7)])
+    store = Traces(ledger)
+    store.append([held(number, question=f"{number} ?") for number in range(1, 7)])
     for number in range(1, 7):
         start, won = threading.Barrier(2), list[int]()
 
         def decide(rater: str, number: int = number, start: threading.Barrier = start, won: list[int] = won) -> None:
             start.wait()
-            won.append(store.settle(Release(exchange_id=id_of(number), state="released", text=rater, rater=rater, at=NOW)))
+            won.append(store.settle(Release(answer_id=id_of(number), state="released", text=rater, rater=rater, at=NOW)))
 
         both = [threading.Thread(target=decide, args=(rater,)) for rater in ("Anne", "Bruno")]
         for one in both:
@@ -274,23 +276,23 @@ def test_of_two_who_settle_at_once_one_does(ledger: Ledger) -> None:
 
 
 def test_an_item_is_done_when_it_is_labelled_and_its_answer_does_not_wait(ledger: Ledger) -> None:
-    store, queue = Exchanges(ledger), ReviewQueue(ledger)
-    store.add([held(1), held(2, question="Combien ?"), held(3, mode="shadow")])
+    store, queue = Traces(ledger), ReviewQueue(ledger)
+    store.append([held(1), held(2, question="Combien ?"), held(3, mode="shadow")])
     store.label(label(1))
-    assert [one.submission_id for one in queue.open_items("Anne")] == [id_of(1), id_of(2), id_of(3)]
-    store.settle(Release(exchange_id=id_of(1), state="refused", at=NOW))
-    store.settle(Release(exchange_id=id_of(2), state="refused", at=NOW))
-    assert [one.submission_id for one in queue.open_items()] == [id_of(2), id_of(3)]  # nobody labelled them yet
+    assert [one.answer_id for one in queue.open_items("Anne")] == [id_of(1), id_of(2), id_of(3)]
+    store.settle(Release(answer_id=id_of(1), state="refused", at=NOW))
+    store.settle(Release(answer_id=id_of(2), state="refused", at=NOW))
+    assert [one.answer_id for one in queue.open_items()] == [id_of(2), id_of(3)]  # nobody labelled them yet
     store.label(label(2))
     store.label(label(3))
     assert queue.count_open() == 0
 
 
 def test_of_several_raters_each_sees_what_he_has_not_labelled(ledger: Ledger) -> None:
-    store, queue = Exchanges(ledger), ReviewQueue(ledger)
-    queue.add([ReviewItem(submission_id=id_of(1), why="held", created_at=NOW, wanted=2)])
-    store.add([held(1)])
-    store.settle(Release(exchange_id=id_of(1), state="refused", at=NOW))
+    store, queue = Traces(ledger), ReviewQueue(ledger)
+    queue.add([ReviewItem(answer_id=id_of(1), why="held", created_at=NOW, wanted=2)])
+    store.append([held(1)])
+    store.settle(Release(answer_id=id_of(1), state="refused", at=NOW))
     store.label(label(1, "Anne"))
     assert queue.open_items("Anne") == []
     assert len(queue.open_items("Bruno")) == 1
@@ -300,18 +302,18 @@ def test_of_several_raters_each_sees_what_he_has_not_labelled(ledger: Ledger) ->
 
 def test_labels_of_answers_and_of_exchanges_do_not_mix(ledger: Ledger, submission: Callable[..., Submission]) -> None:
     Submissions(ledger).add([submission(id_of(1))])  # a client hands the chat's answer over under the chat's own id
-    Exchanges(ledger).add([held(1)])
-    given = Label(submission_id=id_of(1), rater="Anne", criterion="", score=3, origin="cli", created_at=NOW)
+    Traces(ledger).append([held(1)])
+    given = Label(answer_id=id_of(1), rater="Anne", criterion="", score=3, origin="cli", created_at=NOW)
     Labels(ledger).add([given])
     assert ReviewQueue(ledger).count_open() == 1
     QualityScores(ledger).erase([id_of(1)])
     assert ReviewQueue(ledger).count_open() == 1
-    assert Exchanges(ledger).release(id_of(1)) is not None
+    assert Traces(ledger).release(id_of(1)) is not None
 
 
 def test_each_exchange_is_read_with_its_labels(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(number) for number in range(1, PORTION + 3)])
+    store = Traces(ledger)
+    store.append([held(number) for number in range(1, PORTION + 3)])
     given = label(PORTION + 2, "Anne")
     store.label(given)
     read = [(one.id, list(labels)) for one, labels in store.each_labelled(EVERY)]
@@ -319,8 +321,8 @@ def test_each_exchange_is_read_with_its_labels(ledger: Ledger) -> None:
 
 
 def test_the_latest_label_of_each_rater_counts(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(1), held(2)])
+    store = Traces(ledger)
+    store.append([held(1), held(2)])
     given = [label(1, "Anne", "no", 0, note="faux"), label(1, "Bruno", "partly"), label(1, "Anne", "yes")]
     for one in given:
         store.label(one)
@@ -331,8 +333,8 @@ def test_the_latest_label_of_each_rater_counts(ledger: Ledger) -> None:
 
 
 def test_erasing_leaves_the_counts_and_not_a_word(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(1), held(2)])
+    store = Traces(ledger)
+    store.append([held(1), held(2)])
     store.label(label(1, "Anne", "no", 0, note="secret"))
     before = store.summary(EVERY)
     assert store.erase(id_of(1))
@@ -346,17 +348,17 @@ def test_erasing_leaves_the_counts_and_not_a_word(ledger: Ledger) -> None:
     assert found.decision is None
     assert found.metrics == METRICS
     assert [one.note for one in store.labels([id_of(1)])[id_of(1)]] == [""]
-    assert [one.id for one in store.list(ExchangeFilter(question="Quel délai ?"))] == [id_of(2)]
-    assert [one.submission_id for one in ReviewQueue(ledger).open_items()] == [id_of(2)]
+    assert [one.id for one in store.list(TraceFilter(question="Quel délai ?"))] == [id_of(2)]
+    assert [one.answer_id for one in ReviewQueue(ledger).open_items()] == [id_of(2)]
     refused = store.release(id_of(1))
     assert refused is not None
     assert (refused.state, refused.text) == ("refused", "")  # whoever asks for it is told that nothing comes
 
 
 def test_what_was_released_stays_so_and_its_text_goes(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
-    store.add([held(1)])
-    store.settle(Release(exchange_id=id_of(1), state="released", text="Dix jours.", rater="Anne", at=NOW))
+    store = Traces(ledger)
+    store.append([held(1)])
+    store.settle(Release(answer_id=id_of(1), state="released", text="Dix jours.", rater="Anne", at=NOW))
     assert store.erase(id_of(1))
     found = store.release(id_of(1))
     assert found is not None
@@ -364,10 +366,10 @@ def test_what_was_released_stays_so_and_its_text_goes(ledger: Ledger) -> None:
 
 
 def test_old_exchanges_lose_their_texts(ledger: Ledger) -> None:
-    store = Exchanges(ledger)
+    store = Traces(ledger)
     today = datetime.now(UTC)
-    store.add([exchange(number, at=today - timedelta(days=31)) for number in range(1, 404)])
-    store.add([exchange(1000, at=today - timedelta(days=29))])
+    store.append([trace(number, at=today - timedelta(days=31)) for number in range(1, 404)])
+    store.append([trace(1000, at=today - timedelta(days=29))])
     assert store.prune(30) == 403
     assert store.prune(30) == 0
     assert [one.id for one in store.each(EVERY) if not one.erased] == [id_of(1000)]
@@ -375,13 +377,13 @@ def test_old_exchanges_lose_their_texts(ledger: Ledger) -> None:
 
 
 def test_not_a_byte_of_an_erased_exchange_stays_in_the_files(tmp_path: Path, open_ledger: Callable[[str | Path], Ledger]) -> None:
-    store = Exchanges(open_ledger(tmp_path / "l.db"))
+    store = Traces(open_ledger(tmp_path / "l.db"))
     word = "Quintessence"
     long = f"{word} " * 2000
     document = Document(id="d", text=long, title=word)
-    store.add([held(1, question=word, generation=long, answer=word, documents=(document,), session=word), exchange(2)])
+    store.append([held(1, question=word, generation=long, answer=word, documents=(document,), session=word), trace(2)])
     store.label(label(1, note=word))
-    store.settle(Release(exchange_id=id_of(1), state="released", text=long, rater="Anne", at=NOW))
+    store.settle(Release(answer_id=id_of(1), state="released", text=long, rater="Anne", at=NOW))
     assert store.erase(id_of(1))
     for path in tmp_path.iterdir():
         assert word.encode() not in path.read_bytes(), path
@@ -394,16 +396,16 @@ def test_lists_and_counts_read_indexes(tmp_path: Path, open_ledger: Callable[[st
     ledger = open_ledger(tmp_path / "l.db")
     said: list[tuple[str, Any]] = []
     event.listen(ledger.engine, "before_cursor_execute", lambda *call: said.append((call[2], call[3])))
-    Exchanges(ledger).summary(ExchangeFilter(since=NOW, until=NOW, origins=("chat",), collection="faq"))
-    Exchanges(ledger).summary(ExchangeFilter(since=NOW))
-    Exchanges(ledger).list(ExchangeFilter(verdict="fallback"))
-    Exchanges(ledger).list(EVERY)
+    Traces(ledger).summary(TraceFilter(since=NOW, until=NOW, origins=("chat",), collection="faq"))
+    Traces(ledger).summary(TraceFilter(since=NOW))
+    Traces(ledger).list(TraceFilter(verdict="fallback"))
+    Traces(ledger).list(EVERY)
     plans = []
     with ledger.engine.connect() as connection:
         for statement, parameters in list(said):
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
             plans.append(" / ".join(row[3] for row in rows))
     for counted in (plans[0], plans[3]):
-        assert counted == "SCAN exchanges USING COVERING INDEX ix_exchanges_figures"
-    assert not any("SCAN exchanges" in plan and "INDEX" not in plan for plan in plans)
+        assert counted == "SCAN traces USING COVERING INDEX ix_exchanges_figures"
+    assert not any("SCAN traces" in plan and "INDEX" not in plan for plan in plans)
     assert not any("USE TEMP B-TREE FOR ORDER BY" in plan for plan in plans[-2:])

@@ -115,9 +115,8 @@ def text_columns() -> list[Column[Any]]:
 
 def whole_answers() -> Select[Any]:
     """Answers with their texts; those of erased ones are NULL."""
-    return select(answers, *text_columns()).select_from(
-        answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
-    )
+    source = answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+    return select(answers, *text_columns()).select_from(source)
 
 
 def answer_of(row: Row[Any]) -> Answer:

@@ -1,22 +1,21 @@
 """Held answers: which wait for a person, and their place in the review queue.
 
-Held answers that a reviewer cannot tell apart wait in the queue as one item. Their key (`held_key`) says which are equal. Of those
-that wait under one key the first has the item. A transaction that adds to, settles or erases from such a group holds its lock
-until it ends: so none of them can be left without an item.
+Held answers that a reviewer cannot tell apart wait in the queue as one item. Their key (`held_key`) says which are equal. Of
+those that wait under one key the first has the item. A transaction that adds to, settles or erases from such a group holds its
+lock until it ends: so none of them can be left without an item.
 """
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, text
 
 from areopage.ledger.answers import prompt_key
-from areopage.ledger.inserts import insert_into
-from areopage.ledger.records import GROUNDING, Trace
-from areopage.ledger.rows import chunks, naive, storable, storable_json
-from areopage.ledger.schema import answers, decisions, labels, releases, review_items
+from areopage.ledger.labels import insert_items
+from areopage.ledger.records import ReviewItem, Trace
+from areopage.ledger.rows import aware, chunks, storable_json
+from areopage.ledger.schema import answers, decisions, releases, review_items
 
 HELD = "held"
 """Why a held answer is in the review queue."""
@@ -64,30 +63,13 @@ def queue_traces(connection: Connection, new: Mapping[int, Trace]) -> None:
     rows = _first_rows(connection, {key for key in keys.values() if key})
     for number, one in new.items():
         if one.verdict == "human_review" and one.channel != "import" and not keys[number]:
-            rows[number] = _item_row(storable(one.id), naive(one.at))
-    _insert_items(connection, rows)
+            rows[number] = ReviewItem(answer_id=one.id, why=HELD, created_at=one.at)
+    insert_items(connection, [rows[number] for number in sorted(rows)])
 
 
 def queue_equals(connection: Connection, keys: Collection[str]) -> None:
     """Give one of the equal answers that wait under each key an item, where none of them has one."""
-    _insert_items(connection, _first_rows(connection, keys))
-
-
-def set_held_done(connection: Connection, answer_id: str) -> None:
-    """Set the held item of an answer done if as many people as wanted labelled it, and it does not wait.
-
-    A label of one of several equal answers counts for all. The item is locked before the labels are counted: of two raters who
-    label at once, the second then sees both.
-    """
-    id = storable(answer_id)
-    keys = sorted(keys_of(connection, [id]))
-    equal = _with_decisions(select(answers.c.id)).where(*_under(keys)) if keys else [id]
-    own = and_(review_items.c.answer_id.in_(equal), review_items.c.why == HELD, review_items.c.state == "open")
-    connection.execute(select(review_items.c.number).where(own).order_by(review_items.c.number).with_for_update()).all()
-    of_equal = and_(labels.c.answer_id.in_(equal), labels.c.criterion == GROUNDING)
-    raters = select(func.count(labels.c.rater.distinct())).where(of_equal)
-    complete = raters.scalar_subquery() >= review_items.c.wanted
-    connection.execute(update(review_items).where(own, complete, ~waits(review_items.c.answer_id)).values(state="done"))
+    insert_items(connection, [item for _, item in sorted(_first_rows(connection, keys).items())])
 
 
 def lock_keys(connection: Connection, keys: Collection[str]) -> None:
@@ -117,24 +99,12 @@ def is_held() -> ColumnElement[bool]:
     return and_(verdict == "human_review", channel.in_(("chat", "check")), one.mode != "shadow")
 
 
-def waits(answer_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether the answer of an id is held, and not settled."""
-    held = exists().where(answers.c.id == answer_id, decisions.c.answer == answers.c.number, is_held())
-    return and_(held, ~exists().where(releases.c.answer_id == answer_id))
-
-
-def still_asks(answer_id: ColumnElement[Any], rater: str) -> ColumnElement[bool]:
-    """Whether a held answer asks something of a rater: he has not labelled it, or it still waits."""
-    own = and_(labels.c.answer_id == answer_id, labels.c.rater == storable(rater), labels.c.criterion == GROUNDING)
-    return or_(~exists().where(own), waits(answer_id))
-
-
 # --- inside
 
 
-def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, dict[str, Any]]:
+def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, ReviewItem]:
     """Lock keys, and give the item of the first that waits under each, by its number, where none of them has one."""
-    one, rows = decisions.c, dict[int, dict[str, Any]]()
+    one, rows = decisions.c, dict[int, ReviewItem]()
     lock_keys(connection, keys)
     for part in chunks(sorted(keys)):
         queued = _waiting(select(one.held_key), *_under(part)).join(review_items, review_items.c.answer_id == answers.c.id)
@@ -142,19 +112,8 @@ def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, dict
         no_item = ~exists().where(review_items.c.answer_id == answers.c.id)
         first = _waiting(select(func.min(one.answer)), *_under(left), no_item).group_by(one.held_key)
         found = connection.execute(_with_decisions(select(one.answer, answers.c.id, one.at)).where(one.answer.in_(first)))
-        rows |= {row.answer: _item_row(row.id, row.at) for row in found}
+        rows |= {row.answer: ReviewItem(answer_id=row.id, why=HELD, created_at=aware(row.at)) for row in found}
     return rows
-
-
-def _insert_items(connection: Connection, rows: Mapping[int, dict[str, Any]]) -> None:
-    """Insert items in the order of their answers' numbers; an answer that is in the queue already stays there as it is."""
-    if rows:
-        queue = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id"])
-        connection.execute(queue, [row for _, row in sorted(rows.items())])
-
-
-def _item_row(id: str, at: datetime) -> dict[str, Any]:
-    return {"answer_id": id, "why": HELD, "created_at": at, "state": "open", "wanted": 1}
 
 
 def _with_decisions(query: Select[Any]) -> Select[Any]:

@@ -283,6 +283,16 @@ class Trace(Struct, frozen=True, kw_only=True):
         return self.answer.case.documents
 
     @property
+    def confidence(self) -> float:
+        """The specification's figure; 0 where it is not known."""
+        return self.metrics.get("confidence") or 0.0
+
+    @property
+    def erased(self) -> bool:
+        """Whether its texts are gone for good."""
+        return self.answer.erased
+
+    @property
     def waits(self) -> bool:
         """Whether the user gets the response only once a person has released it."""
         return self.verdict == "human_review" and self.channel != "import" and self.mode != "shadow"

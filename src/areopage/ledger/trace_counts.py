@@ -11,9 +11,10 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.inserts import insert_or_add
+from areopage.ledger.labels import agreed, label_of
 from areopage.ledger.queries import TraceFilter, TraceSummary
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
-from areopage.ledger.rows import label_of, naive, storable
+from areopage.ledger.records import GROUNDING, Label, Trace
+from areopage.ledger.rows import chunks, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
 
 BINS = 20
@@ -72,7 +73,7 @@ def count_traces(connection: Connection, given: Iterable[Trace]) -> None:
     for one in given:
         day, collection = one.at.astimezone(UTC).date(), storable(one.collection)[:LONGEST_NAME]
         added.update((day, kind, one.verdict, value, one.channel, collection) for kind, value in _values(one))
-    insert_or_add(connection, days, [_day_row(*key, rows) for key, rows in added.items()])
+    insert_or_add(connection, days, [_day_row(key, rows) for key, rows in added.items()])
 
 
 def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
@@ -91,7 +92,7 @@ def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
         query = select(*groups, func.count().label("rows")).select_from(source).where(value.is_not(None)).group_by(*groups)
         for row in connection.execute(query):
             day = date.fromisoformat(row.day) if isinstance(row.day, str) else row.day
-            yield _day_row(day, kind, row.verdict, str(row.value), row.channel, row.collection, row.rows)
+            yield _day_row((day, kind, row.verdict, str(row.value), row.channel, row.collection), row.rows)
 
 
 def is_of_days(filter: TraceFilter) -> bool:
@@ -100,19 +101,12 @@ def is_of_days(filter: TraceFilter) -> bool:
     return whole and filter.prompt is None and not filter.unlabelled
 
 
-def _day_row(day: date, kind: str, verdict: str, value: str, channel: str, collection: str, rows: int) -> dict[str, Any]:
-    named = {"day": day, "kind": kind, "name": verdict, "value": value, "origin": channel, "source": collection}
-    nothing = {
-        "detail": "",
-        "suite": "",
-        "variant": "",
-        "currency": "",
-        "seconds": 0.0,
-        "prompt_tokens": 0,
-        "completion_tokens": 0,
-        "cost": 0.0,
-    }
-    return named | nothing | {"count": rows}
+def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
+    """A row of `days`; the columns that only evaluations and judges have are empty."""
+    named = dict(zip(("day", "kind", "name", "value", "origin", "source"), place, strict=True))
+    empty = dict.fromkeys(("detail", "suite", "variant", "currency"), "")
+    sums = dict.fromkeys(("seconds", "prompt_tokens", "completion_tokens", "cost"), 0)
+    return named | empty | sums | {"count": rows}
 
 
 def _values(trace: Trace) -> Iterator[tuple[Kind, str]]:
@@ -227,46 +221,18 @@ def _reasons(filter: TraceFilter) -> Select[Any]:
     return select(reason.verdict, reason.code, func.count().label("rows")).where(*asked).group_by(reason.verdict, reason.code)
 
 
-# --- labels of grounding
-
-
-def labels_of_grounding(connection: Connection, ids: Sequence[str]) -> dict[str, list[Label]]:
-    """The label of each rater that counts (the latest), by answer."""
-    query = select(labels).where(labels.c.answer_id.in_(ids), labels.c.criterion == GROUNDING).order_by(labels.c.number)
-    return _counting([label_of(row) for row in connection.execute(query)])
-
-
-def agreed(given: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
-    """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
-    supports by half of them or more.
-
-    Args:
-        given: labels of grounding of one answer, one of each rater; at least one.
-    """
-    words = Counter(label.grounded for label in given)
-    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, which is the worst
-    marked = Counter(sentence for label in given for sentence in set(label.sentences))
-    return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(given)))
-
-
 def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
-    """How many traces have labels, and how many of these were delivered though people say that they are not grounded."""
+    """How many traces have labels of grounding, and how many of these were delivered though they are not grounded."""
     if filter.unlabelled:
         return 0, 0
     # labels are few: each one's trace is sought, and not the labels of each trace of a period
     source = labels.join(answers, answers.c.id == labels.c.answer_id).join(decisions, decisions.c.answer == answers.c.number)
     asked = conditions_of(filter, scan=filter.prompt is None)
-    query = select(labels, decisions.c.verdict).select_from(source).where(labels.c.criterion == GROUNDING, *asked)
-    rows = connection.execute(query.order_by(labels.c.number)).all()
-    by_answer = _counting([label_of(row) for row in rows])
-    delivered = {row.answer_id for row in rows if row.verdict == "deliver"}
-    ungrounded = sum(1 for id in delivered if agreed(by_answer[id])[0] != "yes")
-    return len(by_answer), ungrounded
-
-
-def _counting(given: Sequence[Label]) -> dict[str, list[Label]]:
-    """The label of each rater that counts, by answer; given in the order they came."""
-    latest: dict[str, dict[str, Label]] = {}
-    for label in given:
-        latest.setdefault(label.answer_id, {})[label.rater] = label
-    return {id: list(by_rater.values()) for id, by_rater in latest.items()}
+    query = select(labels.c.answer_id, decisions.c.verdict).distinct().select_from(source)
+    found = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
+    given: dict[str, dict[str, Label]] = {}
+    for part in chunks([row.answer_id for row in found if row.verdict == "deliver"]):
+        of_them = select(labels).where(labels.c.answer_id.in_(part), labels.c.criterion == GROUNDING).order_by(labels.c.number)
+        for row in connection.execute(of_them):
+            given.setdefault(row.answer_id, {})[row.rater] = label_of(row)
+    return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in given.values())

@@ -11,14 +11,15 @@ from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, selec
 from areopage.gate.records import Decision
 from areopage.ledger.answers import answer_of, insert_answers, text_columns, text_row
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces, set_held_done
+from areopage.ledger.evaluations import link_judgments
+from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.inserts import insert_into
+from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
 from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
 from areopage.ledger.schema import (
     LONGEST_NAME,
-    answer_judgments,
     answer_texts,
     answers,
     decision_reasons,
@@ -27,7 +28,7 @@ from areopage.ledger.schema import (
     releases,
 )
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, labels_of_grounding, summed
+from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, summed
 from areopage.ledger.transactions import durable
 
 PORTION = 200
@@ -90,10 +91,10 @@ class Traces:
             last = found[-1].answer.number
 
     def each_labelled(self, filter: TraceFilter) -> Iterator[tuple[Trace, Sequence[Label]]]:
-        """The same, each with its labels of grounding: see `labels`."""
+        """The same, each with its labels of grounding; see `Labels.grounding`."""
         found = self.each(filter)
         while portion := tuple(islice(found, PORTION)):
-            given = self.labels([one.id for one in portion])
+            given = Labels(self._ledger).grounding([one.id for one in portion])
             for one in portion:
                 yield one, given.get(one.id, ())
 
@@ -107,16 +108,6 @@ class Traces:
         """Counts; cheap on a million rows."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return summed(connection, filter)
-
-    # --- labels of grounding
-
-    def labels(self, answer_ids: Sequence[str]) -> dict[str, Sequence[Label]]:
-        """The label of grounding of each rater that counts (the latest), by answer."""
-        found: dict[str, Sequence[Label]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                found |= labels_of_grounding(connection, part)
-        return found
 
     def latest_label(self) -> int:
         """The number of the latest label of any answer; a later one has a higher number."""
@@ -163,7 +154,7 @@ class Traces:
             done = connection.execute(statement, [settled | {"answer_id": id} for id in waiting]).scalars().all()
             if reduce is not None:
                 _reduce_texts(connection, [waiting[id] for id in done], reduce)
-            set_held_done(connection, release.answer_id)
+            set_done(connection, [release.answer_id])
         return len(done)
 
     def waiting(self, answer_ids: Sequence[str]) -> dict[str, int]:
@@ -197,9 +188,7 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
     if reasons:
         connection.execute(insert(decision_reasons), reasons)
-    judged = [{"answer": number, "key": key} for number, trace in new.items() for key in dict.fromkeys(trace.judgments)]
-    if judged:
-        connection.execute(insert(answer_judgments), judged)
+    link_judgments(connection, {number: trace.judgments for number, trace in new.items()})
     queue_traces(connection, new)
     count_traces(connection, new.values())
     return len(new)

@@ -259,7 +259,7 @@ def console_line(trace: Trace) -> str:
     """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
     sources = msgspec.json.encode(list(trace.sources_filter)).decode()
     return (
-        f"[chatbot] chosen_mode={trace.mode} confidence={trace.metrics['confidence'] or 0.0:.3f} "
+        f"[chatbot] chosen_mode={trace.mode} confidence={trace.confidence:.3f} "
         f"response_lang={trace.language} sources_filter={sources}"
     )
 

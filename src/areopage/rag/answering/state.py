@@ -21,13 +21,14 @@ NOT_DELIVERED: tuple[Mode, ...] = ("fallback", "human_review")
 class RagState(TypedDict, total=False):
     """The state of one prompt.
 
-    `id`, `at`, `asked` (with the configuration's values filled in) and `language` (what to answer in) are there from the beginning.
+    `id`, `at`, `asked` (with the configuration's values filled in) and `language` (what to answer in) are there from the start.
 
     - `retrieve` adds `documents`,
     - `grade_documents` adds `relevant` and, where they are not, the `decision`,
     - `generate` adds `generated`,
-    - `evaluate_response` adds `response` (as the gate read it: with the ids that the model cited apart from its text), `decision`,
-      `judgments` (the keys of what a judge said), `gate_seconds` and, where the response is delivered, `delivered` and `mode`,
+    - `evaluate_response` adds `response` (as the gate read it: with the ids that the model cited apart from its text),
+      `decision`, `judgments` (the keys of what a judge said), `gate_seconds` and, where the response is delivered, `delivered`
+      and `mode`,
     - `fallback` and `human_review` add `delivered` and `mode`.
     """
 

@@ -17,11 +17,11 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.records import RejectedRow
-from areopage.ledger.traces import Traces
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
-from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, trace_of, kind_of, logged, moment_of, text_in
+from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, kind_of, logged, moment_of, text_in, trace_of
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

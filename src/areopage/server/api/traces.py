@@ -1,4 +1,4 @@
-"""`/v1/exchanges`: answers on their way out, what became of them, and what people say of those that were held back."""
+"""`/v1/traces`: answers that the gate decided on, what became of them, and what people say of those that were held."""
 
 import logging
 from datetime import UTC
@@ -12,43 +12,47 @@ from starlette.responses import Response
 from areopage.errors import NotHeldBack, StorageError, UserError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.access import Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter
-from areopage.rag.records import MOST_QUESTION
+from areopage.ledger.erasure import erase as erase_texts
+from areopage.ledger.labels import Labels
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Label, Trace
+from areopage.ledger.traces import Traces
+from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.wording import explain
-from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange
+from areopage.review.grounding import Settlement, Storage, label_trace, review_trace
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.exchange_records import (
-    ExchangeEntry,
-    ExchangePage,
-    ExchangeView,
+from areopage.server.api.gate import sentence_views
+from areopage.server.api.schema import answers_with, faults, json_response, takes
+from areopage.server.api.trace_records import (
     GivenVerdict,
+    GroundingView,
     HeldReply,
     Latest,
     Snapshot,
     StoredVerdict,
+    TraceEntry,
+    TracePage,
+    TraceView,
 )
-from areopage.server.api.gate import sentence_views
-from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
 Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
-Asked = Annotated[str | None, Query(max_length=MOST_QUESTION, description="The question as it was asked.")]
+Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The prompt as the user wrote it.")]
 Place = Annotated[str | None, Query(max_length=128)]
 
 log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1", tags=["exchanges"])
+router = APIRouter(prefix="/v1", tags=["traces"])
 
 
-@router.get("/exchanges", responses=answers_with(ExchangePage), summary="List answers on their way out, the newest first")
-def list_exchanges(
+@router.get("/traces", responses=answers_with(TracePage), summary="List traces, the newest first")
+def list_traces(
     request: Request,
     actor: Admin,
-    question: Asked = None,
+    prompt: Asked = None,
     verdict: GateVerdict | None = None,
     collection: Place = None,
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="The `next` of the page before.")] = None,
@@ -56,42 +60,40 @@ def list_exchanges(
 ) -> Response:
     """Without the documents; a key with a scope names one of its collections."""
     ledger = context_of(request).ledger
-    filter = ExchangeFilter(question=question, verdict=verdict, collection=seen_by(actor, collection))
-    found = Exchanges(ledger).list(filter, limit=limit, before=before)
-    Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} exchanges")
-    page = ExchangePage(items=[entry_of(one) for one in found], next=found[-1].number if len(found) == limit else None)
+    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=seen_by(actor, collection))
+    found = Traces(ledger).list(filter, limit=limit, before=before)
+    Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} traces")
+    page = TracePage(items=[entry_of(one) for one in found], next=found[-1].answer.number if len(found) == limit else None)
     return json_response(page)
 
 
-@router.get("/exchanges/{id}", responses=answers_with(ExchangeView, 200, 404), summary="All about one answer")
+@router.get("/traces/{id}", responses=answers_with(TraceView, 200, 404), summary="All about one answer")
 def show(request: Request, id: str, actor: Admin) -> Response:
-    """Question, documents, what was generated, what the user got, the decision, and what people said."""
+    """Prompt, documents, response, what the user read, the decision, and what people said; of an erased one the figures."""
     context = context_of(request)
-    exchange = found_by(context, actor, id)
+    trace = found_by(context, actor, id)
     Audit(context.ledger).note(actor.name, "read", id)
-    return json_response(view_of(context, exchange))
+    return json_response(view_of(context, trace))
 
 
 @router.get("/debug/latest", responses=answers_with(Latest, 200, 404), summary="The latest metrics and snapshot of a question")
 def latest(
     request: Request,
     actor: Admin,
-    question: Annotated[str, Query(min_length=1, max_length=MOST_QUESTION)],
+    question: Annotated[str, Query(min_length=1, max_length=MOST_PROMPT)],
     collection: Place = None,
 ) -> Response:
     """What the gate last said of this question, and on what it rested."""
     ledger = context_of(request).ledger
-    filter = ExchangeFilter(question=question, collection=seen_by(actor, collection))
-    found = next((one for one in Exchanges(ledger).list(filter, limit=1) if not one.erased), None)
+    filter = TraceFilter(prompt=question, collection=seen_by(actor, collection))
+    found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "nobody has asked this question, or its answers were erased")
     Audit(ledger).note(actor.name, "read", found.id)
     return json_response(latest_of(found))
 
 
-@router.delete(
-    "/exchanges/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts"
-)
+@router.delete("/traces/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
 async def erase(request: Request, id: str, actor: Admin) -> Response:
     """Its texts, its labels' notes, its release and the judge's words on it go, down to the bytes; what is counted of it stays.
 
@@ -99,10 +101,10 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
     nothing is erased (503): it can be asked for again then.
     """
     context = context_of(request)
-    exchange = await run_in_threadpool(found_by, context, actor, id)
+    trace = await run_in_threadpool(kept_by, context, actor, id)
     if context.rag is not None:
         try:
-            await context.rag.service.forget(exchange)
+            await context.rag.service.forget(trace)
         except StorageError as fault:
             log.error("%s", fault)
             message = "a trace file cannot be rewritten now, so nothing is erased: the server's log names it; try again later"
@@ -112,7 +114,7 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
 
 
 @router.post(
-    "/exchanges/{id}/verdict",
+    "/traces/{id}/verdict",
     status_code=201,
     responses=answers_with(StoredVerdict, 201, 400, 404, 409, 413, 415),
     openapi_extra=takes(GivenVerdict),
@@ -127,13 +129,13 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 
 def erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    """Erase an exchange, and note who did. It blocks."""
-    Exchanges(context.ledger).erase(id)
+    """Erase a trace, and note who did. It blocks."""
+    erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
 def seen_by(actor: Actor, collection: str | None) -> str | None:
-    """The collection whose exchanges are listed; None for all of them.
+    """The collection whose traces are listed; None for all of them.
 
     Raises:
         Refusal: 403, the key's scope lacks it; 422, the key has several and none is named.
@@ -147,79 +149,104 @@ def seen_by(actor: Actor, collection: str | None) -> str | None:
     return collection
 
 
-def found_by(context: ServerContext, actor: Actor, id: str) -> Exchange:
-    """An exchange by its id.
+def found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
+    """A trace by its id, which may be erased.
 
     Raises:
-        Refusal: 404, there is none, it was erased, or it is out of the key's scope.
+        Refusal: 404, there is none, or it is out of the key's scope.
     """
-    exchange = Exchanges(context.ledger).get(id)
-    if exchange is None or exchange.erased or not actor.may_see(exchange.collection):
-        raise Refusal(404, "unknown_answer", f"there is no exchange with the id {id[:128]!r}")
-    return exchange
+    trace = Traces(context.ledger).get(id)
+    if trace is None or not actor.may_see(trace.collection):
+        raise Refusal(404, "unknown_answer", f"there is no trace with the id {id[:128]!r}")
+    return trace
 
 
-def entry_of(one: Exchange) -> ExchangeEntry:
-    """An exchange as a list shows it."""
-    return ExchangeEntry(**entry_fields(one))
+def kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
+    """A trace by its id, with its texts.
+
+    Raises:
+        Refusal: 404, as `found_by`, or it is erased.
+    """
+    trace = found_by(context, actor, id)
+    if trace.erased:
+        raise Refusal(404, "unknown_answer", f"the trace with the id {id[:128]!r} is erased")
+    return trace
 
 
-def entry_fields(one: Exchange) -> dict[str, Any]:
-    """The fields that lists and single exchanges share."""
+def entry_of(one: Trace) -> TraceEntry:
+    """A trace as a list shows it."""
+    return TraceEntry(**entry_fields(one))
+
+
+def entry_fields(one: Trace) -> dict[str, Any]:
+    """The fields that lists and single traces share."""
     return {
         "id": one.id,
         "at": one.at.astimezone(UTC),
-        "origin": one.origin,
+        "channel": one.channel,
         "collection": one.collection,
-        "question": one.question,
-        "answer": one.answer,
+        "prompt": one.prompt,
+        "delivered": one.answer.delivered,
         "verdict": one.verdict,
         "mode": one.mode,
         "p_unsupported": one.p_unsupported,
         "metrics": one.metrics,
         "reasons": [reason.code for reason in one.decision.reasons] if one.decision else [],
-        "response_lang": one.response_lang,
+        "language": one.language,
         "profile": one.profile,
         "version": one.version,
+        "erased": one.erased,
     }
 
 
-def view_of(context: ServerContext, one: Exchange) -> ExchangeView:
-    """An exchange with all that is known of it."""
-    exchanges = Exchanges(context.ledger)
-    release = exchanges.release(one.id)
-    language = one.response_lang or context.config.section.language or context.suite.own_language
-    return ExchangeView(
+def view_of(context: ServerContext, one: Trace) -> TraceView:
+    """A trace with all that is known of it."""
+    traces = Traces(context.ledger)
+    release = traces.release(one.id)
+    language = one.language or context.config.section.language or context.suite.own_language
+    return TraceView(
         **entry_fields(one),
-        generation=one.generation,
+        response=one.response,
         sources_filter=one.sources_filter,
         documents=one.documents,
-        model=one.model,
-        session=one.session,
-        key=one.key,
-        seconds=one.seconds,
+        model=one.answer.model,
+        session=one.answer.session,
+        api_key=one.answer.api_key,
+        seconds=one.answer.seconds,
         gate_seconds=one.gate_seconds,
         explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
         sentences=sentence_views(one.decision.sentences) if one.decision else [],
-        labels=list(exchanges.labels([one.id]).get(one.id, ())),
+        labels=[grounding_view(label) for label in Labels(context.ledger).grounding([one.id]).get(one.id, ())],
         release=HeldReply(id=one.id, state=release.state, text=release.text) if release else None,
-        waiting=exchanges.waiting([one.id]).get(one.id, 0),
+        waiting=traces.waiting([one.id]).get(one.id, 0),
     )
 
 
-def latest_of(one: Exchange) -> Latest:
-    """The specification's metrics row and snapshot of an exchange."""
+def grounding_view(label: Label) -> GroundingView:
+    """A rater's word as the API gives it."""
+    return GroundingView(
+        rater=label.rater,
+        grounded=label.grounded,
+        sentences=label.sentences,
+        note=label.note,
+        origin=label.origin,
+        created_at=label.created_at.astimezone(UTC),
+    )
+
+
+def latest_of(one: Trace) -> Latest:
+    """The specification's metrics row and snapshot of a trace."""
     moment = one.at.astimezone(UTC)
     snapshot = Snapshot(
         id=one.id,
         timestamp=moment,
-        question=one.question,
+        question=one.prompt,
         documents=one.documents,
         sources=[document.source for document in one.documents],
-        generation=one.generation,
+        generation=one.response,
         metrics=one.metrics,
     )
-    return Latest(metrics={"timestamp": moment, "question": one.question, **one.metrics}, snapshot=snapshot)
+    return Latest(metrics={"timestamp": moment, "question": one.prompt, **one.metrics}, snapshot=snapshot)
 
 
 def store_verdict(
@@ -228,22 +255,22 @@ def store_verdict(
     """Store a label, and settle the answer where that is asked for; it blocks. The audit log names who sent them, too.
 
     Raises:
-        Refusal: 404, no such exchange; 409, somebody settled it before, or it was never held back; 422, a field is wrong.
+        Refusal: 404, no such trace; 409, somebody settled it before, or it was never held back; 422, a field is wrong.
         StorageError: the ledger cannot be written.
     """
-    exchange = found_by(context, actor, id)
+    trace = kept_by(context, actor, id)
     rater, ledger, settled = given.rater or actor.name, context.ledger, 0
     said: dict[str, Any] = {"sentences": given.sentences, "note": given.note, "origin": origin, "now": context.now()}
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: goes with the action release alone")
     try:
         if given.action is None:
-            label_exchange(ledger, exchange.id, rater, given.grounded, **said)
+            label_trace(ledger, trace.id, rater, given.grounded, **said)
         else:
             policy = context.config.section.storage
             settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
             kept = Storage(policy=policy.text, max_chars=policy.max_chars)
-            _, done = review_exchange(ledger, exchange.id, rater, given.grounded, settlement, storage=kept, **said)
+            _, done = review_trace(ledger, trace.id, rater, given.grounded, settlement, storage=kept, **said)
             settled = done.answers
     except StorageError:
         raise
@@ -252,6 +279,6 @@ def store_verdict(
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
     if rater != actor.name and not actor.keyless:
-        Audit(ledger).note(actor.name, "label", exchange.id, f"in the name of {rater}")
-    release = Exchanges(ledger).release(exchange.id)
-    return StoredVerdict(id=exchange.id, rater=rater, state=release.state if release else None, settled=settled)
+        Audit(ledger).note(actor.name, "label", trace.id, f"in the name of {rater}")
+    release = Traces(ledger).release(trace.id)
+    return StoredVerdict(id=trace.id, rater=rater, state=release.state if release else None, settled=settled)

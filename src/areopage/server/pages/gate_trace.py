@@ -12,12 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.labels import Labels
+from areopage.ledger.records import Trace
+from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, rater_name
 from areopage.server.access import Actor, checked_form, require
-from areopage.server.api.exchange_records import GivenVerdict
-from areopage.server.api.exchanges import store_verdict
+from areopage.server.api.trace_records import GivenVerdict
+from areopage.server.api.traces import store_verdict
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.formats import gate_url
@@ -47,30 +48,30 @@ class Given(Struct, frozen=True, kw_only=True):
 
 
 @router.get("/gate/{id}")
-def show_exchange(request: Request, id: str, reader: Reader) -> Response:
+def show_trace(request: Request, id: str, reader: Reader) -> Response:
     """The decision with everything that it rests on; that somebody read it is noted."""
-    exchange = found(request, reader, id)
-    if exchange is None:
+    trace = found(request, reader, id)
+    if trace is None:
         return render(request, "missing.html.j2", 404)
     Audit(context_of(request).ledger).note(reader.name, "read", id)
-    return exchange_page(request, reader, exchange)
+    return trace_page(request, reader, trace)
 
 
 @router.post("/gate/{id}")
 def decide(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Take a rater's verdict, and release or refuse the answer where he says so."""
-    exchange = found(request, writer, id)
-    if exchange is None:
+    trace = found(request, writer, id)
+    if trace is None:
         return render(request, "missing.html.j2", 404)
     given = given_by(form, writer)
     action = ACTIONS.get(str(form.get("then") or ""))
     say = language(request).say
     if given.grounded not in GROUNDED or not given.rater.strip():
         fault = say("gate_needs_grounded" if given.grounded not in GROUNDED else "review_no_rater")
-        return exchange_page(request, writer, exchange, fault=fault, given=given)
+        return trace_page(request, writer, trace, fault=fault, given=given)
     if (action == "release" and not given.text.strip()) or (given.grounded == "yes" and given.sentences):
         fault = say("gate_yes_but" if given.grounded == "yes" and given.sentences else "gate_needs_text")
-        return exchange_page(request, writer, exchange, fault=fault, given=given)
+        return trace_page(request, writer, trace, fault=fault, given=given)
     verdict = GivenVerdict(
         grounded=given.grounded,  # type: ignore[arg-type]
         sentences=sorted(given.sentences),
@@ -85,7 +86,7 @@ def decide(request: Request, id: str, writer: Writer, form: Form) -> Response:
         raise
     except Refusal as refusal:
         fault = say("gate_settled_before" if refusal.status_code == 409 else "gate_bad_verdict")
-        return exchange_page(request, writer, exchange, fault=fault, given=given, status=refusal.status_code)
+        return trace_page(request, writer, trace, fault=fault, given=given, status=refusal.status_code)
     response = RedirectResponse(gate_url(id), 303)
     if writer.keyless:
         kept = quote(rater_name(given.rater), safe="")
@@ -93,10 +94,10 @@ def decide(request: Request, id: str, writer: Writer, form: Form) -> Response:
     return response
 
 
-def found(request: Request, actor: Actor, id: str) -> Exchange | None:
-    """An exchange that there is, whose texts are kept, and that the actor may see."""
-    exchange = Exchanges(context_of(request).ledger).get(id)
-    return exchange if exchange and not exchange.erased and actor.may_see(exchange.collection) else None
+def found(request: Request, actor: Actor, id: str) -> Trace | None:
+    """A trace that there is, whose texts are kept, and that the actor may see."""
+    trace = Traces(context_of(request).ledger).get(id)
+    return trace if trace and not trace.erased and actor.may_see(trace.collection) else None
 
 
 def given_by(form: FormData, actor: Actor) -> Given:
@@ -112,10 +113,10 @@ def given_by(form: FormData, actor: Actor) -> Given:
     )
 
 
-def exchange_page(
-    request: Request, actor: Actor, exchange: Exchange, *, fault: str = "", given: Given | None = None, status: int = 422
+def trace_page(
+    request: Request, actor: Actor, trace: Trace, *, fault: str = "", given: Given | None = None, status: int = 422
 ) -> Response:
-    """The page of one exchange.
+    """The page of one trace.
 
     Args:
         fault: what is wrong with the verdict that was sent.
@@ -123,24 +124,24 @@ def exchange_page(
         status: of a page with a fault.
     """
     context = context_of(request)
-    exchanges = Exchanges(context.ledger)
-    labels = exchanges.labels([exchange.id]).get(exchange.id, ())
-    release = exchanges.release(exchange.id)
+    traces = Traces(context.ledger)
+    labels = Labels(context.ledger).grounding([trace.id]).get(trace.id, ())
+    release = traces.release(trace.id)
     rater = rater_of(request, actor)
     own = next((label for label in labels if rater and label.rater == rater), None)
     if given is None:
         said = {"grounded": own.grounded, "sentences": frozenset(own.sentences), "note": own.note} if own else {}
-        given = Given(**said, text=exchange.generation, rater=rater)  # type: ignore[arg-type]
+        given = Given(**said, text=trace.response, rater=rater)  # type: ignore[arg-type]
     values: Mapping[str, Any] = {
-        "exchange": exchange,
-        "view": decision_view(exchange, context.gate, language(request).code),
+        "trace": trace,
+        "view": decision_view(trace, context.gate, language(request).code),
         "labels": labels,
         "release": release,
-        "together": exchanges.waiting([exchange.id]).get(exchange.id, 0),
+        "together": traces.waiting([trace.id]).get(trace.id, 0),
         "given": given,
         "fault": fault,
         "may_write": actor.role != "read",
         "asks_rater": actor.keyless,
         "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
     }
-    return render(request, "gate_exchange.html.j2", status if fault else 200, **values)
+    return render(request, "gate_trace.html.j2", status if fault else 200, **values)

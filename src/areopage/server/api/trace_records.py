@@ -6,10 +6,12 @@ from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
 from areopage.gate.records import GateVerdict, Metrics, Place, ReasonCode, SignalName
-from areopage.ledger.gate_records import ExchangeOrigin, Grounded, GroundingLabel, Mode, ReleaseState
-from areopage.rag.records import MOST_QUESTION
+from areopage.ledger.records import Channel, Grounded, Mode, ReleaseState
+from areopage.rag.records import MOST_PROMPT
 from areopage.server.api.records import Chunks, Moment, Prompt
-from areopage.server.decision_writer import Noted
+
+Noted = Literal["yes", "soon", "no"]
+"""What is known of a trace when its request is answered: on the disk, about to be written, or not kept."""
 
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
@@ -23,7 +25,7 @@ Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
 class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question for the pipeline. `no_cache` neither reads nor writes the cache of answers."""
 
-    question: Annotated[str, Meta(min_length=1, max_length=MOST_QUESTION, examples=["Combien de jours de congés payés ai-je ?"])]
+    question: Annotated[str, Meta(min_length=1, max_length=MOST_PROMPT, examples=["Combien de jours de congés payés ai-je ?"])]
     collection: Collection = ""
     sources_filter: Annotated[list[Annotated[str, Meta(max_length=256)]], Meta(max_length=100)] = []
     no_cache: bool = False
@@ -139,49 +141,61 @@ class CheckReply(Struct, frozen=True, kw_only=True):
     held: str | None
 
 
-class ExchangeEntry(Struct, frozen=True, kw_only=True):
-    """An exchange in a list: a question, what became of its answer, and the specification's figures."""
+class TraceEntry(Struct, frozen=True, kw_only=True):
+    """A trace in a list: a prompt, what the user read, and the specification's figures. `erased`: its texts are gone."""
 
     id: str
     at: Moment
-    origin: ExchangeOrigin
+    channel: Channel
     collection: str
-    question: str
-    answer: str
+    prompt: str
+    delivered: str
     verdict: GateVerdict
     mode: Mode
     p_unsupported: float | None
     metrics: dict[str, float | bool | int | None]
     reasons: list[ReasonCode]
-    response_lang: str
+    language: str
     profile: str
     version: str
+    erased: bool
 
 
-class ExchangePage(Struct, frozen=True, kw_only=True):
-    """Exchanges, the newest first. `next` is the `before` of the page that follows; null on the last one."""
+class TracePage(Struct, frozen=True, kw_only=True):
+    """Traces, the newest first. `next` is the `before` of the page that follows; null on the last one."""
 
-    items: list[ExchangeEntry]
+    items: list[TraceEntry]
     next: int | None
 
 
-class ExchangeView(ExchangeEntry, frozen=True, kw_only=True):
-    """An exchange with all that is known of it. `generation` is what the model wrote; `release` is null unless it was held.
+class GroundingView(Struct, frozen=True, kw_only=True):
+    """What one rater says of an answer. `sentences` are the indexes of those that no document supports."""
 
-    `waiting`: how many wait for one decision, this one and equal ones; 0 where it waits for nobody.
+    rater: str
+    grounded: Grounded
+    sentences: tuple[int, ...]
+    note: str
+    origin: str
+    created_at: Moment
+
+
+class TraceView(TraceEntry, frozen=True, kw_only=True):
+    """A trace with all that is known of it. `response` is what the model wrote; `release` is null unless it was held.
+
+    `waiting`: how many answers wait for the same release, this one and equal ones; 0 where it does not wait.
     """
 
-    generation: str
+    response: str
     sources_filter: tuple[str, ...]
     documents: tuple[Document, ...]
     model: str
     session: str
-    key: str
+    api_key: str
     seconds: float | None
     gate_seconds: float | None
     explanations: list[str]
     sentences: list[SentenceView]
-    labels: list[GroundingLabel]
+    labels: list[GroundingView]
     release: HeldReply | None
     waiting: int
 
@@ -199,7 +213,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 class Latest(Struct, frozen=True, kw_only=True):
-    """The latest exchange of a question: its metrics, and its snapshot."""
+    """The latest trace of a question: its metrics, and its snapshot."""
 
     metrics: dict[str, Any]
     snapshot: Snapshot
