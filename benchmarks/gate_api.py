@@ -26,8 +26,8 @@ from pathlib import Path
 
 import aiohttp
 
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.traces import Traces
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
 
 WARM_UP = 300
@@ -125,14 +125,14 @@ def measure(folder: Path, wishes: argparse.Namespace) -> dict[str, object]:
         finally:
             server.send_signal(signal.SIGTERM)
     opened = Ledger.open(ledger)
-    summary = Exchanges(opened).summary(ExchangeFilter())
+    summary = Traces(opened).summary(TraceFilter())
     opened.close()
     return {
         "benchmark": "gate_api",
         "database": "postgresql" if wishes.url else "sqlite",
         "checks": wishes.checks,
         "concurrency": wishes.concurrency,
-        "stored": summary.exchanges,
+        "stored": summary.traces,
         "verdicts": summary.verdicts,
         "checks_per_min_per_core": round(60 * wishes.checks / spent),
         "cpu_ms_per_check": round(spent / wishes.checks * 1e3, 2),

@@ -1,10 +1,10 @@
-"""How quick the gate's store and its pages are with many exchanges. One JSON line; times are medians in milliseconds.
+"""How quick the gate's store and its pages are with many traces. One JSON line; times are medians in milliseconds.
 
-    python benchmarks/gate_store.py                                    # 1,000,000 exchanges in a SQLite file
+    python benchmarks/gate_store.py                                    # 1,000,000 traces in a SQLite file
     python benchmarks/gate_store.py --rows 200000 --url postgresql://user@host/database
     python benchmarks/gate_store.py --file ledger.db                   # filled where it is empty, and kept for the next time
 
-Exchanges of the last 90 days, in the order they came, in two collections and in a third of old; 70 % delivered, 20 % fallback,
+Traces of the last 90 days, in the order they came, in two collections and in a third of old; 70 % delivered, 20 % fallback,
 10 % held back; one of ten from another pipeline, the oldest thousandth imported; each with three documents of 300 characters and
 a decision of four sentences. They are added through the store itself, 500 in a transaction. Pages are asked for over HTTP, of
 `areopage serve` in a process of its own, one after another.
@@ -29,9 +29,10 @@ from typing import Any
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, ExchangeOrigin, GroundingLabel, Release
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.traces import Traces
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Channel, Label, Release, Trace
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 
 DAYS = 90
@@ -68,8 +69,8 @@ def decision(verdict: GateVerdict, share: float, metrics: Metrics, draw: random.
     )
 
 
-def made(rows: int) -> Iterator[Exchange]:
-    """Exchanges, the same every time."""
+def made(rows: int) -> Iterator[Trace]:
+    """Traces, the same every time."""
     draw = random.Random(7)
     for number in range(rows):
         chance = draw.random()
@@ -86,8 +87,8 @@ def made(rows: int) -> Iterator[Exchange]:
             num_sources=3,
         )
         old = number < rows / 1000
-        origin: ExchangeOrigin = "import" if old else "check" if number % 10 == 0 else "chat"
-        yield Exchange(
+        origin: Channel = "import" if old else "check" if number % 10 == 0 else "chat"
+        yield Trace(
             id=f"{draw.getrandbits(128):032x}",
             at=START + timedelta(days=DAYS * number / rows),
             origin=origin,
@@ -108,19 +109,19 @@ def made(rows: int) -> Iterator[Exchange]:
         )
 
 
-def build(store: Exchanges, rows: int) -> float:
+def build(store: Traces, rows: int) -> float:
     """Fill the store; returns the seconds that it took to write."""
-    batch: list[Exchange] = []
+    batch: list[Trace] = []
     taken = 0.0
-    for exchange in made(rows):
-        batch.append(exchange)
+    for trace in made(rows):
+        batch.append(trace)
         if len(batch) == BATCH:
             begun = time.perf_counter()
-            store.add(batch)
+            store.append(batch)
             taken += time.perf_counter() - begun
             batch.clear()
     begun = time.perf_counter()
-    store.add(batch)
+    store.append(batch)
     return taken + time.perf_counter() - begun
 
 
@@ -134,46 +135,46 @@ def median_ms(act: Callable[[], object], times: int) -> float:
     return round(statistics.median(taken), 2)
 
 
-def measured(store: Exchanges, queue: ReviewQueue, times: int) -> dict[str, Any]:
+def measured(store: Traces, queue: ReviewQueue, times: int) -> dict[str, Any]:
     """Medians of what pages and commands ask."""
-    month = ExchangeFilter(since=END - timedelta(days=30), until=END)
-    held = store.list(ExchangeFilter(verdict="human_review", origins=("chat",)), limit=300 + times)
+    month = TraceFilter(since=END - timedelta(days=30), until=END)
+    held = store.list(TraceFilter(verdict="human_review", origins=("chat",)), limit=300 + times)
     for one in held[times:]:
         store.label(
-            GroundingLabel(exchange_id=one.id, rater="Anne", grounded="no", sentences=(0,), origin="cli", created_at=one.at)
+            Label(answer_id=one.id, rater="Anne", grounded="no", sentences=(0,), origin="cli", created_at=one.at)
         )
-    middle = store.list(ExchangeFilter(until=START + timedelta(days=45)), limit=1)[0]
+    middle = store.list(TraceFilter(until=START + timedelta(days=45)), limit=1)[0]
     numbers, waiting = iter(range(times)), iter(held)
     acts: dict[str, Callable[[], object]] = {
-        "summary_all": lambda: store.summary(ExchangeFilter()),
+        "summary_all": lambda: store.summary(TraceFilter()),
         "summary_30_days": lambda: store.summary(month),
         "summary_30_days_of_a_collection": lambda: store.summary(_of(month, "actes")),
-        "summary_1_day": lambda: store.summary(ExchangeFilter(since=END - timedelta(days=1))),
-        "summary_36_hours": lambda: store.summary(ExchangeFilter(since=END - timedelta(hours=36))),
-        "summary_of_a_collection": lambda: store.summary(ExchangeFilter(collection="actes")),
-        "summary_of_a_rare_origin": lambda: store.summary(ExchangeFilter(origins=("import",))),
-        "list_newest": lambda: store.list(ExchangeFilter()),
-        "list_held_in_the_middle": lambda: store.list(ExchangeFilter(verdict="human_review"), before=middle.number),
+        "summary_1_day": lambda: store.summary(TraceFilter(since=END - timedelta(days=1))),
+        "summary_36_hours": lambda: store.summary(TraceFilter(since=END - timedelta(hours=36))),
+        "summary_of_a_collection": lambda: store.summary(TraceFilter(collection="actes")),
+        "summary_of_a_rare_origin": lambda: store.summary(TraceFilter(origins=("import",))),
+        "list_newest": lambda: store.list(TraceFilter()),
+        "list_held_in_the_middle": lambda: store.list(TraceFilter(verdict="human_review"), before=middle.number),
         "list_of_a_collection_30_days": lambda: store.list(_of(month, "actes")),
-        "list_of_a_collection_held": lambda: store.list(ExchangeFilter(verdict="human_review", collection="actes")),
-        "list_unlabelled_held": lambda: store.list(ExchangeFilter(verdict="human_review", unlabelled=True)),
-        "list_of_a_rare_origin": lambda: store.list(ExchangeFilter(origins=("import",))),
-        "list_of_a_rare_origin_held": lambda: store.list(ExchangeFilter(origins=("import",), verdict="human_review")),
+        "list_of_a_collection_held": lambda: store.list(TraceFilter(verdict="human_review", collection="actes")),
+        "list_unlabelled_held": lambda: store.list(TraceFilter(verdict="human_review", unlabelled=True)),
+        "list_of_a_rare_origin": lambda: store.list(TraceFilter(origins=("import",))),
+        "list_of_a_rare_origin_held": lambda: store.list(TraceFilter(origins=("import",), verdict="human_review")),
         "list_of_nothing_30_days": lambda: store.list(
-            ExchangeFilter(since=month.since, until=month.until, origins=("import",), collection="faq", verdict="fallback")
+            TraceFilter(since=month.since, until=month.until, origins=("import",), collection="faq", verdict="fallback")
         ),
         "list_of_an_old_collection_30_days": lambda: store.list(_of(month, "archives")),
-        "list_of_a_question": lambda: store.list(ExchangeFilter(question=middle.question)),
-        "list_of_an_unknown_question": lambda: store.list(ExchangeFilter(question="Et la taxe ?")),
-        "summary_of_a_question": lambda: store.summary(ExchangeFilter(question=middle.question)),
-        "latest_of_a_question": lambda: store.list(ExchangeFilter(question=middle.question), limit=1),
+        "list_of_a_question": lambda: store.list(TraceFilter(question=middle.question)),
+        "list_of_an_unknown_question": lambda: store.list(TraceFilter(question="Et la taxe ?")),
+        "summary_of_a_question": lambda: store.summary(TraceFilter(question=middle.question)),
+        "latest_of_a_question": lambda: store.list(TraceFilter(question=middle.question), limit=1),
         "count": lambda: store.count(month),
         "get": lambda: store.get(middle.id),
         "queue": lambda: queue.open_items("Anne", limit=50),
         "queue_open": queue.count_open,
-        "settle": lambda: store.settle(Release(exchange_id=next(waiting).id, state="refused", rater="Anne")),
+        "settle": lambda: store.settle(Release(answer_id=next(waiting).id, state="refused", rater="Anne")),
         "release": lambda: store.release(held[0].id),
-        "add_one": lambda: store.add([_again(middle, next(numbers))]),
+        "add_one": lambda: store.append([_again(middle, next(numbers))]),
     }
     return {name: median_ms(act, times) for name, act in acts.items()}
 
@@ -191,7 +192,7 @@ def measured_pages(ledger: str, id: str, times: int) -> dict[str, Any]:
         "/review": "/review",
         "/review/ (the next one)": "/review/",
         "/chat/held/{id}": f"/chat/held/{id}",
-        "/v1/exchanges": "/v1/exchanges",
+        "/v1/traces": "/v1/traces",
         "/metrics": "/metrics",
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -214,13 +215,13 @@ def fetch(address: str) -> None:
         reply.read()
 
 
-def _of(filter: ExchangeFilter, collection: str) -> ExchangeFilter:
-    return ExchangeFilter(since=filter.since, until=filter.until, collection=collection)
+def _of(filter: TraceFilter, collection: str) -> TraceFilter:
+    return TraceFilter(since=filter.since, until=filter.until, collection=collection)
 
 
-def _again(exchange: Exchange, number: int) -> Exchange:
-    fields = {name: getattr(exchange, name) for name in Exchange.__struct_fields__}
-    return Exchange(**fields | {"id": f"{number:032x}", "number": 0})
+def _again(trace: Trace, number: int) -> Trace:
+    fields = {name: getattr(trace, name) for name in Trace.__struct_fields__}
+    return Trace(**fields | {"id": f"{number:032x}", "number": 0})
 
 
 def main() -> None:
@@ -234,16 +235,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = str(options.url or Path(options.file or Path(folder) / "ledger.db").absolute())
         ledger = Ledger.open(place)
-        store = Exchanges(ledger)
+        store = Traces(ledger)
         found: dict[str, Any] = {}
-        if not store.list(ExchangeFilter(), limit=1):
+        if not store.list(TraceFilter(), limit=1):
             found["added_a_second"] = round(options.rows / build(store, options.rows))
         size = None if options.url else Path(place).stat().st_size
         found |= measured(store, ReviewQueue(ledger), options.times)
         begun = time.perf_counter()
-        rows = sum(1 for _ in store.each(ExchangeFilter(verdict="human_review")))
+        rows = sum(1 for _ in store.each(TraceFilter(verdict="human_review")))
         found["stream_rows_a_second"] = round(rows / (time.perf_counter() - begun))
-        waiting = store.list(ExchangeFilter(verdict="human_review", unlabelled=True), limit=1)[0]
+        waiting = store.list(TraceFilter(verdict="human_review", unlabelled=True), limit=1)[0]
         ledger.close()
         found |= measured_pages(place, waiting.id, options.times)
     named = {"benchmark": "gate_store", "database": "postgresql" if options.url else "sqlite", "rows": options.rows}

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from areopage.cases.records import Document
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
-from areopage.rag.logs.traces import Traces
+from areopage.rag.logs.traces import TraceFiles
 
 LINE = b'{"fill":"%s"}\n' % (b"x" * 587)
 
@@ -54,7 +54,7 @@ def answer_ms(folder: Path, times: int) -> float:
     text = "Le délai de rétractation est de dix jours. " * 20
     taken = []
     for number in range(times):
-        exchange = Exchange(
+        trace = Trace(
             id=f"{number:032x}",
             at=datetime.now(UTC),
             origin="chat",
@@ -68,9 +68,9 @@ def answer_ms(folder: Path, times: int) -> float:
             metrics={"avg_score": 0.7, "confidence": 0.56, "quality_pass": False},
         )
         begun = time.perf_counter()
-        traces.append_metrics(exchange)
-        traces.append_response(exchange)
-        traces.write_snapshot(exchange)
+        traces.append_metrics(trace)
+        traces.append_response(trace)
+        traces.write_snapshot(trace)
         taken.append(1000 * (time.perf_counter() - begun))
     return round(statistics.median(taken), 3)
 

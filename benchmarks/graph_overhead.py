@@ -26,7 +26,7 @@ from areopage.rag.answering.nodes import Nodes
 from areopage.rag.answering.state import RagState
 from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig, RagSection
-from areopage.rag.records import ChatQuestion, Generated
+from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.service import RagService
 from areopage.suites.gate import load_gate
 
@@ -102,8 +102,8 @@ async def measure(count: int, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {
         "graph_ms": await timed(count, graph_with(InstantGate(real))),
         "graph_and_gate_ms": await timed(count, graph_with(real)),
-        "service_ms": await timed(count, lambda number: service.answer(ChatQuestion(question=QUESTION, no_cache=True))),
-        "cached_ms": await timed(count, lambda number: service.answer(ChatQuestion(question=QUESTION))),
+        "service_ms": await timed(count, lambda number: service.answer(ChatPrompt(prompt=QUESTION, no_cache=True))),
+        "cached_ms": await timed(count, lambda number: service.answer(ChatPrompt(prompt=QUESTION))),
     }
     found["verdict"] = real.decide(QUESTION, RESPONSE[:600], DOCUMENTS).verdict
     await service.aclose()

@@ -1,6 +1,7 @@
 """From suite and wishes to a run's specification, its fingerprint, its size and the keys of its calls."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import Variant, varied
 from areopage.bench.spec import decode_spec, encode_spec, fingerprint_of
+from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
 from areopage.jury.plan import plan
 from areopage.ledger.records import Answer
@@ -148,20 +150,18 @@ def test_a_case_whose_target_has_not_answered_is_not_judged(suite: Path) -> None
 
 def answer_to(key: str, state: str) -> Answer:
     """An answer of the target."""
-    from datetime import UTC, datetime
-
+    now = datetime.now(UTC)
     return Answer(
+        id=key,
+        origin="bench",
+        case=Case(id="c", prompt="?", response="Yes." if state == "answered" else None),
         key=key,
         run_id="r",
-        case_id="c",
         state=state,  # type: ignore[arg-type]
-        text="Yes." if state == "answered" else "",
-        reason="",
         finish_reason="stop",
-        prompt_tokens=None,
-        completion_tokens=None,
         seconds=0.1,
-        created_at=datetime.now(UTC),
+        received_at=now,
+        answered_at=now,
     )
 
 

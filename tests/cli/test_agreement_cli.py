@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.people import Labels
+from areopage.ledger.labels import Labels
 from areopage.ledger.quality_records import Label
 from areopage.ledger.store import Ledger
 from server.seeded import SAMPLES, judged, run_of

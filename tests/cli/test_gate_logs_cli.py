@@ -9,29 +9,29 @@ import pytest
 
 from areopage.cli.trace_duty import traces_duty
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.traces import Traces
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
 from areopage.monitor.retention import erase_older
 from areopage.rag.config import TracesSection, default_rag_config
-from areopage.rag.logs.traces import Traces
+from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
-from servers.made_exchanges import GENERATED, delivered_exchange, exchange_id, held_exchange
+from servers.made_traces import GENERATED, delivered_trace, trace_id, held_trace
 
-HELD = exchange_id(1)
+HELD = trace_id(1)
 
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
-    other = held_exchange(2, question="Quel délai, et quels frais ?")
+    other = held_trace(2, question="Quel délai, et quels frais ?")
     command = Command(tmp_path)
     ledger = Ledger.open(command.outputs / "ledger.db")
-    Exchanges(ledger).add([held_exchange(1), other, delivered_exchange(3)])
-    ReviewQueue(ledger).add([ReviewItem(submission_id="a9", why="alert", created_at=datetime.now(UTC))])
+    Traces(ledger).append([held_trace(1), other, delivered_trace(3)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id="a9", why="alert", created_at=datetime.now(UTC))])
     ledger.close()
     return command
 
@@ -45,7 +45,7 @@ def opened(command: Command) -> Ledger:
 
 def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
     listed = gate("review", "list").out.splitlines()
-    assert [line.split()[0] for line in listed] == ["id", HELD, exchange_id(2), "a9"]
+    assert [line.split()[0] for line in listed] == ["id", HELD, trace_id(2), "a9"]
     assert "held back" in listed[1]
     assert "Quel délai ?" in listed[1]
     assert "held" not in listed[3]
@@ -59,7 +59,7 @@ def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: C
     assert "--- verdict: human_review" in shown
     assert "300 euros" in shown.partition("--- verdict")[2]
     assert "held back: waiting" in shown
-    delivered = gate("review", "show", exchange_id(3)).out
+    delivered = gate("review", "show", trace_id(3)).out
     assert "held back" not in delivered
 
 
@@ -69,10 +69,10 @@ def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
     )
     assert done.out == f"released: {HELD} (grounded: partly, by Anne)\n"
     ledger = opened(gate)
-    release = Exchanges(ledger).release(HELD)
+    release = Traces(ledger).release(HELD)
     assert release is not None
     assert (release.state, release.text, release.rater) == ("released", GENERATED, "Anne")
-    [label] = Exchanges(ledger).labels([HELD])[HELD]
+    [label] = Traces(ledger).labels([HELD])[HELD]
     assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
     ledger.close()
     assert HELD not in gate("review", "list").out
@@ -83,9 +83,9 @@ def test_another_text_goes_out_or_none(gate: Command) -> None:
     (gate.folder / "text.txt").write_text("Dix jours.\n", encoding="utf-8")
     base = ("--rater", "Anne", "--grounded", "no")
     assert gate("review", "verdict", HELD, *base, "--release-text", "text.txt").out.startswith("released")
-    assert gate("review", "verdict", exchange_id(2), *base, "--refuse").out.startswith("refused")
+    assert gate("review", "verdict", trace_id(2), *base, "--refuse").out.startswith("refused")
     ledger = opened(gate)
-    texts = [release.text for id in (HELD, exchange_id(2)) if (release := Exchanges(ledger).release(id))]
+    texts = [release.text for id in (HELD, trace_id(2)) if (release := Traces(ledger).release(id))]
     ledger.close()
     assert texts == ["Dix jours.", ""]
 
@@ -94,14 +94,14 @@ def test_a_label_alone_reminds_that_the_answer_waits(gate: Command) -> None:
     labelled = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes")
     assert "it still waits: --release" in labelled.out
     assert HELD in gate("review", "list", "--rater", "Anne").out
-    assert "waits" not in gate("review", "verdict", exchange_id(3), "--rater", "Anne", "--grounded", "yes").out
+    assert "waits" not in gate("review", "verdict", trace_id(3), "--rater", "Anne", "--grounded", "yes").out
 
 
 def test_the_storage_policy_applies_once_it_is_settled(gate: Command) -> None:
     (gate.folder / "monitor.yml").write_text("storage: {text: redacted}\n", encoding="utf-8")
     gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes", "--refuse")
     ledger = opened(gate)
-    found = [str(Exchanges(ledger).get(id)) for id in (HELD, exchange_id(2))]
+    found = [str(Traces(ledger).get(id)) for id in (HELD, trace_id(2))]
     ledger.close()
     assert ["Dupont" in one for one in found] == [False, True]
 
@@ -121,7 +121,7 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((HELD, "--grounded", "no", "--release", "--refuse"), "give one of --release"),
     ((HELD, "--grounded", "no", "--release-text", "missing.txt"), "missing.txt"),
     (("nobody", "--grounded", "no"), "no answer 'nobody' of the gate"),
-    ((exchange_id(3), "--grounded", "no", "--refuse"), "was not held back"),
+    ((trace_id(3), "--grounded", "no", "--refuse"), "was not held back"),
 ]
 
 
@@ -140,7 +140,7 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
     assert b"Jean Dupont" not in (gate.outputs / "ledger.db").read_bytes()
     assert "was erased" in gate("review", "verdict", HELD, "--rater", "A", "--grounded", "no").refused()
     ledger = opened(gate)
-    assert Exchanges(ledger).summary(ExchangeFilter()).exchanges == 3
+    assert Traces(ledger).summary(TraceFilter()).traces == 3
     ledger.close()
 
 
@@ -148,8 +148,8 @@ def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_loo
     (gate.folder / "rag.yml").write_text("traces: {folder: traced}\n", encoding="utf-8")
     traces = Traces(TracesSection(enabled=True), gate.folder / "traced")
     for number in (1, 2):
-        assert traces.append_metrics(held_exchange(number))
-        assert traces.write_snapshot(held_exchange(number))
+        assert traces.append_metrics(held_trace(number))
+        assert traces.write_snapshot(held_trace(number))
     said = gate("monitor", "erase", "--id", HELD).err
     assert f"trace files in {gate.folder / 'traced'}: 1 lines emptied, 1 snapshots removed; not looked into: trace files" in said
     assert "backups" in said
@@ -157,7 +157,7 @@ def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_loo
     in_the_way.mkdir()
     assert "may still hold what is to be erased" in gate("monitor", "erase", "--older-than", "0").refused()
     ledger = opened(gate)
-    assert all(one.erased for one in Exchanges(ledger).each(ExchangeFilter()))  # what can be erased is
+    assert all(one.erased for one in Traces(ledger).each(TraceFilter()))  # what can be erased is
     ledger.close()
     in_the_way.rmdir()
     gate("monitor", "erase", "--older-than", "0")
@@ -165,13 +165,13 @@ def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_loo
 
 
 def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
-    assert Traces(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_exchange(1))
+    assert Traces(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_trace(1))
     settings = MonitorConfig(section=MonitorSection(storage=StorageSection(retention_days=5)), folder=gate.folder)
     duty = traces_duty(settings, default_rag_config(gate.folder))
     assert duty is not None
 
     async def once() -> None:
-        await duty.run(held_exchange(1).at + timedelta(days=6))
+        await duty.run(held_trace(1).at + timedelta(days=6))
 
     asyncio.run(once())
     assert b"Quel" not in (gate.folder / "outputs/logs/metrics.jsonl").read_bytes()
@@ -181,11 +181,11 @@ def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
 
 def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
     ledger = opened(gate)
-    Exchanges(ledger).add([held_exchange(number) for number in (11, 12)])
+    Traces(ledger).append([held_trace(number) for number in (11, 12)])
     ledger.close()
     listed = gate("review", "list").out
     assert "held back (3 wait)" in listed
-    assert exchange_id(11) not in listed
+    assert trace_id(11) not in listed
     assert "held back: waiting, with 2 equal ones, which are settled with it" in gate("review", "show", HELD).out
     done = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
     assert done == f"refused: {HELD} and 2 equal ones (grounded: no, by Anne)\n"
@@ -196,9 +196,9 @@ def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
 
 def test_retention_reaches_answers_of_the_gate(gate: Command) -> None:
     ledger = opened(gate)
-    moment = held_exchange(2).at + timedelta(seconds=1)
+    moment = held_trace(2).at + timedelta(seconds=1)
     assert erase_older(ledger, moment, "retention") == 2
-    assert [one.id for one in Exchanges(ledger).each(ExchangeFilter()) if not one.erased] == [exchange_id(3)]
+    assert [one.id for one in Traces(ledger).each(TraceFilter()) if not one.erased] == [trace_id(3)]
     assert [entry.detail for entry in Audit(ledger).list()] == ["texts of 2 answers of the gate"]
     ledger.close()
 
@@ -237,7 +237,7 @@ def test_old_logs_are_imported_and_what_was_not_taken_is_told(tmp_path: Path) ->
     assert "{cut" in (tmp_path / "r.csv").read_text(encoding="utf-8-sig")
     assert "confidence,0.9,0.4" in (tmp_path / "d.csv").read_text(encoding="utf-8-sig")
     ledger = opened(command)
-    assert [one.at.hour for one in Exchanges(ledger).each(ExchangeFilter())] == [11]
+    assert [one.at.hour for one in Traces(ledger).each(TraceFilter())] == [11]
     ledger.close()
     assert "no such time zone" in command("gate", "import", "logs", "--timezone", "Mars/Nord").refused()
     assert "no such file or folder" in command("gate", "import", "nowhere").refused()
@@ -247,7 +247,7 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
     ended = gate("gate", "dataset", "export", "--output", "bad.jsonl")
     assert ended.err == "2 answers written to bad.jsonl\n"
     rows = [json.loads(line) for line in (gate.folder / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["id"] for row in rows] == [HELD, exchange_id(2)]
+    assert [row["id"] for row in rows] == [HELD, trace_id(2)]
     assert "Dupont" not in str(rows)
     assert "is there already" in gate("gate", "dataset", "export", "--output", "bad.jsonl").refused()
     full = gate("gate", "dataset", "export", "--output", "bad.jsonl", "--force", "--text", "full", "--verdict", "all")
@@ -264,7 +264,7 @@ def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
     from areopage.cli.gate_labels import labels_of_files
 
     gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
-    gate("review", "verdict", exchange_id(3), "--rater", "Anne", "--grounded", "yes")
+    gate("review", "verdict", trace_id(3), "--rater", "Anne", "--grounded", "yes")
     gate("gate", "dataset", "export", "--output", "labelled.jsonl", "--labelled-only", "--text", "full")
     rows = labels_of_files([gate.folder / "labelled.jsonl"]).rows
     assert len(rows) == 2

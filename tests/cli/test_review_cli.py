@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from server.seeded import SAMPLES, judged, run_of

@@ -1,16 +1,20 @@
 """The ledger keeps what it is given, and tells which attempt counts."""
 
 import random
+import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from areopage.cases.records import Case, Turn
 from areopage.errors import StorageError, UnknownRun
+from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, AnswerState, Judgment, Run, Verdict
 from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
@@ -22,20 +26,21 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 KEPT = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def answer(key: str, state: AnswerState = "answered", text: str = "yes") -> Answer:
-    return Answer(
-        key=key,
-        run_id="r",
-        case_id="1",
-        state=state,
-        text=text,
-        reason="",
-        finish_reason="stop",
-        prompt_tokens=1,
-        completion_tokens=None,
-        seconds=0.5,
-        created_at=MOMENT,
-    )
+def answer(key: str, state: AnswerState = "answered", text: str = "yes", **fields: Any) -> Answer:
+    known: dict[str, Any] = {
+        "id": secrets.token_hex(16),
+        "origin": "bench",
+        "case": Case(id="1", prompt="?", response=text if state == "answered" else None),
+        "key": key,
+        "run_id": "r",
+        "state": state,
+        "finish_reason": "stop",
+        "prompt_tokens": 1,
+        "seconds": 0.5,
+        "received_at": MOMENT,
+        "answered_at": MOMENT,
+    }
+    return Answer(**known | fields)
 
 
 def verdict(outcome: Outcome, criterion: str = "a.b.c__v1_0") -> Verdict:
@@ -61,15 +66,17 @@ def test_any_text_comes_back_as_it_was_but_for_what_no_database_takes(
     scored = verdict(Scored(score=score, explanation=explanation, evidence=tuple(evidence)))
     failed = verdict(Unparsed(reason=reason), "a.b.d__v1_0")
     given_one = judgment(key, raw_text=raw, repair_text=reason, finish_reason=explanation, verdicts=(scored, failed))
-    ledger.append([given_one, msgspec.structs.replace(answer(key, text=raw), reason=reason, finish_reason=reason, case_id=raw)])
+    case = Case(id=f"c{raw}", prompt=(Turn(role="user", content=raw),), response=raw, reference=reason, metadata={"of": [reason]})
+    Answers(ledger).append_judged([given_one, answer(key, case=case, reason=reason, finish_reason=reason)])
     found = ledger.judgments([key])[key]
     assert (found.raw_text, found.repair_text, found.finish_reason) == (mended(raw), mended(reason), mended(explanation))
     assert {one.criterion: one.outcome for one in found.verdicts} == {
         "a.b.c__v1_0": Scored(score=score, explanation=mended(explanation), evidence=tuple(mended(one) for one in evidence)),
         "a.b.d__v1_0": Unparsed(reason=mended(reason)),
     }
-    back = ledger.answers([key])[key]
-    assert (back.text, back.reason, back.case_id) == (mended(raw), mended(reason), mended(raw))
+    back = Answers(ledger).by_key([key])[key]
+    assert (back.case.prompt, back.case.response) == ((Turn(role="user", content=mended(raw)),), mended(raw))
+    assert (back.reason, back.case.id, back.case.reference) == (mended(reason), mended(f"c{raw}"), mended(reason))
 
 
 def test_a_judgment_comes_back_equal_with_every_kind_of_outcome(ledger: Ledger, judgment: Make) -> None:
@@ -91,8 +98,12 @@ def test_a_judgment_comes_back_equal_with_every_kind_of_outcome(ledger: Ledger, 
 
 
 def test_an_answer_comes_back_equal(ledger: Ledger) -> None:
-    ledger.append([answer("a"), answer("b", "timed_out", "")])
-    assert ledger.answers(["a", "b", "c"]) == {"a": answer("a"), "b": answer("b", "timed_out", "")}
+    given_ones = [answer("a"), answer("b", "timed_out")]
+    Answers(ledger).append(given_ones)
+    found = Answers(ledger).by_key(["a", "b", "c"])
+    assert [msgspec.structs.replace(one, number=0) for one in found.values()] == given_ones
+    assert Answers(ledger).get(given_ones[0].id) == found["a"]
+    assert Answers(ledger).numbers([given_ones[1].id, "c"]) == {given_ones[1].id: found["b"].number}
 
 
 def test_times_of_other_zones_come_back_as_the_same_moment(ledger: Ledger, judgment: Make) -> None:
@@ -135,8 +146,8 @@ def test_the_latest_answer_counts_and_no_later_failure_hides_it(ledger: Ledger) 
         ("unreachable", "", "one"),
         ("answered", "two", "two"),
     ):
-        ledger.append([answer("a", state, text)])  # type: ignore[arg-type]
-        assert ledger.answers(["a"])["a"].text == expected
+        Answers(ledger).append([answer("a", state, text)])  # type: ignore[arg-type]
+        assert (Answers(ledger).by_key(["a"])["a"].case.response or "") == expected
 
 
 def test_many_judgments_keep_their_own_verdicts(ledger: Ledger, judgment: Make) -> None:
@@ -146,16 +157,16 @@ def test_many_judgments_keep_their_own_verdicts(ledger: Ledger, judgment: Make) 
     found = ledger.judgments([*keys, *keys, "none"])
     assert [found[key].verdicts[0].outcome for key in keys] == [Scored(score=number) for number in range(count)]
     assert ledger.judgment_counts() == {"r": count}
-    assert (ledger.judgments([]), ledger.answers([])) == ({}, {})
+    assert (ledger.judgments([]), Answers(ledger).by_key([])) == ({}, {})
 
 
 def test_a_batch_is_committed_whole_or_not_at_all(ledger: Ledger, judgment: Make) -> None:
     twice = (verdict(Scored(score=1)), verdict(Scored(score=2)))
     for bad in (judgment("bad", verdicts=twice), judgment("bad", run_id="nobody's")):
         with pytest.raises(StorageError) as caught:
-            ledger.append([judgment("good"), answer("good"), bad])
+            Answers(ledger).append_judged([judgment("good"), answer("good"), bad])
         assert "\n" not in str(caught.value)
-        assert (ledger.judgments(["good", "bad"]), ledger.answers(["good"])) == ({}, {})
+        assert (ledger.judgments(["good", "bad"]), Answers(ledger).by_key(["good"])) == ({}, {})
     ledger.append([])
 
 

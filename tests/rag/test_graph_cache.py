@@ -12,13 +12,16 @@ import pytest
 
 from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter, Grounded
+from areopage.ledger.erasure import erase
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Grounded, Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
 from areopage.rag.answering.kept_answers import CacheKeys
-from areopage.rag.records import ChatAnswer, ChatQuestion
-from areopage.review.grounding import label_exchange
+from areopage.rag.records import ChatPrompt
+from areopage.review.grounding import label_trace
+from servers.made_traces import made_trace
 from servers.rag_parts import (
     DOCUMENTS,
     QUESTION,
@@ -32,14 +35,22 @@ from servers.rag_parts import (
 )
 
 ENTRY = CachedAnswer(
-    exchange="0" * 32,
+    trace=made_trace(
+        id="0" * 32,
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        channel="chat",
+        prompt="",
+        response=RESPONSE,
+        delivered=RESPONSE,
+        documents=DOCUMENTS,
+        verdict="deliver",
+        mode="generated",
+        decision=decision("deliver"),
+        metrics={},
+        model="m",
+    ),
     revision="1",
     label=0,
-    answer=RESPONSE,
-    generation=RESPONSE,
-    documents=DOCUMENTS,
-    decision=decision("deliver"),
-    model="m",
 )
 
 # what cashews calls to close a connection has another name in newer clients
@@ -56,16 +67,16 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"redis://127.0.0.1:{port}/0"
 
 
-def asked(question: str = QUESTION, **fields: Any) -> ChatQuestion:
-    return ChatQuestion(question=question, **fields)
+def asked(question: str = QUESTION, **fields: Any) -> ChatPrompt:
+    return ChatPrompt(prompt=question, **fields)
 
 
 def modes(
-    folder: Path, generator: GivenGenerator, *questions: ChatQuestion, gate: ToldGate | None = None, **cache: Any
+    folder: Path, generator: GivenGenerator, *questions: ChatPrompt, gate: ToldGate | None = None, **cache: Any
 ) -> list[str]:
     """How questions are answered, one after the other."""
 
-    async def all_of_them() -> list[ChatAnswer]:
+    async def all_of_them() -> list[Trace]:
         service = rag_service(folder, generator=generator, gate=gate, cache=cache)
         answers = [await service.answer(question) for question in questions]
         await service.aclose()
@@ -81,8 +92,8 @@ def test_a_delivered_answer_is_kept_and_its_repetition_is_an_exchange_of_its_own
 
     assert len(generator.languages) == 1
     with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
-        first, second = Exchanges(ledger).each(ExchangeFilter())
-    assert (second.mode, second.answer, second.documents) == ("cached", RESPONSE, DOCUMENTS)
+        first, second = Traces(ledger).each(TraceFilter())
+    assert (second.mode, second.answer.delivered, second.documents) == ("cached", RESPONSE, DOCUMENTS)
     assert first.id != second.id
     assert second.decision == first.decision
     assert second.gate_seconds is None
@@ -127,7 +138,7 @@ def test_two_services_share_no_cache_in_memory(tmp_path: Path) -> None:
 
 def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
     def key(
-        question: ChatQuestion | None = None, language: str = "fr", version: str = "v", secret: bytes = b"s", **sections: Any
+        question: ChatPrompt | None = None, language: str = "fr", version: str = "v", secret: bytes = b"s", **sections: Any
     ) -> str:
         return CacheKeys(rag_config(tmp_path, **sections), version, secret).key(question or asked(), language)
 
@@ -137,7 +148,7 @@ def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
         == key(asked(sources_filter=("b", "a", "a")))
         == key(retrieval={"sources": ["a", "b"]})
     )
-    assert key(asked(session="s", key="k")) == key()
+    assert key(asked(session="s", api_key="k")) == key()
     others = [
         key(asked("Autre question ?")),
         key(asked(QUESTION.upper())),
@@ -158,8 +169,8 @@ def test_the_key_holds_all_that_determines_an_answer(tmp_path: Path) -> None:
 # --- at the same time
 
 
-def together(folder: Path, generator: GivenGenerator, count: int, gate: ToldGate | None = None) -> list[ChatAnswer]:
-    async def all_of_them() -> list[ChatAnswer]:
+def together(folder: Path, generator: GivenGenerator, count: int, gate: ToldGate | None = None) -> list[Trace]:
+    async def all_of_them() -> list[Trace]:
         service = rag_service(folder, generator=generator, gate=gate)
         try:
             return await asyncio.gather(*(service.answer(asked()) for _ in range(count)))
@@ -182,14 +193,14 @@ def test_the_same_question_at_the_same_time_is_generated_once(tmp_path: Path) ->
 def test_those_who_wait_for_an_answer_that_is_held_back_each_get_their_own_id(tmp_path: Path) -> None:
     answers = together(tmp_path, GivenGenerator(seconds=0.05), 3, ToldGate("human_review"))
 
-    assert all(answer.mode == "human_review" and answer.id in answer.answer for answer in answers)
+    assert all(answer.mode == "human_review" and answer.id in answer.answer.delivered for answer in answers)
     assert len({answer.id for answer in answers}) == 3
 
 
 def test_a_failure_reaches_all_who_wait_and_the_next_question_tries_again(tmp_path: Path) -> None:
     generator = GivenGenerator(seconds=0.05, fault=CallTimedOut("too slow"))
 
-    async def ask() -> tuple[list[Any], ChatAnswer]:
+    async def ask() -> tuple[list[Any], Trace]:
         service = rag_service(tmp_path, generator=generator)
         failed = await asyncio.gather(*(service.answer(asked()) for _ in range(3)), return_exceptions=True)
         generator.fault = None
@@ -205,7 +216,7 @@ def test_a_failure_reaches_all_who_wait_and_the_next_question_tries_again(tmp_pa
 
 
 def test_who_asked_first_may_leave_and_the_others_get_their_answer(tmp_path: Path) -> None:
-    async def ask() -> ChatAnswer:
+    async def ask() -> Trace:
         service = rag_service(tmp_path, generator=GivenGenerator(seconds=0.1))
         first = asyncio.create_task(service.answer(asked()))
         await asyncio.sleep(0.02)
@@ -222,14 +233,14 @@ def test_who_asked_first_may_leave_and_the_others_get_their_answer(tmp_path: Pat
 # --- what speaks against an answer
 
 
-Act = Callable[[GivenRetriever, Ledger, list[ChatAnswer]], None]
+Act = Callable[[GivenRetriever, Ledger, list[Trace]], None]
 
 
 def answers(folder: Path, *acts: str | Act, **sections: Any) -> list[str]:
     """How a question is answered each time it is asked; in between things happen."""
 
     async def go(ledger: Ledger) -> list[str]:
-        retriever, found = GivenRetriever(), list[ChatAnswer]()
+        retriever, found = GivenRetriever(), list[Trace]()
         service = rag_service(folder, ledger=ledger, retriever=retriever, **sections)
         for act in acts:
             if isinstance(act, str):
@@ -244,7 +255,7 @@ def answers(folder: Path, *acts: str | Act, **sections: Any) -> list[str]:
 
 
 def revised(revision: str) -> Act:
-    def act(retriever: GivenRetriever, _: Ledger, __: list[ChatAnswer]) -> None:
+    def act(retriever: GivenRetriever, _: Ledger, __: list[Trace]) -> None:
         retriever.known_revision = revision
 
     return act
@@ -253,15 +264,15 @@ def revised(revision: str) -> Act:
 def labelled(grounded: Grounded, which: int = -1) -> Act:
     """A label on one of the answers so far, by another process as far as the service can tell."""
 
-    def act(_: GivenRetriever, ledger: Ledger, found: list[ChatAnswer]) -> None:
+    def act(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
         with closing(Ledger.open(ledger.place)) as other:
-            label_exchange(other, found[which].id, "Anne", grounded, origin="cli", now=datetime.now(UTC))
+            label_trace(other, found[which].id, "Anne", grounded, origin="cli", now=datetime.now(UTC))
 
     return act
 
 
-def erased(_: GivenRetriever, ledger: Ledger, found: list[ChatAnswer]) -> None:
-    Exchanges(ledger).erase(found[0].id)
+def erased(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
+    erase(ledger, [found[0].id])
 
 
 def test_an_ingestion_ends_the_time_of_cached_answers(tmp_path: Path) -> None:
@@ -299,7 +310,7 @@ def test_what_ends_an_answers_time_does_so_for_every_server_on_one_redis(tmp_pat
 
         async def go() -> list[str]:
             services = [rag_service(tmp_path, ledger=ledger, retriever=retriever, cache={"store": redis_url}) for _ in range(2)]
-            found: list[ChatAnswer] = []
+            found: list[Trace] = []
             for turn, act in enumerate((None, None, labelled("no"), None, revised("2"), None)):
                 if act is not None:
                     act(retriever, ledger, found)
@@ -319,7 +330,7 @@ def test_servers_with_ledgers_of_their_own_share_no_answers(tmp_path: Path, redi
 
 
 def test_a_store_that_cannot_say_how_it_stands_gives_no_cached_answer(tmp_path: Path) -> None:
-    def down(retriever: GivenRetriever, _: Ledger, __: list[ChatAnswer]) -> None:
+    def down(retriever: GivenRetriever, _: Ledger, __: list[Trace]) -> None:
         retriever.fault = StorageError("no Qdrant server answers")
 
     with pytest.raises(StorageError):
@@ -347,7 +358,7 @@ def test_redis_keeps_answers_for_another_process_and_they_are_no_pickles(tmp_pat
     asyncio.run(put())
     with closing(redis.Redis.from_url(redis_url)) as client:
         stored: Any = client.get("areopage:answer:k")
-        assert stored.startswith(b'bytes:{"exchange":')
+        assert stored.startswith(b'bytes:{"trace":')
         lives: Any = client.ttl("areopage:answer:k")
         assert 0 < lives <= 3600
         client.set("areopage:answer:pickle", b"cos\nsystem\n(S'echo'\ntR.")

@@ -11,10 +11,12 @@ import pytest
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
+from areopage.ledger.erasure import erase
+from areopage.ledger.records import Trace
+from areopage.ledger.traces import Traces
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
-from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.rag.records import ChatPrompt
 from areopage.suites.gate import load_gate_config
 from servers.fake_llm import FakeServer
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
@@ -57,9 +59,8 @@ def judged(
 
 def kept(folder: Path) -> int:
     """How many judgments the ledger holds."""
-    from sqlalchemy import func, select
-
     from areopage.ledger.tables import judgments
+    from sqlalchemy import func, select
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
@@ -149,12 +150,12 @@ def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
 # --- in the pipeline
 
 
-def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool = True) -> ChatAnswer:
-    async def ask(ledger: Ledger) -> ChatAnswer:
+def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool = True) -> Trace:
+    async def ask(ledger: Ledger) -> Trace:
         judge = judge_of(folder, server, ledger) if with_judge else None
         service = rag_service(folder, gate=gate, judge=judge, ledger=ledger)
         try:
-            return await service.answer(ChatQuestion(question=QUESTION))
+            return await service.answer(ChatPrompt(prompt=QUESTION))
         finally:
             await service.aclose()
 
@@ -168,7 +169,7 @@ def test_a_doubtful_answer_leaves_when_the_judge_supports_it(tmp_path: Path, ser
 
     answer = answered(tmp_path, server, gate)
 
-    assert (answer.verdict, answer.answer) == ("deliver", RESPONSE)
+    assert (answer.verdict, answer.answer.delivered) == ("deliver", RESPONSE)
     assert gate.judgments == (SentenceJudgment(sentence=0, supported=True, explanation="because"),)
 
 
@@ -179,7 +180,7 @@ def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, serve
     assert kept(tmp_path) == 1
     for answer, left in ((first, 1), (second, 0)):
         with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
-            assert Exchanges(ledger).erase(answer.id)
+            assert erase(ledger, [answer.id])
         assert kept(tmp_path) == left
 
 

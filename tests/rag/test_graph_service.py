@@ -18,21 +18,22 @@ import pytest
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
 from areopage.gate.records import GateVerdict
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
-from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.ledger.traces import Traces
+from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService
 from areopage.suites.gate import load_gate
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
-ASKED = ChatQuestion(question=QUESTION)
+ASKED = ChatPrompt(prompt=QUESTION)
 
 
-def ask(service: RagService, *questions: ChatQuestion) -> list[ChatAnswer]:
+def ask(service: RagService, *questions: ChatPrompt) -> list[Trace]:
     """The answers to questions that are asked one after the other, and the service closed."""
 
-    async def all_of_them() -> list[ChatAnswer]:
+    async def all_of_them() -> list[Trace]:
         answers = [await service.answer(question) for question in questions]
         await service.aclose()
         return answers
@@ -40,7 +41,7 @@ def ask(service: RagService, *questions: ChatQuestion) -> list[ChatAnswer]:
     return asyncio.run(all_of_them())
 
 
-def nodes_of(service: RagService, question: ChatQuestion = ASKED) -> list[str]:
+def nodes_of(service: RagService, question: ChatPrompt = ASKED) -> list[str]:
     """The nodes that a question passes."""
 
     async def walk() -> list[str]:
@@ -51,11 +52,11 @@ def nodes_of(service: RagService, question: ChatQuestion = ASKED) -> list[str]:
     return asyncio.run(walk())
 
 
-def kept(folder: Path) -> list[Exchange]:
-    """The exchanges of the folder's ledger, the oldest first."""
+def kept(folder: Path) -> list[Trace]:
+    """The traces of the folder's ledger, the oldest first."""
     ledger = Ledger.open(folder / "ledger.db")
     try:
-        return list(Exchanges(ledger).each(ExchangeFilter()))
+        return list(Traces(ledger).each(TraceFilter()))
     finally:
         ledger.close()
 
@@ -86,10 +87,10 @@ def test_without_a_relevant_document_nothing_is_generated(tmp_path: Path, docume
 
     assert nodes_of(service) == ["retrieve", "grade_documents", "fallback"]
     assert generator.languages == []
-    (exchange,) = kept(tmp_path)
-    assert (exchange.verdict, exchange.mode, exchange.generation) == ("fallback", "fallback", "")
-    assert exchange.decision is not None
-    assert exchange.decision.reasons[0].code == ("not_relevant" if documents else "no_documents")
+    (trace,) = kept(tmp_path)
+    assert (trace.verdict, trace.mode, trace.response) == ("fallback", "fallback", "")
+    assert trace.decision is not None
+    assert trace.decision.reasons[0].code == ("not_relevant" if documents else "no_documents")
 
 
 @pytest.mark.parametrize("profile", ["default", "v1_1"])
@@ -106,10 +107,10 @@ def test_the_real_gate_delivers_what_the_documents_say_and_holds_back_an_altered
     wrong = GivenGenerator("Le délai de rétractation est de 30 jours et coûte 45 € de frais [conso-1].")
     (held,) = ask(rag_service(tmp_path, gate=load_gate(), generator=wrong), ASKED)
 
-    assert (good.verdict, good.answer) == ("deliver", RESPONSE)
-    assert [citation.id for citation in good.citations] == ["conso-1"]
+    assert (good.verdict, good.answer.delivered) == ("deliver", RESPONSE)
+    assert [citation.id for citation in citations_of(good)] == ["conso-1"]
     assert held.verdict == "human_review"
-    assert "45" not in held.answer.replace(held.id, "")  # an id may hold it
+    assert "45" not in held.answer.delivered.replace(held.id, "")  # an id may hold it
 
 
 # --- what the user gets
@@ -121,34 +122,34 @@ def test_a_delivered_answer_comes_with_its_documents_and_citations(tmp_path: Pat
 
     (answer,) = ask(service, ASKED)
 
-    assert (answer.answer, answer.mode, answer.response_lang) == (RESPONSE, "generated", "fr")
+    assert (answer.answer.delivered, answer.mode, answer.language) == (RESPONSE, "generated", "fr")
     assert answer.documents == DOCUMENTS
-    assert [citation.id for citation in answer.citations] == ["conso-1"]
+    assert [citation.id for citation in citations_of(answer)] == ["conso-1"]
     assert answer.confidence == pytest.approx(0.584)
     assert retriever.asked == [(QUESTION, "knowledge_base_main", ("guide",))]
     assert retriever.closed
 
 
 def test_an_answer_held_back_says_so_in_the_questions_language_with_its_id(tmp_path: Path) -> None:
-    question = ChatQuestion(question="How long do I have to send back what I bought?")
+    question = ChatPrompt(prompt="How long do I have to send back what I bought?")
     (french,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), ASKED)
     (english,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), question)
 
-    assert french.answer.startswith("Une personne va relire")
-    assert english.answer.startswith("A person will look at")
-    assert french.id in french.answer
-    assert english.id in english.answer
-    assert (english.mode, english.response_lang, english.citations) == ("human_review", "en", ())
-    assert RESPONSE not in english.answer
+    assert french.answer.delivered.startswith("Une personne va relire")
+    assert english.answer.delivered.startswith("A person will look at")
+    assert french.id in french.answer.delivered
+    assert english.id in english.answer.delivered
+    assert (english.mode, english.language, citations_of(english)) == ("human_review", "en", ())
+    assert RESPONSE not in english.answer.delivered
 
 
 def test_the_texts_can_be_given_and_another_language_gets_the_configured_one(tmp_path: Path) -> None:
     texts = {"fallback": {"en": "Sorry, nothing found."}, "human_review": {"en": "Wait: {id}, {braces} stay."}}
     service = rag_service(tmp_path, gate=ToldGate("human_review"), texts=texts, language="en")
 
-    (answer,) = ask(service, ChatQuestion(question="Widerruf?"))
+    (answer,) = ask(service, ChatPrompt(prompt="Widerruf?"))
 
-    assert answer.answer == f"Wait: {answer.id}, {{braces}} stay."
+    assert answer.answer.delivered == f"Wait: {answer.id}, {{braces}} stay."
 
 
 def test_an_empty_text_in_the_configuration_is_one_clear_line(tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_an_empty_text_in_the_configuration_is_one_clear_line(tmp_path: Path) ->
 def test_an_empty_question_and_an_endless_one_are_refused(tmp_path: Path) -> None:
     for question, says in ((" \n", "empty"), ("x" * 20_001, "longer than 20,000 characters")):
         with pytest.raises(SubmissionError, match=says):
-            ask(rag_service(tmp_path), ChatQuestion(question=question))
+            ask(rag_service(tmp_path), ChatPrompt(prompt=question))
 
 
 def test_ids_that_a_model_cites_apart_from_its_text_count_as_citations_and_are_not_shown(tmp_path: Path) -> None:
@@ -169,30 +170,30 @@ def test_ids_that_a_model_cites_apart_from_its_text_count_as_citations_and_are_n
     (answer,) = ask(rag_service(tmp_path, gate=gate, generator=generator), ASKED)
 
     assert gate.seen[-1][1] == "Quatorze jours [conso-1]. [conso-2]"
-    assert answer.answer == "Quatorze jours [conso-1]."
-    assert kept(tmp_path)[0].generation == gate.seen[-1][1]
+    assert answer.answer.delivered == "Quatorze jours [conso-1]."
+    assert kept(tmp_path)[0].response == gate.seen[-1][1]
 
 
 # --- what is kept
 
 
 def test_every_answer_is_in_the_ledger_and_a_held_back_one_in_the_review_queue(tmp_path: Path) -> None:
-    question = ChatQuestion(question=QUESTION, collection="other", sources_filter=("b", "a"), session="s", key="k")
+    question = ChatPrompt(prompt=QUESTION, collection="other", sources_filter=("b", "a"), session="s", api_key="k")
 
     (answer,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), question)
 
-    (exchange,) = kept(tmp_path)
-    assert exchange.id == answer.id
-    assert re.fullmatch("[0-9a-f]{32}", exchange.id)
-    assert (exchange.origin, exchange.verdict, exchange.mode) == ("chat", "human_review", "human_review")
-    assert (exchange.question, exchange.generation, exchange.answer) == (QUESTION, RESPONSE, answer.answer)
-    assert (exchange.collection, exchange.sources_filter, exchange.session, exchange.key) == ("other", ("b", "a"), "s", "k")
-    assert (exchange.model, exchange.documents) == ("given:model", DOCUMENTS)
-    assert exchange.metrics["confidence"] == pytest.approx(0.584)
-    assert exchange.seconds is not None
-    assert exchange.gate_seconds is not None
+    (trace,) = kept(tmp_path)
+    assert trace.id == answer.id
+    assert re.fullmatch("[0-9a-f]{32}", trace.id)
+    assert (trace.channel, trace.verdict, trace.mode) == ("chat", "human_review", "human_review")
+    assert (trace.prompt, trace.response, trace.answer.delivered) == (QUESTION, RESPONSE, answer.answer.delivered)
+    assert (trace.collection, trace.sources_filter, trace.answer.session, trace.answer.api_key) == ("other", ("b", "a"), "s", "k")
+    assert (trace.answer.model, trace.documents) == ("given:model", DOCUMENTS)
+    assert trace.metrics["confidence"] == pytest.approx(0.584)
+    assert trace.answer.seconds is not None
+    assert trace.gate_seconds is not None
     ledger = Ledger.open(tmp_path / "ledger.db")
-    release = Exchanges(ledger).release(answer.id)
+    release = Traces(ledger).release(answer.id)
     ledger.close()
     assert release is not None
     assert release.state == "waiting"
@@ -216,7 +217,7 @@ def test_a_fault_of_the_retriever_reaches_the_caller_as_it_is(tmp_path: Path) ->
 
 def test_one_line_is_said_for_each_answer_and_sources_cannot_break_it(tmp_path: Path) -> None:
     said: list[str] = []
-    question = ChatQuestion(question=QUESTION, sources_filter=("cfpb", "x\n[chatbot] chosen_mode=forged"))
+    question = ChatPrompt(prompt=QUESTION, sources_filter=("cfpb", "x\n[chatbot] chosen_mode=forged"))
 
     ask(rag_service(tmp_path, say=said.append), question)
 
@@ -231,10 +232,10 @@ def test_in_shadow_mode_everything_is_delivered_and_the_verdict_noted(tmp_path: 
     (far,) = ask(shadowed(tmp_path, ToldGate(), low(0.2)), ASKED)
     (nothing,) = ask(shadowed(tmp_path, ToldGate(), ()), ASKED)
 
-    assert (answer.answer, answer.mode, answer.verdict) == (RESPONSE, "shadow", "human_review")
-    assert (far.answer, far.mode, far.verdict) == (RESPONSE, "shadow", "fallback")
+    assert (answer.answer.delivered, answer.mode, answer.verdict) == (RESPONSE, "shadow", "human_review")
+    assert (far.answer.delivered, far.mode, far.verdict) == (RESPONSE, "shadow", "fallback")
     assert nothing.mode == "fallback"
-    assert [exchange.mode for exchange in kept(tmp_path)] == ["shadow", "shadow", "fallback"]
+    assert [trace.mode for trace in kept(tmp_path)] == ["shadow", "shadow", "fallback"]
 
 
 def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> RagService:
@@ -249,19 +250,19 @@ def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> R
 
 def test_answers_at_the_same_time_share_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    add = Exchanges.add
+    append = Traces.append
 
-    def slow_add(self: Exchanges, exchanges: Sequence[Exchange]) -> None:
-        sizes.append(len(exchanges))
+    def slow_append(self: Traces, traces: Sequence[Trace]) -> None:
+        sizes.append(len(traces))
         time.sleep(0.05)
-        add(self, exchanges)
+        append(self, traces)
 
     async def all_of_them() -> None:
         service = rag_service(tmp_path)
-        await asyncio.gather(*(service.answer(ChatQuestion(question=f"{QUESTION} {number}")) for number in range(20)))
+        await asyncio.gather(*(service.answer(ChatPrompt(prompt=f"{QUESTION} {number}")) for number in range(20)))
         await service.aclose()
 
-    monkeypatch.setattr(Exchanges, "add", slow_add)
+    monkeypatch.setattr(Traces, "append", slow_append)
     asyncio.run(all_of_them())
 
     assert sum(sizes) == 20
@@ -270,18 +271,19 @@ def test_answers_at_the_same_time_share_transactions(tmp_path: Path, monkeypatch
 
 
 def test_an_answer_that_cannot_be_noted_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Exchanges, exchanges: Sequence[Exchange]) -> None:
+    def full(self: Traces, traces: Sequence[Trace]) -> None:
         raise StorageError("no space left")
 
-    monkeypatch.setattr(Exchanges, "add", full)
+    monkeypatch.setattr(Traces, "append", full)
 
     with pytest.raises(StorageError, match="no space left"):
         ask(rag_service(tmp_path), ASKED)
 
 
 def test_a_storage_policy_holds_for_the_ledger_and_the_files(tmp_path: Path) -> None:
-    def without_texts(exchange: Exchange) -> Exchange:
-        return msgspec.structs.replace(exchange, question="", generation="", answer="", documents=())
+    def without_texts(trace: Trace) -> Trace:
+        case = msgspec.structs.replace(trace.answer.case, prompt="", response="", documents=())
+        return msgspec.structs.replace(trace, answer=msgspec.structs.replace(trace.answer, case=case, delivered=""))
 
     config = rag_config(tmp_path, traces={"enabled": True, "folder": "."})
     ledger = Ledger.open(tmp_path / "ledger.db")
@@ -289,8 +291,8 @@ def test_a_storage_policy_holds_for_the_ledger_and_the_files(tmp_path: Path) -> 
 
     (answer,) = ask(service, ASKED)
 
-    assert answer.answer == RESPONSE
-    assert kept(tmp_path)[0].answer == ""
+    assert answer.answer.delivered == RESPONSE
+    assert kept(tmp_path)[0].answer.delivered == ""
     assert "rétractation" not in (tmp_path / "logs" / "metrics.jsonl").read_text(encoding="utf-8")
 
 
@@ -322,7 +324,7 @@ def test_a_stream_ends_with_the_answer(tmp_path: Path) -> None:
     events = asyncio.run(walk())
 
     assert events[0] == {"node": "retrieve", "state": {"documents": DOCUMENTS}}
-    assert events[-1]["answer"].answer == RESPONSE
+    assert events[-1]["trace"].answer.delivered == RESPONSE
 
 
 def test_a_stream_that_is_left_is_finished_and_noted_all_the_same(tmp_path: Path) -> None:
@@ -337,7 +339,7 @@ def test_a_stream_that_is_left_is_finished_and_noted_all_the_same(tmp_path: Path
 
     asyncio.run(leave())
 
-    assert [exchange.answer for exchange in kept(tmp_path)] == [RESPONSE]
+    assert [trace.answer.delivered for trace in kept(tmp_path)] == [RESPONSE]
 
 
 def test_a_fault_ends_a_stream(tmp_path: Path) -> None:
@@ -355,10 +357,10 @@ def test_a_fault_ends_a_stream(tmp_path: Path) -> None:
 
 def test_programs_without_an_event_loop_ask_from_many_threads(tmp_path: Path) -> None:
     service = rag_service(tmp_path)
-    answers: list[ChatAnswer] = []
+    answers: list[Trace] = []
     threads = [
         threading.Thread(
-            target=lambda number=number: answers.append(service.answer_sync(ChatQuestion(question=f"{QUESTION} {number}")))
+            target=lambda number=number: answers.append(service.answer_sync(ChatPrompt(prompt=f"{QUESTION} {number}")))
         )
         for number in range(8)
     ]
@@ -383,10 +385,10 @@ def test_no_run_is_sent_to_langsmith_whatever_the_environment_says(tmp_path: Pat
         script = (
             "import asyncio, sys; from pathlib import Path\n"
             "from servers.rag_parts import rag_service, QUESTION\n"
-            "from areopage.rag.records import ChatQuestion\n"
+            "from areopage.rag.records import ChatPrompt\n"
             "async def main():\n"
             "    service = rag_service(Path(sys.argv[1]))\n"
-            "    print((await service.answer(ChatQuestion(question=QUESTION))).mode)\n"
+            "    print((await service.answer(ChatPrompt(prompt=QUESTION))).mode)\n"
             "    await service.aclose()\n"
             "asyncio.run(main())\n"
             "from langchain_core.tracers.langchain import wait_for_all_tracers\n"

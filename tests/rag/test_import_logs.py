@@ -14,15 +14,15 @@ from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.logs.traces import Traces
-from servers.made_exchanges import delivered_exchange, held_exchange
+from servers.made_traces import delivered_trace, held_trace
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"
 STAMP = "2026-03-01T12:00:00.123456"
@@ -52,8 +52,8 @@ class Bench:
         self.rejected.clear()
         return import_logs(self.ledger, [self.folder], zone=ZoneInfo(zone), reject=self.rejected.append)
 
-    def found(self) -> list[Exchange]:
-        return list(reversed(Exchanges(self.ledger).list(ExchangeFilter())))
+    def found(self) -> list[Trace]:
+        return list(reversed(Traces(self.ledger).list(TraceFilter())))
 
 
 @pytest.fixture
@@ -89,9 +89,9 @@ def test_the_logs_of_an_existing_deployment_are_imported_whole(ledger: Ledger) -
         assert found.joined == {"response": 36, "snapshot": 6}
         assert found.contradictions == {}
         assert rejected == []
-    store = Exchanges(ledger)
-    assert store.summary(ExchangeFilter(origins=("import",))).verdicts == {"deliver": 26, "fallback": 12}
-    assert sum(1 for one in store.each(ExchangeFilter()) if one.documents) == 6
+    store = Traces(ledger)
+    assert store.summary(TraceFilter(origins=("import",))).verdicts == {"deliver": 26, "fallback": 12}
+    assert sum(1 for one in store.each(TraceFilter()) if one.documents) == 6
     assert ReviewQueue(ledger).count_open() == 0
 
 
@@ -120,7 +120,7 @@ def test_both_formats_say_the_same(bench: Bench) -> None:
     bench.write("metrics.jsonl", figures(), other)
     assert bench.take().contradictions == {}
     assert [one.metrics["confidence"] for one in bench.found()] == [0.4, 0.491]
-    assert sum(Exchanges(bench.ledger).summary(ExchangeFilter()).confidences) == 2
+    assert sum(Traces(bench.ledger).summary(TraceFilter()).confidences) == 2
 
 
 def test_lines_are_joined_by_question_and_nearest_time_and_each_once(bench: Bench) -> None:
@@ -259,7 +259,7 @@ def test_lines_are_told_apart_by_their_fields() -> None:
 def test_our_own_files_come_back_as_they_were(bench: Bench) -> None:
     """Ids, verdicts and decisions; a shadow's answer is no fallback, and another rule's figures are no contradiction."""
     traces = Traces(TracesSection(enabled=True), bench.folder)
-    given = [held_exchange(1), delivered_exchange(2), held_exchange(3, mode="shadow")]
+    given = [held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")]
     for one in given:
         traces.append_metrics(one)
         traces.append_response(one)

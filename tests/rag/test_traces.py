@@ -17,10 +17,9 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
-from areopage.rag.logs.traces import Traces
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """
@@ -40,7 +39,7 @@ def section(**fields: Any) -> TracesSection:
     return TracesSection(enabled=True, **fields)
 
 
-def exchange(**fields: Any) -> Exchange:
+def trace(**fields: Any) -> Trace:
     metrics = {
         "avg_score": 0.55,
         "confidence": 0.44,
@@ -82,7 +81,7 @@ def exchange(**fields: Any) -> Exchange:
         "profile": "default",
         "version": "v",
     }
-    return Exchange(**known | fields)
+    return Trace(**known | fields)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -92,56 +91,56 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
-    assert traces.append_metrics(exchange())
-    assert traces.append_response(exchange())
-    assert traces.write_snapshot(exchange())
+    traces = TraceFiles(section(), tmp_path)
+    assert traces.append_metrics(trace())
+    assert traces.append_response(trace())
+    assert traces.write_snapshot(trace())
     [metrics] = lines_of(tmp_path / "logs/metrics.jsonl")
     documented = ["timestamp", "question", "avg_score", "confidence", "cites_ok", "overlap_ratio"]
     assert list(metrics)[:10] == [*documented, "hallucination", "quality_pass", "escalate", "num_sources"]
     assert metrics["timestamp"] == "2026-03-01T12:00:00.123456+00:00"
-    assert (metrics["id"], metrics["verdict"], metrics["p_unsupported"]) == (exchange().id, "human_review", 0.75)
+    assert (metrics["id"], metrics["verdict"], metrics["p_unsupported"]) == (trace().id, "human_review", 0.75)
     [response] = lines_of(tmp_path / "logs/llm_responses.jsonl")
     fields = ["timestamp", "question", "response_lang", "detected_ids", "generation_trunc", "num_sources"]
     assert list(response)[:6] == fields
     assert (len(response["generation_trunc"]), response["detected_ids"], response["unknown_ids"]) == (1000, ["d1"], ["d9"])
-    [snapshot] = lines_of(tmp_path / f"snapshots/for_review/{exchange().id}.json")
+    [snapshot] = lines_of(tmp_path / f"snapshots/for_review/{trace().id}.json")
     assert list(snapshot)[:7] == ["id", "timestamp", "question", "documents", "sources", "generation", "metrics"]
     assert snapshot["metrics"] == metrics
     assert snapshot["documents"] == ["Dix jours."]
     assert snapshot["sources"] == [{"id": "d1", "score": 0.55, "source": "site", "title": "Délais", "lang": "fr"}]
-    assert snapshot["generation"] == exchange().generation
+    assert snapshot["generation"] == trace().generation
 
 
 def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
-    traces = Traces(TracesSection(), tmp_path)
-    assert not traces.append_metrics(exchange())
-    assert not traces.write_snapshot(exchange())
+    traces = TraceFiles(TracesSection(), tmp_path)
+    assert not traces.append_metrics(trace())
+    assert not traces.write_snapshot(trace())
     assert list(tmp_path.iterdir()) == []
     assert traces.failed == 0
 
 
 def test_a_figure_that_is_not_known_is_left_out(tmp_path: Path) -> None:
-    Traces(section(), tmp_path).append_metrics(exchange(metrics={"avg_score": 0.5, "overlap_ratio": None}))
+    TraceFiles(section(), tmp_path).append_metrics(trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
     [metrics] = lines_of(tmp_path / "logs/metrics.jsonl")
     assert "overlap_ratio" not in metrics
     assert metrics["avg_score"] == 0.5
 
 
 def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
+    traces = TraceFiles(section(), tmp_path)
     for text in ("a\nb\r\u2028c", "a\ud800b", "\x00"):
-        traces.append_metrics(exchange(question=text))
-        traces.write_snapshot(exchange(question=text))
+        traces.append_metrics(trace(question=text))
+        traces.write_snapshot(trace(question=text))
     assert len((tmp_path / "logs/metrics.jsonl").read_bytes().split(b"\n")) == 4
-    lines_of(tmp_path / f"snapshots/for_review/{exchange().id}.json")
+    lines_of(tmp_path / f"snapshots/for_review/{trace().id}.json")
 
 
 @pytest.mark.parametrize("id", ["../../etc/passwd", "a" * 31, "A" * 32, "", "0" * 32 + "\n"])
 def test_an_id_that_is_no_id_never_becomes_a_path(tmp_path: Path, id: str) -> None:
     said: list[str] = []
-    traces = Traces(section(), tmp_path / "out", warn=said.append)
-    assert not traces.write_snapshot(exchange(id=id))
+    traces = TraceFiles(section(), tmp_path / "out", warn=said.append)
+    assert not traces.write_snapshot(trace(id=id))
     assert "not 32 hexadecimal digits" in said[0]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -187,16 +186,16 @@ def test_none_is_kept_where_none_is_wanted(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_once_and_counted_and_holds_nothing_up(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "logs").write_text("a file where a folder should be", encoding="utf-8")
-    traces = Traces(section(), tmp_path, warn=said.append)
-    assert [traces.append_metrics(exchange()) for _ in range(3)] == [False, False, False]
+    traces = TraceFiles(section(), tmp_path, warn=said.append)
+    assert [traces.append_metrics(trace()) for _ in range(3)] == [False, False, False]
     assert traces.failed == 3
     assert len(said) == 1
     assert "metrics.jsonl cannot be written" in said[0]
     assert "the ledger has them all" in said[0]
     (tmp_path / "logs").unlink()
-    assert traces.append_metrics(exchange())
+    assert traces.append_metrics(trace())
     assert said[1:] == [
-        f"traces: {tmp_path}/logs/metrics.jsonl is written again; 3 exchanges are missing in it, the ledger has them"
+        f"traces: {tmp_path}/logs/metrics.jsonl is written again; 3 traces are missing in it, the ledger has them"
     ]
 
 
@@ -230,7 +229,7 @@ def test_what_killed_writers_of_snapshots_left_is_tidied_up(tmp_path: Path) -> N
     for name, age in ((".old.1.tmp", 7200), (".new.1.tmp", 0)):
         (folder / name).write_text("{", encoding="utf-8")
         os.utime(folder / name, (time.time() - age, time.time() - age))
-    Traces(section(), tmp_path)
+    TraceFiles(section(), tmp_path)
     assert [path.name for path in folder.iterdir()] == [".new.1.tmp"]
 
 

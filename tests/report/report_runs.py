@@ -14,6 +14,7 @@ from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.plan import plan
+from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -95,22 +96,25 @@ def everyone_says(score: float, explanation: str = "It is kind.", evidence: tupl
     return lambda call: judgment(call, Scored(score=score, explanation=explanation, evidence=evidence))
 
 
-def answer(key: str, case_id: str, **changes: Any) -> Answer:
-    """The target's answer."""
+def answer(key: str, asked: Case, **changes: Any) -> Answer:
+    """The target's answer to a case."""
+    text = changes.pop("text", RESPONSE)
     usual: dict[str, Any] = {
+        "id": key[:32],
+        "origin": "bench",
         "key": key,
         "run_id": "run-1",
-        "case_id": case_id,
         "state": "answered",
-        "text": RESPONSE,
-        "reason": "",
         "finish_reason": "stop",
         "prompt_tokens": 10,
         "completion_tokens": 30,
         "seconds": 2.0,
-        "created_at": BEGUN,
+        "received_at": BEGUN,
+        "answered_at": BEGUN,
     }
-    return Answer(**usual | changes)
+    found = usual | changes
+    response = text if found["state"] == "answered" else None
+    return Answer(case=msgspec.structs.replace(asked, response=response), **found)
 
 
 def spec_of(**changes: Any) -> RunSpec:
@@ -180,8 +184,8 @@ def view_of(
         stored = ([msgspec.json.encode(one).decode() for one in part] for part in (listed, rejected))
         ledger.create_run(run, *stored)
         calls = answer_calls(spec, listed)
-        given = [answer(call.key, call.case.id, **(answers or {}).get(call.case.id, {})) for call in calls]
-        ledger.append([msgspec.structs.replace(one, run_id=run_id) for one in given])
+        given = [answer(call.key, call.case, **(answers or {}).get(call.case.id, {})) for call in calls]
+        Answers(ledger).append([msgspec.structs.replace(one, run_id=run_id) for one in given])
         judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
         for one in spec.judges:
             found = [say(call) for call in plan(one, judged, spec.personas)]

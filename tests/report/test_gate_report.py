@@ -12,8 +12,9 @@ import yaml
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+from areopage.ledger.traces import Traces
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.report.gate.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.report.gate.html import TEMPLATE, render_html
@@ -22,7 +23,7 @@ from areopage.report.gate.page import GateReport, Piece, gather, outward
 from areopage.report.gate.report_wording import WORDS
 from areopage.report.gate.write import FORMS, render, write_gate_report
 from areopage.report.languages import LANGUAGES
-from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, exchange, filled, imported, label
+from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, trace, filled, imported, label
 
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7*7}}"""
 Make = Callable[..., GateReport]
@@ -66,10 +67,10 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """The report over these answers."""
     opened: list[Ledger] = []
 
-    def run(answers: Sequence[Exchange], labels: Sequence[GroundingLabel] = (), **fields: Any) -> GateReport:
+    def run(answers: Sequence[Trace], labels: Sequence[Label] = (), **fields: Any) -> GateReport:
         opened.append(filled(tmp_path / f"ledger-{len(opened)}.db", answers, labels))
         known: dict[str, Any] = {"language": "en", "policy": "full", "max_chars": 200, "now": NOON}
-        return gather(opened[-1], fields.pop("scope", ExchangeFilter()), **{**known, **fields})
+        return gather(opened[-1], fields.pop("scope", TraceFilter()), **{**known, **fields})
 
     yield run
     for ledger in opened:
@@ -79,8 +80,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
 @pytest.fixture
 def usual(make: Make) -> GateReport:
     """Forty answers: ten that invent an amount, one of them seen by people, and some imported ones."""
-    good = [exchange(number, collection="droit" if number % 3 else "fiscal") for number in range(1, 31)]
-    bad = [exchange(number, BAD) for number in range(31, 41)]
+    good = [trace(number, collection="droit" if number % 3 else "fiscal") for number in range(1, 31)]
+    bad = [trace(number, BAD) for number in range(31, 41)]
     old = [imported(number, collection="") for number in range(41, 46)]
     labels = [label(good[0], "no"), label(good[1], "yes"), label(bad[0], "no"), label(bad[1], "yes")]
     return make([*good, *bad, *old], labels)
@@ -108,9 +109,9 @@ def test_rates_reasons_and_labels_are_counted(usual: GateReport) -> None:
 
 
 def test_counts_are_those_of_the_database(make: Make, tmp_path: Path) -> None:
-    answers = [exchange(1), exchange(2, BAD), imported(3, verdict="fallback")]
+    answers = [trace(1), trace(2, BAD), imported(3, verdict="fallback")]
     ledger = filled(tmp_path / "same.db", answers, [label(answers[0], "no")])
-    summary, figures = Exchanges(ledger).summary(ExchangeFilter()), make(answers, [label(answers[0], "no")]).figures
+    summary, figures = Traces(ledger).summary(TraceFilter()), make(answers, [label(answers[0], "no")]).figures
     ledger.close()
     assert {name: count for name, count in figures.verdicts.items() if count} == summary.verdicts
     assert figures.reasons == summary.reasons
@@ -128,15 +129,15 @@ def test_an_answer_that_went_out_ungrounded_comes_first(usual: GateReport) -> No
 
 
 def test_what_the_gate_doubts_is_marked(make: Make) -> None:
-    outline = Outline(render_html(make([exchange(1, BAD)])))
+    outline = Outline(render_html(make([trace(1, BAD)])))
     assert any("250 €" in text for text in outline.marked)
     assert GOOD not in "".join(outline.marked)
     assert "250 €" in outline.text
 
 
 def test_the_period_and_the_collection_narrow_the_report(make: Make) -> None:
-    answers = [exchange(number, collection="a" if number < 3 else "b") for number in range(1, 6)]
-    scope = ExchangeFilter(since=NOON.replace(hour=0), until=NOON.replace(hour=0, day=17), collection="b")
+    answers = [trace(number, collection="a" if number < 3 else "b") for number in range(1, 6)]
+    scope = TraceFilter(since=NOON.replace(hour=0), until=NOON.replace(hour=0, day=17), collection="b")
     report = make(answers, scope=scope)
     assert report.figures.answers == 3
     text = spaced(render_markdown(report))
@@ -146,7 +147,7 @@ def test_the_period_and_the_collection_narrow_the_report(make: Make) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_says_the_same_in_both_languages(make: Make, language: str) -> None:
-    report = make([exchange(1), exchange(2, BAD)], language=language)
+    report = make([trace(1), trace(2, BAD)], language=language)
     words = {key: forms[language] for key, forms in yaml.safe_load(WORDS.read_text(encoding="utf-8")).items()}
     html, markdown = Outline(render_html(report)).text, spaced(render_markdown(report))
     for key in ("gate_report", "gate_verdicts_heading", "gate_reasons", "gate_labels_none", "gate_slices", "gate_worst"):
@@ -167,7 +168,7 @@ def test_the_json_holds_numbers_that_are_not_rounded(usual: GateReport) -> None:
 
 
 def test_no_text_from_outside_becomes_an_element(make: Make) -> None:
-    report = make([exchange(1, f"{BAD} {ATTACK}", question=ATTACK, collection=ATTACK)])
+    report = make([trace(1, f"{BAD} {ATTACK}", question=ATTACK, collection=ATTACK)])
     page = render_html(report)
     outline = Outline(page)
     assert not [tag for tag, _ in outline.elements if tag in ("script", "img", "iframe", "object")]
@@ -187,7 +188,7 @@ def test_a_page_asks_nobody_for_anything(usual: GateReport) -> None:
 def test_texts_leave_by_the_policy(make: Make, policy: str) -> None:
     bad = f"{BAD} Écrivez à jean.martin@exemple.fr pour le virement."
     question = f"{'Bonjour ' * 60}: jean.martin@exemple.fr ?"
-    report = make([exchange(1, bad, question=question)], policy=policy, max_chars=150)
+    report = make([trace(1, bad, question=question)], policy=policy, max_chars=150)
     for form in FORMS:
         assert "jean.martin" not in render(report, form)
     if policy == "truncated":
@@ -203,9 +204,9 @@ def test_a_cut_answer_ends_where_its_whole_length_is_reached() -> None:
 
 
 def test_an_erased_answer_is_counted_and_not_shown(make: Make, tmp_path: Path) -> None:
-    ledger = filled(tmp_path / "erased.db", [exchange(1, BAD), exchange(2, BAD)])
-    Exchanges(ledger).erase(f"{1:032x}")
-    report = gather(ledger, ExchangeFilter(), language="fr", policy="full", max_chars=100, now=NOON)
+    ledger = filled(tmp_path / "erased.db", [trace(1, BAD), trace(2, BAD)])
+    Traces(ledger).erase(f"{1:032x}")
+    report = gather(ledger, TraceFilter(), language="fr", policy="full", max_chars=100, now=NOON)
     ledger.close()
     assert report.figures.answers == 2
     assert [one.id for one in report.worst] == [f"{2:032x}"]
@@ -231,7 +232,7 @@ def test_imported_rows_alone_make_a_report(make: Make) -> None:
 
 def test_what_is_counted_apart_is_bounded() -> None:
     counts = GateCounts()
-    one = exchange(1)
+    one = trace(1)
     for number in range(MOST_NAMES + 5):
         counts.take(replace(one, collection=f"c{number}"))
     names = [part.name for part in counts.figures().collections]
@@ -242,7 +243,7 @@ def test_what_is_counted_apart_is_bounded() -> None:
 
 def test_quantiles_of_the_time_are_right_to_two_percent() -> None:
     counts = GateCounts()
-    one = exchange(1)
+    one = trace(1)
     for number in range(1, 1001):
         counts.take(replace(one, gate_seconds=number / 1000))
     latency = counts.figures().latency

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.quality_records import Alert
 from areopage.ledger.store import Ledger
 from areopage.review.fill import FillSettings, fill_queue, shuffled

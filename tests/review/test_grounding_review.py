@@ -10,7 +10,7 @@ from areopage.errors import NotHeldBack, UnknownExchange, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.review.dataset import Selection, dataset
 from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange, settle_exchange

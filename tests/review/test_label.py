@@ -4,7 +4,7 @@ import pytest
 
 from areopage.errors import CriteriaError, UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.people import Labels
+from areopage.ledger.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.review.label import label_answer
 from areopage.review.rubric import Rubric

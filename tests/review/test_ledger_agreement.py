@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from areopage.errors import UserError
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality_records import Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.review.agreement import ledger_agreement

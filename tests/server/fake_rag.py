@@ -10,9 +10,9 @@ from msgspec import structs
 from areopage.cases.records import Document
 from areopage.errors import UnknownCollection
 from areopage.gate.records import Decision
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, Mode
-from areopage.rag.records import ChatAnswer, ChatQuestion, Citation
+from areopage.ledger.traces import Traces
+from areopage.ledger.records import Mode, Trace
+from areopage.rag.records import ChatPrompt, Citation
 from areopage.rag.service import RagService
 from areopage.server.context import Pipeline, ServerContext
 
@@ -38,16 +38,16 @@ class FakeRag:
     def __init__(self, context: ServerContext, response: str = GROUNDED) -> None:
         self.context, self.response = context, response
         self.fault: Exception | None = None
-        self.asked: list[ChatQuestion] = []
+        self.asked: list[ChatPrompt] = []
         self.closed = False
         self.forgotten: list[str] = []
         self.documents = DOCUMENTS
         self.pause = 0.0
 
-    async def answer(self, question: ChatQuestion) -> ChatAnswer:
+    async def answer(self, question: ChatPrompt) -> Trace:
         return self.answered(question)
 
-    def answered(self, question: ChatQuestion) -> ChatAnswer:
+    def answered(self, question: ChatPrompt) -> Trace:
         self.asked.append(question)
         if question.collection not in (COLLECTION, OTHER):
             raise UnknownCollection(f"no collection {question.collection}: there are secret-1, secret-2")
@@ -56,7 +56,7 @@ class FakeRag:
         decision = self.context.gate.decide(question.question, self.response, self.documents)
         return self.noted(question, decision)
 
-    async def stream(self, question: ChatQuestion) -> AsyncIterator[dict[str, Any]]:
+    async def stream(self, question: ChatPrompt) -> AsyncIterator[dict[str, Any]]:
         if question.collection not in (COLLECTION, OTHER):
             raise UnknownCollection("no such collection")
         for node in ("retrieve", "grade_documents", "generate", "evaluate_response"):
@@ -66,13 +66,13 @@ class FakeRag:
             yield {"node": node, "state": {"generation": self.response, "documents": self.documents}}
         yield {"answer": await self.answer(question)}
 
-    async def forget(self, exchange: Exchange) -> None:
-        self.forgotten.append(exchange.id)
+    async def forget(self, trace: Trace) -> None:
+        self.forgotten.append(trace.id)
 
     async def aclose(self) -> None:
         self.closed = True
 
-    def noted(self, question: ChatQuestion, decision: Decision) -> ChatAnswer:
+    def noted(self, question: ChatPrompt, decision: Decision) -> Trace:
         verdict = decision.verdict
         modes: dict[str, tuple[Mode, str]] = {
             "deliver": ("generated", self.response),
@@ -80,7 +80,7 @@ class FakeRag:
             "human_review": ("human_review", HELD),
         }
         mode, text = modes[verdict]
-        exchange = Exchange(
+        trace = Trace(
             id=secrets.token_hex(16),
             at=self.context.now(),
             origin="chat",
@@ -103,9 +103,9 @@ class FakeRag:
             key=question.key,
             seconds=0.2,
         )
-        Exchanges(self.context.ledger).add([exchange])
-        return ChatAnswer(
-            id=exchange.id,
+        Traces(self.context.ledger).append([trace])
+        return Trace(
+            id=trace.id,
             answer=text,
             verdict=verdict,
             mode=mode,

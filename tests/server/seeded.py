@@ -8,7 +8,7 @@ from pathlib import Path
 from areopage.cases.records import Case, Document
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import (
     Alert,
@@ -242,7 +242,7 @@ def seed_alerts(ledger: Ledger, now: datetime, weak: str) -> None:
                 last_seen_at=at,
                 title=title,
                 body=f"{title}\nQuestion : Quel est le délai de rétractation ?",
-                submission_id=submission,
+                answer_id=submission,
                 next_attempt_at=at,
             )
         )
@@ -278,11 +278,11 @@ def seed_golden(ledger: Ledger, now: datetime) -> None:
 
 def seed_people(ledger: Ledger, now: datetime, id: str) -> None:
     """A person's label that she changed later, and a review item."""
-    ReviewQueue(ledger).add([ReviewItem(submission_id=id, why="alert", created_at=now)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="alert", created_at=now)])
     for minutes, score in ((30, 4.0), (10, 3.0)):
         at = now - timedelta(minutes=minutes)
         label = Label(
-            submission_id=id,
+            answer_id=id,
             rater="Claire",
             criterion="quality.answer.exactitude",
             score=score,

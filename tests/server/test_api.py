@@ -13,7 +13,7 @@ from msgspec import structs
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
-from areopage.ledger.people import Labels
+from areopage.ledger.labels import Labels
 from areopage.ledger.submissions import Submissions
 from areopage.server.context import ServerContext
 

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Release
+from areopage.ledger.traces import Traces
+from areopage.ledger.records import Release
 from areopage.ledger.quality_records import Role
 from areopage.server.api import chat
 from areopage.server.app import ROUTERS, create_app
@@ -97,20 +97,20 @@ def test_a_held_back_answer_is_found_once_it_is_released(client: TestClient, rag
     path = held_back(client, rag)["held"]
     assert client.get(path).json()["state"] == "waiting"
     id = path.rpartition("/")[2]
-    Exchanges(bare.ledger).settle(Release(exchange_id=id, state="released", text="2,5 jours.", rater="Claire", at=NOW))
+    Traces(bare.ledger).settle(Release(answer_id=id, state="released", text="2,5 jours.", rater="Claire", at=NOW))
     assert client.get(path).json() == {"id": id, "state": "released", "text": "2,5 jours."}
     assert [entry.action for entry in Audit(bare.ledger).list(subject=id)] == ["read"]
 
 
 def test_a_refused_answer_has_no_text(client: TestClient, rag: FakeRag, bare: ServerContext) -> None:
     path = held_back(client, rag)["held"]
-    Exchanges(bare.ledger).settle(Release(exchange_id=path.rpartition("/")[2], state="refused", rater="Claire", at=NOW))
+    Traces(bare.ledger).settle(Release(answer_id=path.rpartition("/")[2], state="refused", rater="Claire", at=NOW))
     assert (client.get(path).json()["state"], client.get(path).json()["text"]) == ("refused", "")
 
 
 def test_an_answer_that_was_erased_waits_no_more(client: TestClient, rag: FakeRag, bare: ServerContext) -> None:
     path = held_back(client, rag)["held"]
-    Exchanges(bare.ledger).erase(path.rpartition("/")[2])
+    Traces(bare.ledger).erase(path.rpartition("/")[2])
     assert client.get(path).json()["state"] == "refused"
 
 
@@ -140,12 +140,12 @@ def test_a_key_that_only_asks_reaches_nothing_but_its_answers(client: TestClient
     to_anybody = ("/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css")
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     paths = {route.path for route in routes if "GET" in (route.methods or ())}
-    assert {"/gate/{id}", "/v1/exchanges/{id}", "/review", *open_to_it} <= paths
+    assert {"/gate/{id}", "/v1/traces/{id}", "/review", *open_to_it} <= paths
     for path in paths:
         found = client.get(path.replace("{id}", reply["id"]), headers=own, follow_redirects=False)
         assert not any(secret in found.text for secret in SECRET), path
         assert (found.status_code == 403) == (path not in open_to_it + to_anybody), path
-    settled = client.post(f"/v1/exchanges/{reply['id']}/verdict", json={"grounded": "yes", "action": "release"}, headers=own)
+    settled = client.post(f"/v1/traces/{reply['id']}/verdict", json={"grounded": "yes", "action": "release"}, headers=own)
     assert settled.json()["error"]["code"] == "forbidden"
 
 

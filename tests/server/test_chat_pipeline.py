@@ -73,7 +73,7 @@ def test_an_answer_is_noted_and_given_again_from_the_cache(client: TestClient, p
     assert (first["mode"], again["mode"], pen.written) == ("generated", "cached", 1)
     assert first["answer"] == again["answer"] == GROUNDED
     assert first["id"] != again["id"]
-    listed = client.get("/v1/exchanges").json()["items"]
+    listed = client.get("/v1/traces").json()["items"]
     assert {one["id"]: one["mode"] for one in listed} == {first["id"]: "generated", again["id"]: "cached"}
     shown = client.get("/metrics").text
     assert 'areopage_gate_decisions_total{profile="default",verdict="deliver"} 1.0' in shown, "the second was decided before"
@@ -86,9 +86,9 @@ def test_what_was_written_stays_inside_until_a_person_lets_it_out(client: TestCl
     assert [step for step in ("retrieve", "generate", "evaluate_response", "human_review") if f'"node":"{step}"' in streamed]
     assert "1 350" not in streamed
     assert "prime" not in streamed
-    (held,) = client.get("/v1/exchanges").json()["items"]
+    (held,) = client.get("/v1/traces").json()["items"]
     verdict = {"grounded": "partly", "sentences": [1], "action": "release", "text": GROUNDED}
-    assert client.post(f"/v1/exchanges/{held['id']}/verdict", json=verdict).status_code == 201
+    assert client.post(f"/v1/traces/{held['id']}/verdict", json=verdict).status_code == 201
     assert client.get(f"/v1/chat/held/{held['id']}").json()["text"] == GROUNDED
 
 
@@ -96,7 +96,7 @@ def test_an_erased_answer_is_not_given_again(client: TestClient, pen: Pen) -> No
     ask = {"question": QUESTION}
     first, second = (client.post("/v1/chat", json=ask).json() for _ in range(2))
     assert (first["mode"], second["mode"], pen.written) == ("generated", "cached", 1)
-    assert client.delete(f"/v1/exchanges/{first['id']}").status_code == 204
+    assert client.delete(f"/v1/traces/{first['id']}").status_code == 204
     assert client.post("/v1/chat", json=ask).json()["mode"] == "generated"
     assert pen.written == 2
 
@@ -106,7 +106,7 @@ def test_an_erased_answer_is_in_no_trace_file(client: TestClient, pen: Pen, tmp_
     held, other = (
         client.post("/v1/chat", json={"question": question}).json()["id"] for question in (QUESTION, f"{QUESTION} Bref.")
     )
-    assert client.delete(f"/v1/exchanges/{held}").status_code == 204
+    assert client.delete(f"/v1/traces/{held}").status_code == 204
     logs = [tmp_path / "outputs/logs" / name for name in ("metrics.jsonl", "llm_responses.jsonl")]
     for log in logs:
         erased, kept = (json.loads(line) for line in log.read_text(encoding="utf-8").splitlines())
@@ -118,24 +118,24 @@ def test_while_a_trace_file_cannot_be_rewritten_nothing_is_erased(client: TestCl
     id = client.post("/v1/chat", json={"question": QUESTION}).json()["id"]
     in_the_way = tmp_path / "outputs/logs/.metrics.jsonl.erasing"
     in_the_way.mkdir()
-    refused = client.delete(f"/v1/exchanges/{id}")
+    refused = client.delete(f"/v1/traces/{id}")
     assert (refused.status_code, "trace file" in refused.text, str(tmp_path) in refused.text) == (503, True, False)
-    assert client.get(f"/v1/exchanges/{id}").json()["question"] == QUESTION
+    assert client.get(f"/v1/traces/{id}").json()["question"] == QUESTION
     in_the_way.rmdir()
-    assert client.delete(f"/v1/exchanges/{id}").status_code == 204
+    assert client.delete(f"/v1/traces/{id}").status_code == 204
 
 
 def test_all_who_asked_the_same_get_what_was_decided_for_one(client: TestClient, pen: Pen) -> None:
     pen.text = f"{GROUNDED} {MADE_UP}"
     ids = [client.post("/v1/chat", json={"question": QUESTION}).json()["id"] for _ in range(3)]
-    assert [client.get(f"/v1/exchanges/{id}").json()["waiting"] for id in ids] == [3, 3, 3]
+    assert [client.get(f"/v1/traces/{id}").json()["waiting"] for id in ids] == [3, 3, 3]
     queue = client.get("/review").text
     assert [queue.count(id) for id in ids] == [1, 0, 0]
     assert "3 wait" in queue
     assert "3 people asked the same" in client.get(f"/gate/{ids[0]}").text
     verdict = {"grounded": "partly", "sentences": [1], "action": "release", "text": GROUNDED}
-    assert client.post(f"/v1/exchanges/{ids[0]}/verdict", json=verdict).json()["settled"] == 3
+    assert client.post(f"/v1/traces/{ids[0]}/verdict", json=verdict).json()["settled"] == 3
     assert [client.get(f"/v1/chat/held/{id}").json() for id in ids] == [
         {"id": id, "state": "released", "text": GROUNDED} for id in ids
     ]
-    assert client.get(f"/v1/exchanges/{ids[0]}").json()["waiting"] == 0
+    assert client.get(f"/v1/traces/{ids[0]}").json()["waiting"] == 0

@@ -11,8 +11,9 @@ from starlette.testclient import TestClient
 
 from areopage.errors import StorageError
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter
+from areopage.ledger.traces import Traces
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Trace
 from areopage.ledger.quality_records import Role
 from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
@@ -48,8 +49,8 @@ def key(context: ServerContext, role: Role, *collections: str) -> dict[str, str]
     return {"Authorization": f"Bearer {ApiKeys(context.ledger).create(name, role, collections)[1]}"}
 
 
-def stored(context: ServerContext) -> Sequence[Exchange]:
-    return Exchanges(context.ledger).list(ExchangeFilter())
+def stored(context: ServerContext) -> Sequence[Trace]:
+    return Traces(context.ledger).list(TraceFilter())
 
 
 def test_a_check_says_what_becomes_of_an_answer_and_why(client: TestClient) -> None:
@@ -106,10 +107,10 @@ def test_what_is_held_back_is_on_the_disk_and_in_the_queue_when_the_check_is_ans
     with client:
         held = client.post("/v1/gate/check", json=WRONG | {"session": "s-1", "collection": "handbook"}).json()
         assert held["stored"] == "yes"
-        exchange = Exchanges(context.ledger).get(held["id"])
-        assert exchange is not None
-        assert (exchange.origin, exchange.mode, exchange.session, exchange.key) == ("check", "human_review", "s-1", "local")
-        assert exchange.generation == WRONG["response"]
+        trace = Traces(context.ledger).get(held["id"])
+        assert trace is not None
+        assert (trace.origin, trace.mode, trace.session, trace.key) == ("check", "human_review", "s-1", "local")
+        assert trace.generation == WRONG["response"]
         assert client.get(held["held"]).json()["state"] == "waiting"
         queue = client.get("/review").text
         assert f'href="/gate/{held["id"]}"' in queue
@@ -134,10 +135,10 @@ def test_what_is_not_to_be_kept_is_kept_nowhere(client: TestClient, context: Ser
 def test_a_ledger_that_cannot_be_written_stops_only_what_must_be_on_the_disk(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: object, given: Sequence[Exchange]) -> None:
+    def full(_: object, given: Sequence[Trace]) -> None:
         raise StorageError("disk full")
 
-    monkeypatch.setattr(Exchanges, "add", full)
+    monkeypatch.setattr(Traces, "add", full)
     monkeypatch.setattr("areopage.server.decision_writer.DecisionWriter.close.__defaults__", (0.05,))
     with client:
         assert client.post("/v1/gate/check", json=CHECK).json()["stored"] == "soon"
@@ -151,11 +152,11 @@ def test_the_storage_policy_leaves_texts_only_to_those_who_wait_for_a_person(tmp
     with browser(made) as client:
         client.post("/v1/gate/check", json=CHECK)
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
-        waiting = Exchanges(made.ledger).get(held)
+        waiting = Traces(made.ledger).get(held)
         assert waiting
         assert waiting.generation
         verdict = {"grounded": "no", "action": "release", "text": "2,5 jours."}
-        assert client.post(f"/v1/exchanges/{held}/verdict", json=verdict).status_code == 201
+        assert client.post(f"/v1/traces/{held}/verdict", json=verdict).status_code == 201
         assert client.get(f"/v1/chat/held/{held}").json()["text"] == "2,5 jours."
     assert [one.generation for one in stored(made)] == ["", ""]
     made.ledger.close()
@@ -177,9 +178,9 @@ def test_a_scoped_key_notes_under_its_own_collections(client: TestClient, contex
     assert client.post("/v1/gate/check", json=CHECK | {"collection": "b"}, headers=one).status_code == 403
     assert client.post("/v1/gate/check", json=CHECK, headers=two).status_code == 422
     held = client.post("/v1/gate/check", json=WRONG, headers=one).json()["id"]
-    exchange = Exchanges(context.ledger).get(held)
-    assert exchange
-    assert exchange.collection == "a"
+    trace = Traces(context.ledger).get(held)
+    assert trace
+    assert trace.collection == "a"
 
 
 def test_decisions_are_counted_and_timed(client: TestClient) -> None:
@@ -209,18 +210,18 @@ def test_the_latest_metrics_and_snapshot_of_a_question_are_found(client: TestCli
 def test_exchanges_are_listed_page_by_page_read_and_erased(client: TestClient, context: ServerContext) -> None:
     with client:
         ids = [client.post("/v1/gate/check", json=WRONG | {"prompt": f"{QUESTION} {n}"}).json()["id"] for n in range(3)]
-        page = client.get("/v1/exchanges", params={"limit": 2}).json()
+        page = client.get("/v1/traces", params={"limit": 2}).json()
         assert [one["id"] for one in page["items"]] == ids[:0:-1]
-        rest = client.get("/v1/exchanges", params={"limit": 2, "before": page["next"]}).json()
+        rest = client.get("/v1/traces", params={"limit": 2, "before": page["next"]}).json()
         assert ([one["id"] for one in rest["items"]], rest["next"]) == (ids[:1], None)
-        asked = client.get("/v1/exchanges", params={"question": f"{QUESTION} 1"}).json()
+        asked = client.get("/v1/traces", params={"question": f"{QUESTION} 1"}).json()
         assert [one["id"] for one in asked["items"]] == [ids[1]]
-        shown = client.get(f"/v1/exchanges/{ids[0]}").json()
+        shown = client.get(f"/v1/traces/{ids[0]}").json()
         assert (shown["generation"], shown["release"]["state"]) == (WRONG["response"], "waiting")
         assert "1 350 €" in " ".join(shown["explanations"])
-        assert client.delete(f"/v1/exchanges/{ids[0]}").status_code == 204
+        assert client.delete(f"/v1/traces/{ids[0]}").status_code == 204
         for method in ("get", "delete"):
-            assert client.request(method, f"/v1/exchanges/{ids[0]}").status_code == 404
+            assert client.request(method, f"/v1/traces/{ids[0]}").status_code == 404
     assert "erase" in [entry.action for entry in Audit(context.ledger).list(subject=ids[0])]
 
 
@@ -230,16 +231,16 @@ def test_only_an_admin_reads_exchanges_and_a_scoped_one_his_own(client: TestClie
         a, b = (
             client.post("/v1/gate/check", json=WRONG | {"collection": name}, headers=admin).json()["id"] for name in ("a", "b")
         )
-        assert client.get("/v1/exchanges", headers=write).status_code == 403
-        assert len(client.get("/v1/exchanges", headers=admin).json()["items"]) == 2
-        assert [one["id"] for one in client.get("/v1/exchanges", headers=scoped).json()["items"]] == [a]
-        assert client.get("/v1/exchanges", params={"collection": "b"}, headers=scoped).status_code == 403
-        for path in (f"/v1/exchanges/{b}", f"/v1/chat/held/{b}"):
+        assert client.get("/v1/traces", headers=write).status_code == 403
+        assert len(client.get("/v1/traces", headers=admin).json()["items"]) == 2
+        assert [one["id"] for one in client.get("/v1/traces", headers=scoped).json()["items"]] == [a]
+        assert client.get("/v1/traces", params={"collection": "b"}, headers=scoped).status_code == 403
+        for path in (f"/v1/traces/{b}", f"/v1/chat/held/{b}"):
             assert client.get(path, headers=scoped).status_code == 404
-        assert client.delete(f"/v1/exchanges/{b}", headers=scoped).status_code == 404
+        assert client.delete(f"/v1/traces/{b}", headers=scoped).status_code == 404
         verdict = {"grounded": "no"}
-        assert client.post(f"/v1/exchanges/{b}/verdict", json=verdict, headers=scoped).status_code == 404
-        assert client.post(f"/v1/exchanges/{a}/verdict", json=verdict, headers=scoped).status_code == 201
+        assert client.post(f"/v1/traces/{b}/verdict", json=verdict, headers=scoped).status_code == 404
+        assert client.post(f"/v1/traces/{a}/verdict", json=verdict, headers=scoped).status_code == 201
         pages = [client.get(path, headers=scoped) for path in ("/gate?collection=b", "/review", f"/gate/{b}")]
         assert b not in pages[0].text + pages[1].text
         assert a in pages[0].text
@@ -249,13 +250,13 @@ def test_only_an_admin_reads_exchanges_and_a_scoped_one_his_own(client: TestClie
 def test_a_verdict_is_stored_and_settles_once(client: TestClient, context: ServerContext) -> None:
     with client:
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
-        path = f"/v1/exchanges/{held}/verdict"
+        path = f"/v1/traces/{held}/verdict"
         label = {"grounded": "partly", "sentences": [1], "note": "La prime n’existe pas."}
         assert client.post(path, json=label).json()["state"] == "waiting"
         assert client.post(path, json=label | {"action": "release"}).json()["state"] == "released"
         assert client.post(path, json=label | {"action": "refuse"}).status_code == 409
         assert client.get(f"/v1/chat/held/{held}").json()["text"] == WRONG["response"]
-    given = Exchanges(context.ledger).labels([held])[held]
+    given = Traces(context.ledger).labels([held])[held]
     assert [(one.rater, one.grounded, one.sentences, one.origin) for one in given] == [("local", "partly", (1,), "api")]
 
 
@@ -274,8 +275,8 @@ def test_a_verdict_is_stored_and_settles_once(client: TestClient, context: Serve
 def test_a_wrong_verdict_changes_nothing(client: TestClient, context: ServerContext, verdict: dict[str, Any]) -> None:
     with client:
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
-        assert client.post(f"/v1/exchanges/{held}/verdict", json=verdict).status_code == 422
-    assert not Exchanges(context.ledger).labels([held]).get(held)
+        assert client.post(f"/v1/traces/{held}/verdict", json=verdict).status_code == 422
+    assert not Traces(context.ledger).labels([held]).get(held)
 
 
 def test_only_an_admin_speaks_in_anothers_name(client: TestClient, context: ServerContext) -> None:
@@ -283,8 +284,8 @@ def test_only_an_admin_speaks_in_anothers_name(client: TestClient, context: Serv
     with client:
         held = client.post("/v1/gate/check", json=WRONG, headers=write).json()["id"]
         verdict = {"grounded": "no", "rater": "Claire"}
-        assert client.post(f"/v1/exchanges/{held}/verdict", json=verdict, headers=write).status_code == 403
-        assert client.post(f"/v1/exchanges/{held}/verdict", json=verdict, headers=admin).json()["rater"] == "Claire"
+        assert client.post(f"/v1/traces/{held}/verdict", json=verdict, headers=write).status_code == 403
+        assert client.post(f"/v1/traces/{held}/verdict", json=verdict, headers=admin).json()["rater"] == "Claire"
     told = [(entry.actor, entry.detail) for entry in Audit(context.ledger).list(subject=held)]
     assert ("admin-", "in the name of Claire") in told
 
@@ -304,5 +305,5 @@ def test_the_requests_span_carries_the_decision_and_no_text(context: ServerConte
     (event,) = span.events
     assert event.name == "gen_ai.evaluation.result"
     attributes = dict(event.attributes or {})
-    assert (attributes["areopage.exchange.id"], attributes["gen_ai.evaluation.score.label"]) == (held, "human_review")
+    assert (attributes["areopage.trace.id"], attributes["gen_ai.evaluation.score.label"]) == (held, "human_review")
     assert "prime" not in json.dumps(attributes)

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Release
-from areopage.rag.records import ChatQuestion
+from areopage.ledger.traces import Traces
+from areopage.ledger.records import Release
+from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.suites.gate import load_gate
@@ -74,7 +74,7 @@ def send(client: TestClient, path: str, fields: dict[str, str | list[str]], *, f
 
 def asked(rag: FakeRag, response: str, question: str = QUESTION, collection: str = COLLECTION) -> str:
     rag.response = response
-    return rag.answered(ChatQuestion(question=question, collection=collection)).id
+    return rag.answered(ChatPrompt(prompt=question, collection=collection)).id
 
 
 def sign_in(client: TestClient, context: ServerContext, role: str, *collections: str) -> None:
@@ -153,7 +153,7 @@ def test_the_page_of_a_held_back_answer_shows_it_once_it_is_released(
     assert 'hx-trigger="every 5s' in page
     assert '<noscript><meta http-equiv="refresh"' in page
     assert "1 350" not in text_of(page)
-    Exchanges(context.ledger).settle(Release(exchange_id=held, state="released", text="2,5 jours.", rater="Claire", at=NOW))
+    Traces(context.ledger).settle(Release(answer_id=held, state="released", text="2,5 jours.", rater="Claire", at=NOW))
     page = client.get(f"/chat/held/{held}").text
     assert "2,5 jours." in page
     assert "hx-get" not in page
@@ -243,10 +243,10 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     fields: dict[str, str | list[str]] = {"grounded": "partly", "sentence": ["1"], "note": "Pas de prime.", "rater": "Claire"}
     status, where = send(client, path, fields | {"text": "2,5 jours\r\npar mois.", "then": "release"})
     assert (status, where) == (303, path)
-    release = Exchanges(context.ledger).release(held)
+    release = Traces(context.ledger).release(held)
     assert release
     assert (release.state, release.text, release.rater) == ("released", "2,5 jours\npar mois.", "Claire")
-    (label,) = Exchanges(context.ledger).labels([held])[held]
+    (label,) = Traces(context.ledger).labels([held])[held]
     assert (label.rater, label.grounded, label.sentences, label.origin) == ("Claire", "partly", (1,), "web")
     page = client.get(path).text
     assert 'name="text"' not in page
@@ -260,7 +260,7 @@ def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerCo
     first, second = asked(rag, WRONG), asked(rag, f"{WRONG} {GROUNDED}")
     assert send(client, f"/gate/{first}", {"grounded": "no", "rater": "Claire", "then": "refuse"})[0] == 303
     assert send(client, f"/gate/{second}", {"grounded": "yes", "rater": "Claire", "then": "label"})[0] == 303
-    states = [Exchanges(context.ledger).release(id) for id in (first, second)]
+    states = [Traces(context.ledger).release(id) for id in (first, second)]
     assert [one.state for one in states if one] == ["refused", "waiting"]
 
 
@@ -281,12 +281,12 @@ def test_a_wrong_verdict_changes_nothing_and_keeps_what_was_typed(
     status, page = send(client, f"/gate/{held}", {"note": "typed with care", **fields})
     assert (status, said in page) == (422, True)
     assert "typed with care" in page
-    assert not Exchanges(context.ledger).labels([held]).get(held)
+    assert not Traces(context.ledger).labels([held]).get(held)
 
 
 def test_an_erased_answer_has_no_page(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
-    Exchanges(context.ledger).erase(held)
+    Traces(context.ledger).erase(held)
     assert client.get(f"/gate/{held}").status_code == 404
     assert f'href="/gate/{held}"' not in client.get("/gate").text
     assert client.get("/gate").status_code == 200
@@ -332,7 +332,7 @@ def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser")
         page.get_by_role("link", name="Follow this answer").click()
         held = page.url.rpartition("/")[2]
         assert page.get_by_role("heading", name="A person will look at it").count() == 1
-        Exchanges(context.ledger).settle(Release(exchange_id=held, state="released", text=ATTACK, rater="Claire", at=NOW))
+        Traces(context.ledger).settle(Release(answer_id=held, state="released", text=ATTACK, rater="Claire", at=NOW))
         page.evaluate("htmx.trigger('#state', 'seen')")
         page.get_by_role("heading", name="Released").wait_for()
         assert page.locator("#state pre").inner_text() == ATTACK

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality_records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, Grounded, GroundingLabel
+from areopage.ledger.traces import Traces
+from areopage.ledger.records import Grounded
+from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.suites.gate import load_gate
 
@@ -35,12 +36,12 @@ def gate(name: str = "default") -> Gate:
     return load_gate(name)
 
 
-def exchange(number: int, generation: str = GOOD, **fields: Any) -> Exchange:
+def trace(number: int, generation: str = GOOD, **fields: Any) -> Trace:
     """A recorded answer, decided by the shipped gate; one each minute."""
     documents = fields.pop("documents", (DOCUMENT,))
     question = fields.pop("question", QUESTION)
     decision = gate().decide(question, generation, documents)
-    made = Exchange(
+    made = Trace(
         id=f"{number:032x}",
         at=NOON + timedelta(minutes=number),
         origin="check",
@@ -62,25 +63,25 @@ def exchange(number: int, generation: str = GOOD, **fields: Any) -> Exchange:
     return replace(made, **fields)
 
 
-def imported(number: int, **fields: Any) -> Exchange:
+def imported(number: int, **fields: Any) -> Trace:
     """A row of an older system's log: figures alone."""
     given: dict[str, Any] = {"origin": "import", "decision": None, "documents": (), "p_unsupported": None, "generation": ""}
-    made = exchange(number)
+    made = trace(number)
     return replace(made, **{**given, "version": "", "profile": "", "gate_seconds": None, **fields})
 
 
-def label(one: Exchange, grounded: Grounded, rater: str = "anne", sentences: tuple[int, ...] = ()) -> GroundingLabel:
+def label(one: Trace, grounded: Grounded, rater: str = "anne", sentences: tuple[int, ...] = ()) -> Label:
     """What somebody says of an answer."""
-    return GroundingLabel(
-        exchange_id=one.id, rater=rater, grounded=grounded, sentences=sentences, origin="cli", created_at=NOON + timedelta(days=1)
+    return Label(
+        answer_id=one.id, rater=rater, grounded=grounded, sentences=sentences, origin="cli", created_at=NOON + timedelta(days=1)
     )
 
 
-def filled(place: str | Path, answers: Sequence[Exchange], labels: Sequence[GroundingLabel] = ()) -> Ledger:
+def filled(place: str | Path, answers: Sequence[Trace], labels: Sequence[Label] = ()) -> Ledger:
     """An open ledger with these in it."""
     ledger = Ledger.open(place)
-    exchanges = Exchanges(ledger)
-    exchanges.add(answers)
+    traces = Traces(ledger)
+    traces.add(answers)
     for one in labels:
-        exchanges.label(one)
+        traces.label(one)
     return ledger

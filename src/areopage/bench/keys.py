@@ -1,6 +1,7 @@
-"""The keys under which the ledger holds a run's answers and judgments, worked out anew from the run alone."""
+"""The keys and ids under which the ledger holds a run's answers and judgments, computed from the run alone."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import msgspec
 from msgspec import Struct
@@ -49,8 +50,39 @@ def judged_cases(
         case = item.case
         if case.response is None:
             answer = answers.get(keys[case.id])
-            if answer is None or answer.state != "answered":
+            if answer is None or answer.state != "answered" or answer.erased:
                 continue
-            case = msgspec.structs.replace(case, response=answer.text)
+            case = msgspec.structs.replace(case, response=answer.case.response)
         judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria)))
     return judged
+
+
+def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:
+    """The answers that the cases bring along. A case has the same id in every run that it belongs to."""
+    return [
+        Answer(
+            id=recorded_id(item.case),
+            origin="bench",
+            case=item.case,
+            source=item.case.source,
+            received_at=now,
+            answered_at=now,
+        )
+        for item in cases
+        if item.case.response is not None
+    ]
+
+
+def recorded_id(case: Case) -> str:
+    """The id of the answer that a case brings along."""
+    return f"case-{digest_of(case)[:32]}"
+
+
+def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]) -> dict[str, str]:
+    """The id of the answer of each case that has one, by the case's id.
+
+    Args:
+        answers: the target's, by key.
+    """
+    recorded = {item.case.id: recorded_id(item.case) for item in cases if item.case.response is not None}
+    return recorded | {call.case.id: answers[call.key].id for call in calls if call.key in answers}

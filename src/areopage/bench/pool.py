@@ -3,8 +3,9 @@
 import msgspec
 
 from areopage.bench.spec import RunSpec
-from areopage.errors import CriteriaError, ModelError, name_list
-from areopage.jury.opening import check_judge, check_model, settled_judge
+from areopage.errors import ModelError, name_list
+from areopage.jury.opening import check_judge, check_model
+from areopage.jury.panel import checked_panel
 from areopage.models.settings import ModelSettings
 
 
@@ -13,30 +14,16 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
+        CriteriaError: no judge may judge anything.
     """
     target = spec.target
     if target is not None:
         target = msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
     references = dict.fromkeys(judge.reference for judge in spec.judges)
-    statuses = {reference: await check_judge(reference, settings) for reference in references}
-    judges = tuple(settled_judge(judge, statuses[judge.reference], spec.language) for judge in spec.judges)
-    return msgspec.structs.replace(spec, target=target, judges=judges)
-
-
-def with_competent_jury(spec: RunSpec) -> RunSpec:
-    """A specification that says which of its criteria no judge may judge; a judge's model may have narrowed what it judges.
-
-    Raises:
-        CriteriaError: no judge may judge anything.
-    """
-    alone = [criterion.id for criterion in spec.criteria if not any(judge.may_judge(criterion) for judge in spec.judges)]
-    if len(alone) == len(spec.criteria):
-        judges = name_list(judge.name for judge in spec.judges)
-        raise CriteriaError(f"{judges} may judge none of the selected criteria: name other judges, or other criteria")
-    if not alone:
-        return spec
-    remark = f"left out, since no judge may judge it: {name_list(alone)}"
-    return msgspec.structs.replace(spec, remarks=(*spec.remarks, remark))
+    checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
+    left_out = f"left out, since no judge may judge it: {name_list(checked.unjudged)}"
+    remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
+    return msgspec.structs.replace(checked, target=target, remarks=remarks)
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:

@@ -1,56 +1,27 @@
-"""A run as the ledger tells it: cases, answers, judgments, and the scores folded from them. No model is called."""
+"""A run as the ledger tells it: cases, answers, judgments, and the scores computed from them. No model is called."""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.spec import RunCase, RunSpec, decode_spec
+from areopage.bench.keys import answer_calls, judged_cases, recorded_id
+from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
-from areopage.jury.plan import plan
-from areopage.jury.reader import material_of, read_again
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.jury.panel import planned_calls
+from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
+from areopage.ledger.answers import Answers, Link
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.fold import RunScores, fold
-from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, outcome_name
+from areopage.scoring.fold import RecordScores, RunScores, fold
+from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.profile import Profile
 from areopage.scoring.weights import Weights
 
 PassKey = tuple[str, str, str, int]
-
-
-class JudgeHealth(Struct, frozen=True, kw_only=True):
-    """How one judge did over a run.
-
-    Args:
-        standing: why it is known to be unfit; "" where it was never examined.
-        outcomes: how many passes came to each outcome; `not_run` counts those that were never asked.
-        repaired: passes read by json-repair, and by a repair call.
-        seconds: mean of a call; tokens are sums, as far as the server told them.
-        cost: in `currency`; None where no price is stated.
-    """
-
-    judge: str
-    model: str
-    standing: str
-    planned: int
-    outcomes: dict[str, int]
-    repaired_heuristic: int
-    repaired_model: int
-    seconds: float
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    currency: str
-    outliers: int
-
-    @property
-    def coverage(self) -> float:
-        """Scored passes over planned ones, in [0, 1]."""
-        return self.outcomes["scored"] / self.planned if self.planned else 0.0
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -110,16 +81,15 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         StorageError: the ledger cannot be read.
     """
     change = variant or Variant()
-    spec = varied(decode_spec(run.spec, f"run {run.id}"), change)
+    spec = varied(spec_of(run), change)
     cases = load_run_cases(ledger, run.id)
     calls = answer_calls(spec, cases)
-    by_key = ledger.answers([call.key for call in calls])
+    by_key = Answers(ledger).by_key([call.key for call in calls])
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, cases, calls, by_key)
     places = {
-        (call.case.id, criterion.id, judge.name, call.pass_index): call.key
-        for judge in spec.judges
-        for call in plan(judge, judged, spec.personas, spec.salt)
+        (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
+        for call in planned_calls(spec, judged)
         for criterion in call.criteria
     }
     held = ledger.judgments(list(places.values()))
@@ -136,7 +106,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         answers=answers,
         judgments=judgments,
         scores=scores,
-        health=tuple(judge_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
+        health=tuple(run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),
     )
@@ -181,42 +151,47 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
     return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
-def reparsed(judgment: Judgment, spec: RunSpec, case: Case) -> Judgment:
-    """A judgment whose raw texts were read again; one without a text to read stays as it is."""
-    criteria = spec.criteria_by_id()
-    asked = tuple(criteria[verdict.criterion] for verdict in judgment.verdicts)
-    reading = read_again(judgment, asked, material_of(case))
-    if reading is None:
-        return judgment
-    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
-    return msgspec.structs.replace(judgment, verdicts=verdicts, steps=reading.steps, repair=reading.repair)
-
-
-def judge_health(
+def run_health(
     judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
-    """How one judge did."""
+    """How one judge did over a run."""
     criteria = spec.criteria_by_id()
-    pairs = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key]))
-    planned = pairs * len(judge.passes)
+    planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
     own = [judgment for (_, _, name, _), judgment in judgments.items() if name == judge.name]
-    outcomes = dict.fromkeys(OUTCOME_NAMES, 0)
-    for judgment in own:
-        for verdict in judgment.verdicts:
-            outcomes[outcome_name(verdict.outcome)] += 1
-    price = judge.price
-    return JudgeHealth(
-        judge=judge.name,
-        model=str(judge.reference),
-        standing=judge.unfit,
-        planned=planned,
-        outcomes=outcomes | {"not_run": planned - len(own)},
-        repaired_heuristic=sum(judgment.repair == "heuristic" for judgment in own),
-        repaired_model=sum(judgment.repair == "model" for judgment in own),
-        seconds=sum(judgment.seconds for judgment in own) / len(own) if own else 0.0,
-        prompt_tokens=sum(judgment.prompt_tokens or 0 for judgment in own),
-        completion_tokens=sum(judgment.completion_tokens or 0 for judgment in own),
-        cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in own) if price else None,
-        currency=price.currency if price else "",
-        outliers=scores.consistency.outliers_by_judge.get(judge.name, 0),
+    return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
+
+
+def store_evaluations(view: RunView, ledger: Ledger) -> None:
+    """Keep the scores of a run's answers, and which judgments belong to them; scores that are kept of this run are replaced.
+
+    Args:
+        view: of the run as it was carried out, not of a variant.
+    """
+    by_case: dict[str, list[Judgment]] = {}
+    for (case_id, _, _, _), judgment in view.judgments.items():
+        by_case.setdefault(case_id, []).append(judgment)
+    cases = {case.id: case for case in view.cases if case.response is not None}
+    records = [record for record in view.scores.records if record.case_id in cases]
+    made = [_evaluation_of(view, record, cases[record.case_id], by_case.get(record.case_id, [])) for record in records]
+    numbers = Answers(ledger).numbers([one.id for one in made])
+    Evaluations(ledger).put([one for one in made if one.id in numbers])
+    links = [
+        Link(numbers[one.id], judgment.key)
+        for one, record in zip(made, records, strict=True)
+        if one.id in numbers
+        for judgment in by_case.get(record.case_id, ())
+    ]
+    Answers(ledger).append_judged(links)
+
+
+def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
+    """The evaluation of one case's answer."""
+    answer = view.answers.get(case.id)
+    at = max((one.created_at for one in judgments), default=view.run.created_at)
+    return msgspec.structs.replace(
+        evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at),
+        id=recorded_id(case) if answer is None else answer.id,
+        origin="bench",
+        timestamp=view.run.created_at if answer is None else answer.answered_at,
+        source=case.source if answer is None else answer.source,
     )

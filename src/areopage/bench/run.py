@@ -1,33 +1,34 @@
 """Carry a run out in phases: all answers, then judge by judge; whatever the ledger holds is not asked again."""
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
+from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, recorded_answers
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
-from areopage.jury.opening import open_judge, open_retrying
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.judges import PlannedCall
+from areopage.jury.opening import open_retrying
+from areopage.jury.panel import planned_calls
+from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
+from areopage.jury.session import LedgerJudgments, Session, is_final
+from areopage.ledger.answers import Answers, Link, Record
+from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
-from areopage.ledger.writer import LedgerWriter
 from areopage.models.port import Completion, LanguageModel, Message, Options
 from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
 TARGET_PHASE = "target"
 # What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
 # server may have been set up wrongly; but nobody should wait for it.
 SETTLED = ("answered", "refused")
-
-Keyed = TypeVar("Keyed", AnswerCall, PlannedCall)
-
 
 class Observer(Protocol):
     """Who wants to know how a run goes on."""
@@ -64,13 +65,16 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
-    calls = answer_calls(context.spec, cases)
+    calls, stored = answer_calls(context.spec, cases), Answers(context.ledger)
+    stored.append(recorded_answers(cases, datetime.now(UTC)))
     await ask_target(context, calls)
-    answers = context.ledger.answers([call.key for call in calls])
+    answers = stored.by_key([call.key for call in calls])
     judged = judged_cases(context.spec, cases, calls, answers)
+    ids = answer_ids(cases, calls, answers)
+    by_id = stored.numbers(list(ids.values()))
+    numbers = {case: by_id[id] for case, id in ids.items()}
     open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-    for judge in context.spec.judges:
-        open_ends += await ask_one_judge(context, judge, judged)
+    open_ends += await ask_judges(context, judged, numbers)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
 
@@ -80,7 +84,7 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     if target is None:
         return
     wanted = distinct(calls)
-    held = context.ledger.answers([call.key for call in wanted])
+    held = Answers(context.ledger).by_key([call.key for call in wanted])
     missing = [call for call in wanted if call.key not in held or held[call.key].state != "answered"]
     context.observer.phase(TARGET_PHASE, len(wanted), len(wanted) - len(missing))
     if not missing:
@@ -88,11 +92,11 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
     watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
     try:
-        async with LedgerWriter(context.ledger) as writer:
+        async with Batch[Record, None](Answers(context.ledger).append_judged, what="answers") as writer:
 
             async def ask(call: AnswerCall) -> None:
                 answer = await ask_for_answer(call, model, context)
-                writer.append(answer)
+                writer.write_soon([answer])
                 context.observer.answered(answer)
                 reached, turned_away = answer.state != "unreachable", answer.state == "refused"
                 watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
@@ -121,18 +125,23 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
         if fault.hopeless:
             raise
         completion, state, reason = Completion(text="", finish_reason=""), state_after(fault), str(fault)
+    now, target = datetime.now(UTC), str(call.target.reference)
     return Answer(
-        key=call.key,
-        run_id=context.run_id,
-        case_id=call.case.id,
+        id=secrets.token_hex(16),
+        origin="bench",
+        case=msgspec.structs.replace(call.case, response=completion.text if state == "answered" else None),
         state=state,
-        text=completion.text,
         reason=reason,
         finish_reason=completion.finish_reason,
+        key=call.key,
+        run_id=context.run_id,
+        source=target,
+        model=target,
+        received_at=now,
+        answered_at=now,
         prompt_tokens=completion.prompt_tokens,
         completion_tokens=completion.completion_tokens,
         seconds=completion.seconds,
-        created_at=datetime.now(UTC),
     )
 
 
@@ -143,59 +152,52 @@ def state_after(fault: CallError) -> AnswerState:
     return "refused" if isinstance(fault, CallRejected) else "unreachable"
 
 
-async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[JudgedCase]) -> int:
-    """One judge's phase.
+async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers: Mapping[str, int]) -> int:
+    """Ask judge by judge, so that a server keeps one model in memory.
+
+    Args:
+        numbers: of the cases' answers, by the case's id.
 
     Returns:
-        How many of its calls are still open: timed out or unreachable.
+        How many calls are still open: timed out or unreachable.
     """
-    spec = context.spec
-    calls = distinct(list(plan(judge, judged, spec.personas, spec.salt)))
-    held = context.ledger.judgments([call.key for call in calls])
-    settled = {key for key, one in held.items() if not is_open(one) and not was_turned_away(one, judge)}
-    missing = [call for call in calls if call.key not in settled]
-    context.observer.phase(judge.name, len(calls), len(calls) - len(missing))
-    if not missing:
-        return 0
-    call_context = CallContext(
-        run_id=context.run_id, secret=context.ledger.secret(), personas=spec.personas, language=spec.language
-    )
-    backend = open_judge(judge.reference, context.settings, spec.outage_seconds)
-    watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, spec.concurrency))
-    open_calls: list[str] = []
-    try:
-        async with LedgerWriter(context.ledger) as writer:
-
-            async def ask(call: PlannedCall) -> None:
-                judgment = judgment_of(call, context.run_id, await backend.judge(call, call_context))
-                writer.append(judgment)
-                context.observer.judged(judgment)
-                if is_open(judgment):
-                    open_calls.append(call.key)
-                outcome = judgment.verdicts[0].outcome
-                reached, turned_away = not isinstance(outcome, Unreachable), was_turned_away(judgment, judge)
-                watch.note(judge.name, getattr(outcome, "reason", ""), reached=reached, turned_away=turned_away)
-
-            limit = concurrency_of(backend, spec.concurrency)
-            await run_concurrently(f"judge {judge.name} ({judge.reference})", missing, ask, limit)
-    finally:
-        await backend.aclose()
-    return len(open_calls)
+    spec, open_ends = context.spec, 0
+    async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
+        store = LedgerJudgments(context.ledger, writer)
+        session = Session(
+            spec,
+            context.settings,
+            store,
+            context.ledger.secret(),
+            kind="bench",
+            run_id=context.run_id,
+            outage_seconds=spec.outage_seconds,
+            stops_at_outage=True,
+        )
+        for judge in spec.judges:
+            calls = list(planned_calls(spec, judged, [judge]))
+            store.links = _links_of(calls, numbers)
+            held = await session.known(calls)
+            context.observer.phase(judge.name, len(store.links), len(held))
+            try:
+                await session.ask(calls, held, context.observer.judged, spec.concurrency)
+            finally:
+                await session.release(judge)
+            open_ends += sum(not is_final(judgment) for judgment in held.values())
+    return open_ends
 
 
-def is_open(judgment: Judgment) -> bool:
-    """Whether another try may bring a verdict."""
-    return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
+    """Which answers each key is about: cases alike to the letter share their judgments."""
+    links: dict[str, list[Link]] = {}
+    for call in calls:
+        links.setdefault(call.key, []).append(Link(numbers[call.case.id], call.key))
+    return links
 
 
-def was_turned_away(judgment: Judgment, judge: Judge) -> bool:
-    """Whether the server did not let the call through to the model."""
-    return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
-
-
-def distinct(calls: Sequence[Keyed]) -> list[Keyed]:
+def distinct(calls: Sequence[AnswerCall]) -> list[AnswerCall]:
     """The first call of each key: cases alike to the letter are asked about once."""
-    found: dict[str, Keyed] = {}
+    found: dict[str, AnswerCall] = {}
     for call in calls:
         found.setdefault(call.key, call)
     return list(found.values())

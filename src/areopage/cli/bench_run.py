@@ -17,11 +17,11 @@ from msgspec import Struct
 from rich.console import Console
 
 from areopage.bench.estimate import estimate
-from areopage.bench.pool import check_models, same_models, with_competent_jury
+from areopage.bench.pool import check_models, same_models
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
-from areopage.bench.results import load_run_cases, view_run
+from areopage.bench.results import load_run_cases, store_evaluations, view_run
 from areopage.bench.run import Observer, RunContext, carry_out
-from areopage.bench.spec import RunCase, RunSpec, decode_spec, encode_spec, fingerprint_of
+from areopage.bench.spec import RunCase, RunSpec, encode_spec, spec_of, fingerprint_of
 from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.errors import ServerDown, StorageError, UserError
@@ -59,7 +59,7 @@ def want_run(suite: str, wishes: RunWishes, *, fresh: bool) -> PreparedRun:
         wishes = msgspec.structs.replace(wishes, salt=secrets.token_hex(8))
     prepared = prepare_run(load_suite(suite), wishes)
     spec = asyncio.run(check_models(prepared.spec, with_environment(prepared.spec.settings)))
-    return msgspec.structs.replace(prepared, spec=with_competent_jury(spec))
+    return msgspec.structs.replace(prepared, spec=spec)
 
 
 def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
@@ -94,7 +94,7 @@ def resume_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> int:
     Returns, raises:
         As `start_run`.
     """
-    spec = decode_spec(run.spec, f"run {run.id}")
+    spec = spec_of(run)
     cases = load_run_cases(ledger, run.id)
     if run.finished_at is None:
         same_models(spec, asyncio.run(check_models(spec, with_environment(spec.settings))))
@@ -131,6 +131,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
         except UserError as fault:
             raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
         view = view_run(ledger.run(run.id), ledger)
+        store_evaluations(view, ledger)
         for path in write_outputs(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:

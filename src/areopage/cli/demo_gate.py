@@ -16,14 +16,13 @@ from areopage.cli.rag_progress import IngestDisplay
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.jury.opening import check_model
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.rag.config import CONFIG_FILE, RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation.generator import model_of, open_generator
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
-from areopage.rag.records import ChatQuestion, Retriever
+from areopage.rag.records import ChatPrompt, Retriever
 from areopage.rag.retrieval.collection import open_store
 from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
@@ -94,33 +93,31 @@ async def play(config: RagConfig, ledger: Ledger, show: Show, started: float) ->
     retriever = open_retriever(config, warn)
     generator = open_generator(config, SECRET, dict(os.environ))
     service = RagService(config, ledger, gate, retriever, generator, warn)
-    exchanges, verdicts = Exchanges(ledger), Counter[GateVerdict]()
+    verdicts = Counter[GateVerdict]()
     try:
         for number, question in enumerate(script.questions, 1):
             if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
                 break
-            verdicts[await ask(service, exchanges, show, number, question)] += 1
+            verdicts[await ask(service, show, number, question)] += 1
         await check_prepared(gate, retriever, show, script.prepared)
     finally:
         await service.aclose()
     return verdicts
 
 
-async def ask(service: RagService, exchanges: Exchanges, show: Show, number: int, question: str) -> GateVerdict:
+async def ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
     """Ask a question, and show what the model wrote, what the gate says of it, and what a user would read."""
-    answer = await service.answer(ChatQuestion(question=question, no_cache=True, session=SESSION))
-    noted = exchanges.get(answer.id)
-    generated = noted.generation if noted else ""
+    trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
     show.blank()
     show.say("demo_question", number=number, question=question)
-    show.row("demo_generated", shown(generated, LONGEST_TEXT) if generated else show.words.say("demo_nothing"))
-    if answer.decision is not None:
-        show.decision(answer.decision)
-    if answer.verdict == "deliver":
-        show.row("demo_documents", ", ".join(f"[{document.id}] {document.title}" for document in answer.documents))
+    show.row("demo_generated", shown(trace.response, LONGEST_TEXT) if trace.response else show.words.say("demo_nothing"))
+    if trace.decision is not None:
+        show.decision(trace.decision)
+    if trace.verdict == "deliver":
+        show.row("demo_documents", ", ".join(f"[{document.id}] {document.title}" for document in trace.documents))
     else:
-        show.row("demo_user", answer.answer)
-    return answer.verdict
+        show.row("demo_user", trace.answer.delivered)
+    return trace.verdict
 
 
 async def check_prepared(gate: Gate, retriever: Retriever, show: Show, prepared: Prepared) -> None:
@@ -138,7 +135,7 @@ def write_report(ledger: Ledger, language: str, folder: Path) -> Path:
     """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and stand in full."""
     now = datetime.now(UTC)
     rag = ("--rag", str(folder / CONFIG_FILE))
-    made = gather(ledger, ExchangeFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
+    made = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
     place = folder / file_name("html")
     write_gate_report(made, "html", place)
     return place

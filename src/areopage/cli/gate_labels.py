@@ -9,7 +9,8 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from areopage.gate.tuning.labelled import Labelled
-    from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+    from areopage.ledger.queries import TraceFilter
+    from areopage.ledger.records import Label, Trace
     from areopage.ledger.store import Ledger
 
 SHOWN = 5
@@ -65,7 +66,7 @@ def labels_of_files(paths: Sequence[Path]) -> LabelSet:
     return LabelSet(rows=rows, source=", ".join(path.name for path in paths), left_out=left_out, skewed=skewed)
 
 
-def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
+def labels_of_ledger(ledger: "Ledger", scope: "TraceFilter") -> LabelSet:
     """The recorded answers that people have labelled.
 
     Raises:
@@ -73,22 +74,22 @@ def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
         StorageError: the ledger cannot be read.
     """
     from areopage.errors import UserError
-    from areopage.ledger.exchanges import Exchanges
+    from areopage.ledger.traces import Traces
 
     rows: list[Labelled] = []
     left_out: dict[str, int] = {}
     all_answers = all_delivered = delivered = 0
-    for exchange, said in Exchanges(ledger).each_labelled(scope):
+    for trace, said in Traces(ledger).each_labelled(scope):
         all_answers += 1
-        all_delivered += exchange.verdict == "deliver"
+        all_delivered += trace.verdict == "deliver"
         if not said:
             continue
-        obstacle = _obstacle(exchange)
+        obstacle = _obstacle(trace)
         if obstacle:
             left_out[obstacle] = left_out.get(obstacle, 0) + 1
             continue
-        rows.append(_labelled(exchange, said))
-        delivered += exchange.verdict == "deliver"
+        rows.append(_labelled(trace, said))
+        delivered += trace.verdict == "deliver"
     if not rows:
         unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""
         raise UserError(f"no recorded answer has a label that can be used{unusable}: label some, or give --labels FILE")
@@ -96,34 +97,34 @@ def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
     return LabelSet(rows=rows, source="ledger", left_out=left_out, skewed=skewed)
 
 
-def _obstacle(exchange: "Exchange") -> str:
-    """Why an exchange cannot be used; "" if it can."""
-    if exchange.erased:
+def _obstacle(trace: "Trace") -> str:
+    """Why a trace cannot be used; "" if it can."""
+    if trace.erased:
         return "erased"
-    if not exchange.generation.strip():
+    if not trace.response.strip():
         return "without a response"
-    return "without documents" if not exchange.documents else ""
+    return "without documents" if not trace.documents else ""
 
 
-def _labelled(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Labelled":
-    """An exchange with what its raters say together."""
+def _labelled(trace: "Trace", labels: "Sequence[Label]") -> "Labelled":
+    """A trace with what its raters say together."""
     from areopage.gate.tuning.labelled import Labelled
-    from areopage.ledger.exchange_rows import question_key
-    from areopage.ledger.exchange_sums import agreed
+    from areopage.ledger.answers import prompt_key
+    from areopage.ledger.labels import agreed
 
-    checks = exchange.decision.sentences if exchange.decision is not None else ()
+    checks = trace.decision.sentences if trace.decision is not None else ()
     grounded, sentences = agreed(labels)
-    text = exchange.generation
+    text = trace.response
     spans = [(checks[index].start, checks[index].end) for index in sentences if 0 <= index < len(checks)]
     return Labelled(
-        id=exchange.id,
-        prompt=exchange.question,
+        id=trace.id,
+        prompt=trace.prompt,
         response=text,
-        documents=exchange.documents,
+        documents=trace.documents,
         grounded=grounded,
-        group=question_key(exchange.question),
+        group=prompt_key(trace.prompt),
         unsupported=tuple((start, end) for start, end in spans if end <= len(text)),
-        place=f"answer {exchange.id}",
+        place=f"answer {trace.id}",
     )
 
 

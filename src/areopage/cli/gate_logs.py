@@ -92,7 +92,7 @@ def export(
         bool, typer.Option("--labelled-only", help="Only what people labelled; then --verdict all.")
     ] = False,
     collection: CollectionOption = None,
-    origin: Annotated[list[str] | None, typer.Option("--origin", metavar="chat|check|import", help="Only from there.")] = None,
+    channel: Annotated[list[str] | None, typer.Option("--channel", metavar="chat|check|import", help="Only from there.")] = None,
     text: Annotated[
         str | None,
         typer.Option("--text", metavar="POLICY", help="full, truncated, redacted or none; default storage.export_text."),
@@ -107,17 +107,17 @@ def export(
     from areopage.errors import StorageError
     from areopage.evidence.stored_text import Policy
     from areopage.ledger.access import Audit
-    from areopage.ledger.gate_records import ExchangeOrigin
+    from areopage.ledger.records import Channel
     from areopage.report.replacing import replacing
     from areopage.review.dataset import WANTED, Selection, dataset
 
     settings = gate_settings(rag, ledger)
     storage = settings.section.storage
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
-    origins = tuple(one for name in origin or () if (one := one_of("--origin", name, get_args(ExchangeOrigin))))
+    channels = tuple(one for name in channel or () if (one := one_of("--channel", name, get_args(Channel))))
     chosen = one_of("--verdict", verdict, WANTED)
     selection = Selection(
-        filter=structs.replace(scope_of(since, until, collection), origins=origins),
+        filter=structs.replace(scope_of(since, until, collection), channels=channels),
         wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
         labelled_only=labelled_only,
     )

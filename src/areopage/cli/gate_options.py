@@ -12,7 +12,7 @@ from areopage.cli.monitor_options import monitor_config
 from areopage.cli.rag_options import on_one_ledger, rag_config
 
 if TYPE_CHECKING:
-    from areopage.ledger.gate_records import ExchangeFilter
+    from areopage.ledger.queries import TraceFilter
     from areopage.ledger.store import Ledger
     from areopage.monitor.config import MonitorConfig
 
@@ -63,19 +63,19 @@ def gate_ledger(settings: "MonitorConfig") -> Iterator["Ledger"]:
         opened.close()
 
 
-def scope_of(since: str | None, until: str | None, collection: str | None) -> "ExchangeFilter":
-    """The exchanges that are wanted.
+def scope_of(since: str | None, until: str | None, collection: str | None) -> "TraceFilter":
+    """The traces that are wanted.
 
     Raises:
         UserError: a day is none, or the last one lies before the first.
     """
     from areopage.errors import UserError
-    from areopage.ledger.gate_records import ExchangeFilter
+    from areopage.ledger.queries import TraceFilter
 
     first, last = (_midnight("--since", since), _midnight("--until", until))
     if first is not None and last is not None and last < first:
         raise UserError(f"--until {until} lies before --since {since}")
-    return ExchangeFilter(since=first, until=None if last is None else last + timedelta(days=1), collection=collection)
+    return TraceFilter(since=first, until=None if last is None else last + timedelta(days=1), collection=collection)
 
 
 def tell_reduced_texts(settings: "MonitorConfig") -> None:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from areopage.gate.decide import Gate
     from areopage.gate.tuning.replay import Change, Recorded, Replay
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+    from areopage.ledger.queries import TraceFilter
+    from areopage.ledger.records import Label, Trace
+    from areopage.ledger.traces import Traces
 
 CHANGED = 1
 RECORDED = "recorded"
@@ -61,8 +62,8 @@ def replay(
     """Decide again on recorded answers by other rules: which verdicts change, and do people's labels agree more?"""
     from areopage.cli.pace import Pace
     from areopage.gate.tuning.replay import Replay
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.monitor.storage import stored_text
+    from areopage.ledger.storage import stored_text
+    from areopage.ledger.traces import Traces
     from areopage.suites.gate import load_gate
 
     new = load_gate(config)
@@ -77,9 +78,9 @@ def replay(
     done = Replay(new, old)
     tell_reduced_texts(settings)
     with gate_ledger(settings) as opened, written(output, kept) as write:
-        exchanges = Exchanges(opened)
-        pace = Pace("replay", exchanges.count(scope))
-        for one in recorded(exchanges, scope):
+        traces = Traces(opened)
+        pace = Pace("replay", traces.count(scope))
+        for one in recorded(traces, scope):
             change = done.take(one)
             if change is not None:
                 pace.finish()
@@ -93,32 +94,32 @@ def replay(
         raise typer.Exit(CHANGED)
 
 
-def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recorded]":
+def recorded(traces: "Traces", scope: "TraceFilter") -> "Iterator[Recorded]":
     """The recorded answers with their labels, read in portions."""
-    return (recorded_of(exchange, labels) for exchange, labels in exchanges.each_labelled(scope))
+    return (recorded_of(trace, labels) for trace, labels in traces.each_labelled(scope))
 
 
-def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
-    """An exchange as a replay needs it."""
+def recorded_of(trace: "Trace", labels: "Sequence[Label]") -> "Recorded":
+    """A trace as a replay needs it."""
     from areopage.gate.tuning.replay import Recorded, judged_of
-    from areopage.ledger.exchange_sums import agreed
+    from areopage.ledger.labels import agreed
 
-    decision = exchange.decision
+    decision = trace.decision
     decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
     return Recorded(
-        id=exchange.id,
-        at=exchange.at.isoformat(),
-        prompt=exchange.question,
-        response=exchange.generation,
-        documents=exchange.documents,
-        verdict=exchange.verdict,
+        id=trace.id,
+        at=trace.at.isoformat(),
+        prompt=trace.prompt,
+        response=trace.response,
+        documents=trace.documents,
+        verdict=trace.verdict,
         reasons=tuple(dict.fromkeys(decisive)),
-        p_unsupported=exchange.p_unsupported,
-        version=exchange.version,
+        p_unsupported=trace.p_unsupported,
+        version=trace.version,
         judged=judged_of(decision) if decision is not None else {},
-        num_sources=int(exchange.metrics.get("num_sources") or 0),
-        erased=exchange.erased,
-        imported=exchange.origin == "import",
+        num_sources=int(trace.metrics.get("num_sources") or 0),
+        erased=trace.erased,
+        imported=trace.channel == "import",
         label=agreed(labels)[0] if labels else None,
     )
 

@@ -42,7 +42,7 @@ def report(
 ) -> None:
     """Write a report: rates with their certainty, reasons, histograms, labels, collections, latency, the answers to look at."""
     from areopage.cli.pace import Pace
-    from areopage.ledger.exchanges import Exchanges
+    from areopage.ledger.traces import Traces
     from areopage.report.gate.page import gather
     from areopage.report.gate.write import render, write_gate_report
 
@@ -52,7 +52,7 @@ def report(
     spoken = language_of(lang, rag)
     storage = settings.section.storage
     with gate_ledger(settings) as opened:
-        pace = Pace("report", Exchanges(opened).count(scope))
+        pace = Pace("report", Traces(opened).count(scope))
         made = gather(
             opened,
             scope,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from areopage.gate.tuning.labelled import Labelled
     from areopage.gate.tuning.risk import Control
     from areopage.gate.tuning.thresholds import Ask, Scored, Tuning
-    from areopage.ledger.gate_records import ExchangeFilter
+    from areopage.ledger.queries import TraceFilter
     from areopage.monitor.config import MonitorConfig
 
 NOT_CERTIFIED = 1
@@ -143,7 +143,7 @@ def refuse_nonsense(ask: "Ask") -> None:
             raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
 
 
-def ledger_labels(settings: "MonitorConfig", scope: "ExchangeFilter") -> "LabelSet":
+def ledger_labels(settings: "MonitorConfig", scope: "TraceFilter") -> "LabelSet":
     """The labels of the ledger.
 
     Raises:

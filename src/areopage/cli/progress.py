@@ -213,7 +213,7 @@ class RunLog:
     def answered(self, answer: Answer) -> None:
         """The target was asked."""
         good = answer.state == "answered" and not answer.reason
-        self.write("DEBUG" if good else "WARNING", f"target {answer.case_id}: {answer.state} {answer.reason}")
+        self.write("DEBUG" if good else "WARNING", f"target {answer.case.id}: {answer.state} {answer.reason}")
 
     def judged(self, judgment: Judgment) -> None:
         """A judge was asked."""

@@ -50,7 +50,7 @@ def show(id: IdArgument, config: ConfigOption = None, rater: RaterOption = None,
     from areopage.cli.review_show import print_answer
     from areopage.ledger.exchange_rows import HELD
     from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.people import ReviewQueue
+    from areopage.ledger.labels import ReviewQueue
 
     settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
@@ -99,7 +99,7 @@ def fill(config: ConfigOption = None) -> None:
     from datetime import UTC, datetime
 
     from areopage.cli.review_duty import fill_settings
-    from areopage.ledger.people import ReviewQueue
+    from areopage.ledger.labels import ReviewQueue
     from areopage.review.fill import fill_queue
 
     settings = one_ledger_config(config)

@@ -5,7 +5,7 @@ import typer
 from areopage.errors import UserError
 from areopage.ledger.exchange_rows import HELD
 from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger

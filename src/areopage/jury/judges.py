@@ -177,6 +177,7 @@ def without_answer(call: PlannedCall, outcome: Outcome) -> Judged:
 
 def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
     """The ledger's record of a call."""
+    price = call.judge.price
     return Judgment(
         key=call.key,
         run_id=run_id,
@@ -191,6 +192,9 @@ def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
         seconds=judged.seconds,
         repair=judged.repair,
         steps=judged.steps,
+        calls=2 if judged.repair_text else 1,
+        cost=price.of(judged.prompt_tokens, judged.completion_tokens) if price else None,
+        currency=price.currency if price else "",
         created_at=datetime.now(UTC),
         verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in judged.outcomes.items()),
     )

@@ -15,6 +15,7 @@ from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.context import ContextBudget, fit_documents
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
+from areopage.jury.opening import settled_judge
 from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Run, RunKind
 from areopage.models.reference import ModelReference
@@ -23,7 +24,7 @@ from areopage.scoring.weights import Weights
 
 RUN_ID_LENGTH = 16
 
-T = TypeVar("T", bound=Struct)
+AnyPanel = TypeVar("AnyPanel", bound="Panel")
 
 
 class Panel(Struct, frozen=True, kw_only=True):
@@ -52,8 +53,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     context: ContextBudget | None = None
     salt: str = ""
 
-    @property
-    def by_id(self) -> dict[str, Criterion]:
+    def criteria_by_id(self) -> dict[str, Criterion]:
         """The criteria by id."""
         return {criterion.id: criterion for criterion in self.criteria}
 
@@ -68,16 +68,13 @@ class Panel(Struct, frozen=True, kw_only=True):
         return tuple(one.id for one in self.criteria if not any(judge.may_judge(one) for judge in self.judges))
 
 
-def checked_panel(panel: Panel, statuses: Mapping[ModelReference, JudgeStatus]) -> Panel:
+def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus]) -> AnyPanel:
     """The panel with what a check of its judges found: kind, digest, what they may judge, why they are unfit.
-
-    Code reads a response by the panel's language, which nothing else in a judgment's key tells: it becomes part of its digest.
-    The same outcome comes from code each time, so that it gets one pass.
 
     Raises:
         CriteriaError: no judge may judge anything.
     """
-    judges = tuple(_checked_judge(judge, statuses[judge.reference], panel.language) for judge in panel.judges)
+    judges = tuple(settled_judge(judge, statuses[judge.reference], panel.language) for judge in panel.judges)
     checked = msgspec.structs.replace(panel, judges=judges)
     if len(checked.unjudged) == len(panel.criteria):
         names = name_list(judge.name for judge in judges)
@@ -124,7 +121,7 @@ def panel_of(run: Run) -> Panel:
     return decoded_spec(run, Panel)
 
 
-def decoded_spec(run: Run, kind: type[T]) -> T:
+def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
     """A run's specification.
 
     Raises:
@@ -134,18 +131,6 @@ def decoded_spec(run: Run, kind: type[T]) -> T:
         return msgspec.json.decode(run.spec, type=kind, dec_hook=lambda wanted, value: wanted(value))
     except msgspec.DecodeError as error:
         raise StorageError(f"run {run.id}: it was made by another version of areopage ({error})") from None
-
-
-def _checked_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
-    is_code = status.kind == "code"
-    return msgspec.structs.replace(
-        judge,
-        kind=status.kind,
-        digest=f"{status.digest}-{language}" if is_code else status.digest,
-        unfit=status.unfit,
-        criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
-        passes=judge.passes[:1] if is_code else judge.passes,
-    )
 
 
 def _fitted(case: Case, context: ContextBudget) -> Case:

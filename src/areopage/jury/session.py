@@ -16,7 +16,10 @@ from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, 
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently
+from areopage.ledger.answers import Link, Record
+from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment, Run, RunKind
+from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -55,6 +58,31 @@ class MemoryJudgments:
     def append(self, judgment: Judgment) -> None:
         """Keep a judgment."""
         self._held[judgment.key] = judgment
+
+
+class LedgerJudgments:
+    """Judgments of a ledger. New ones go to it in group commits, with their links to the answers that they are about."""
+
+    def __init__(
+        self, ledger: Ledger, writer: "Batch[Record, None]", reduce: Callable[[Judgment], Judgment] | None = None
+    ) -> None:
+        """Look up and keep judgments.
+
+        Args:
+            writer: commits judgments and links; its owner closes it.
+            reduce: what stays of a judgment by the storage policy; None: all of it.
+        """
+        self._ledger, self._writer, self._reduce = ledger, writer, reduce
+        self.links: Mapping[str, Sequence[Link]] = {}
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        """Those that the ledger holds."""
+        return await asyncio.to_thread(self._ledger.judgments, keys)
+
+    def append(self, judgment: Judgment) -> None:
+        """Hand a judgment to the writer."""
+        kept = self._reduce(judgment) if self._reduce else judgment
+        self._writer.write_soon([kept, *self.links.get(judgment.key, ())])
 
 
 def is_final(judgment: Judgment) -> bool:

@@ -10,9 +10,9 @@ import msgspec
 from sqlalchemy import Row, insert, select, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.people_tables import api_keys, audit
-from areopage.ledger.quality_records import ApiKey, AuditEntry, Role
+from areopage.ledger.operations import ApiKey, AuditEntry, Role
 from areopage.ledger.rows import aware, json_text, naive, storable
+from areopage.ledger.schema import api_keys, audit
 from areopage.ledger.store import Ledger
 
 PREFIX = "areo_"

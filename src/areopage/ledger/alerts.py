@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, Select, select, text, update
+from sqlalchemy import Row, Select, func, select, text, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.inserts import insert_into
-from areopage.ledger.monitor_tables import alerts
-from areopage.ledger.quality_records import Alert
+from areopage.ledger.operations import Alert
 from areopage.ledger.rows import aware, naive, storable, storable_value
+from areopage.ledger.schema import alerts
 from areopage.ledger.store import Ledger
 
 TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
@@ -74,14 +74,53 @@ class Alerts:
         query = select(alerts) if state is None else select(alerts).where(alerts.c.state == state)
         return self._alerts(query.order_by(alerts.c.number.desc()).limit(limit))
 
-    def of(self, submission_id: str) -> Sequence[Alert]:
+    def of(self, answer_id: str) -> Sequence[Alert]:
         """The alerts of one answer, the oldest first."""
-        query = select(alerts).where(alerts.c.submission_id == storable(submission_id))
+        query = select(alerts).where(alerts.c.answer_id == storable(answer_id))
         return self._alerts(query.order_by(alerts.c.number))
 
     def get(self, number: int) -> Alert | None:
         """One alert."""
         return next(iter(self._alerts(select(alerts).where(alerts.c.number == number))), None)
+
+    # --- what keeps alerts from becoming a storm, or from being sent twice
+
+    def opened_since(self, rule: str, since: datetime, most: int) -> int:
+        """How many of the `most` newest alerts of a rule were opened at or after a moment, whatever became of them.
+
+        Only these are looked at, so that it takes no longer in a large table.
+        """
+        newest = select(alerts.c.opened_at).where(alerts.c.rule == rule).order_by(alerts.c.number.desc()).limit(most).subquery()
+        query = select(func.count()).where(newest.c.opened_at >= naive(since))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def close_before(self, rule: str, before: datetime, at: datetime) -> int:
+        """Close the open alerts of a rule that were opened before a moment; returns how many."""
+        closing = (
+            update(alerts)
+            .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
+            .values(state="closed", closed_at=naive(at))
+        )
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return connection.execute(closing).rowcount
+
+    def reserve(self, alert: Alert, until: datetime) -> bool:
+        """Keep an alert that is due from being sent by anybody else until a moment; False where somebody was first.
+
+        Whoever dies while sending leaves it due again at that moment.
+        """
+        reserving = (
+            update(alerts)
+            .where(
+                alerts.c.number == alert.number,
+                alerts.c.delivery == "pending",
+                alerts.c.next_attempt_at == naive(alert.next_attempt_at),
+            )
+            .values(next_attempt_at=naive(until))
+        )
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return connection.execute(reserving).rowcount == 1
 
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:

@@ -1,113 +1,90 @@
-"""Removing answers, first from the tables and then from the bytes of the file."""
+"""Erasing answers: every text of an answer goes, first from the tables and then from the bytes of the file.
 
+The answer's row, its id, its figures, the scores of its judgments and all counts stay, so that scores can still be computed
+again. The keys of its judgments, which are hashes of their content, are replaced by random ones.
+"""
+
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, delete, select, text, update
+from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
-from areopage.cases.records import Case
-from areopage.ledger.exchange_rows import HELD
-from areopage.ledger.gate_tables import exchange_judgments
-from areopage.ledger.monitor_tables import alerts, evaluation_judgments, quality_criteria, quality_scores, submissions
-from areopage.ledger.people_tables import labels, review_items
-from areopage.ledger.quality_records import Submission
-from areopage.ledger.rows import case_text, chunks, naive
-from areopage.ledger.search import remove_words
-from areopage.ledger.tables import judgments, runs, verdicts
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
+from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
+from areopage.ledger.inserts import insert_missing
+from areopage.ledger.rows import chunks, naive, storable
+from areopage.ledger.schema import (
+    alerts,
+    answer_judgments,
+    answer_texts,
+    answers,
+    decisions,
+    evaluations,
+    judgments,
+    labels,
+    releases,
+    review_items,
+    runs,
+    verdicts,
+)
+from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
+from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import exclusive
 
 ERASED = "[erased]"
-ERASED_STATE = "left_out"
-IN_FLIGHT = ("waiting", "queued")
+"""What an alert about an erased answer says."""
+PORTION = 500
+"""Answers that `erase_before` erases in one transaction: others who write wait no longer than it takes."""
 MERGE_PAGES = 500
-"""How many pages of the index of words one step of `wipe_remains` writes: some tens of milliseconds."""
+"""How many pages of the index of words one step of `wipe` writes: some tens of milliseconds."""
 PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
 
 
-def is_erased(submission: Submission) -> bool:
-    """Whether nothing but an empty row is left of an answer: it was erased while it was with a judge."""
-    return (submission.state, submission.reason) == (ERASED_STATE, ERASED)
+def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
+    """Erase the texts of answers in one transaction.
 
+    With them go the notes of labels, the text of a release, items of the review queue, the texts of alerts, and what judges
+    wrote; judgments that another answer shares stay until that one goes. An answer that waits to be evaluated is not evaluated
+    any more; a held answer that waits for people is refused.
 
-def erase_answers(engine: Engine, ids: Sequence[str]) -> int:
-    """Remove all rows of answers in one transaction; returns how many answers there were."""
-    with engine.connect() as connection:
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        erased = sum(erase_portion(connection, part) for part in chunks(ids))
-        connection.commit()
+    Args:
+        and_wipe: overwrite the bytes too, before this returns; see `wipe`.
+
+    Returns:
+        How many answers had texts.
+    """
+    with storage_errors(ledger.place), exclusive(ledger) as connection:
+        erased = sum(_erase_portion(connection, part) for part in chunks([storable(id) for id in ids]))
+    if erased and and_wipe:
+        wipe(ledger)
     return erased
 
 
-def erase_portion(connection: Connection, ids: Sequence[str]) -> int:
-    """Remove the rows of a portion of answers."""
-    locked = select(submissions.c.id, submissions.c.state).where(submissions.c.id.in_(ids)).order_by(submissions.c.number)
-    handed_over = {row.id: row.state for row in connection.execute(locked.with_for_update())}
-    scored = select(quality_scores.c.id, quality_scores.c.number).where(quality_scores.c.id.in_(ids))
-    numbers = {row.id: row.number for row in connection.execute(scored)}
-    erase_judgments(connection, ids)
-    listed = list(numbers.values())
-    remove_words(connection, listed)
-    connection.execute(delete(quality_criteria).where(quality_criteria.c.quality_number.in_(listed)))
-    connection.execute(delete(quality_scores).where(quality_scores.c.number.in_(listed)))
-    connection.execute(delete(review_items).where(review_items.c.submission_id.in_(ids), review_items.c.why != HELD))
-    connection.execute(delete(labels).where(labels.c.submission_id.in_(ids)))
-    about = alerts.c.submission_id.in_(ids)
-    connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
-    over = {"state": "closed", "closed_at": naive(datetime.now(UTC))}
-    connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
-    connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
-    erase_submissions(connection, handed_over)
-    return len(handed_over.keys() | numbers.keys())
+def erase_before(ledger: Ledger, moment: datetime) -> int:
+    """Erase all answers that were received before a moment, in portions, but for those of runs of the benchmark.
+
+    Judgments of the gate from before that belong to no answer, since a process died in between, go too.
+
+    Returns:
+        How many answers were erased.
+
+    Raises:
+        StorageError: the ledger cannot be written; the portions before are gone.
+    """
+    erased = 0
+    for ids in _received_before(ledger, moment):
+        erased += erase(ledger, ids, and_wipe=False)
+    if _remove_unlinked(ledger, moment) or erased:
+        wipe(ledger)
+    return erased
 
 
-def erase_submissions(connection: Connection, states: dict[str, str]) -> None:
-    """Remove submissions by their id and state; of those in flight an empty row stays, which turns their evaluation away."""
-    for id, state in states.items():
-        if state in IN_FLIGHT:
-            empty = {"case": case_text(Case(id=id, prompt="")), "state": ERASED_STATE, "reason": ERASED}
-            connection.execute(update(submissions).where(submissions.c.id == id).values(**empty))
-    gone = [id for id, state in states.items() if state not in IN_FLIGHT]
-    connection.execute(delete(submissions).where(submissions.c.id.in_(gone)))
-
-
-def erase_judgments(connection: Connection, ids: Sequence[str]) -> None:
-    """Remove the links of answers to judgments, and the monitor's judgments that no other answer is linked to."""
-    links = select(evaluation_judgments.c.key).where(evaluation_judgments.c.submission_id.in_(ids)).distinct()
-    keys = list(connection.execute(links).scalars())
-    connection.execute(delete(evaluation_judgments).where(evaluation_judgments.c.submission_id.in_(ids)))
-    erase_unshared(connection, keys)
-
-
-def erase_unshared(connection: Connection, keys: Sequence[str]) -> None:
-    """Remove the monitor's judgments of these keys that neither an answer nor an exchange is linked to."""
-    for part in chunks(keys):
-        links = (evaluation_judgments.c.key, exchange_judgments.c.key)
-        shared = {key for link in links for key in connection.execute(select(link).where(link.in_(part))).scalars()}
-        numbers = list(connection.execute(monitors_judgments([key for key in part if key not in shared])).scalars())
-        for some in chunks(numbers):
-            remove_judgments(connection, some)
-
-
-def remove_judgments(connection: Connection, ids: Sequence[int]) -> None:
-    """Remove judgments with their verdicts."""
-    connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(ids)))
-    connection.execute(delete(judgments).where(judgments.c.id.in_(ids)))
-
-
-def monitors_judgments(keys: Sequence[str]) -> Select[Any]:
-    """The numbers of judgments of these keys that the monitor paid for; those of a bench belong to its run."""
-    return (
-        select(judgments.c.id)
-        .join(runs, judgments.c.run_id == runs.c.id)
-        .where(judgments.c.key.in_(keys), runs.c.kind == "monitor")
-    )
-
-
-def wipe_remains(engine: Engine) -> None:
-    """Overwrite what erased rows left behind.
+def wipe(ledger: Ledger) -> None:
+    """Overwrite what erased texts left behind.
 
     SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
     words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (some
@@ -118,20 +95,138 @@ def wipe_remains(engine: Engine) -> None:
     PostgreSQL: deleted rows are gone for every query at once; their bytes stay in dead rows until autovacuum and in the
     write-ahead log until it is recycled, both by the server's own settings.
     """
-    if engine.dialect.name != "sqlite":
+    if ledger.engine.dialect.name != "sqlite":
         return
-    with engine.connect() as connection:
-        merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
-        while merge(connection, MERGE_PAGES):
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
+        while _merge(connection, MERGE_PAGES):
             time.sleep(PAUSE)
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def merge(connection: Connection, pages: int) -> bool:
+def blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
+    """Erase what judges wrote of answers without texts (by their numbers), and replace the keys.
+
+    Judgments stay as they are that an answer with texts is linked to, too, or that a run of the benchmark made for itself.
+    """
+    links = select(answer_judgments.c.key).where(answer_judgments.c.answer.in_(numbers)).distinct()
+    for part in chunks(list(connection.execute(links).scalars())):
+        sharing = select(answer_judgments.c.key).join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer)
+        shared = set(connection.execute(sharing.where(answer_judgments.c.key.in_(part))).scalars())
+        _blank_keys(connection, [key for key in part if key not in shared])
+
+
+def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
+    linked = answer_judgments.join(answers, answers.c.number == answer_judgments.c.answer)
+    of_bench = select(answer_judgments.c.key).select_from(linked)
+    of_bench = of_bench.where(answer_judgments.c.key == judgments.c.key, answers.c.origin == "bench")
+    query = select(judgments.c.id, judgments.c.key).join(runs, runs.c.id == judgments.c.run_id)
+    query = query.where(judgments.c.key.in_(keys), or_(runs.c.kind != "bench", of_bench.exists()))
+    found = connection.execute(query.order_by(judgments.c.id).with_for_update(of=judgments)).all()
+    if not found:
+        return
+    new = {row.key: f"erased-{secrets.token_hex(16)}" for row in found}
+    change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="")
+    connection.execute(change.values(key=bindparam("new")), [{"number": row.id, "new": new[row.key]} for row in found])
+    for part in chunks([row.id for row in found]):
+        said = update(verdicts).where(verdicts.c.judgment_id.in_(part))
+        connection.execute(said.values(explanation="", evidence="[]", reason=""))
+    relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
+    connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
+
+
+def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
+    keys = keys_of(connection, ids)
+    lock_keys(connection, keys)  # before the rows, as settling does
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    query = select(answers.c.number, answers.c.id).where(answers.c.id.in_(ids), there).order_by(answers.c.number)
+    rows = connection.execute(query.with_for_update(of=answers, key_share=True)).all()
+    numbers, known = [row.number for row in rows], [row.id for row in rows]
+    if not rows:
+        return 0
+    of_answers = evaluations.c.answer.in_(numbers)
+    connection.execute(select(evaluations.c.number).where(of_answers).order_by(evaluations.c.number).with_for_update()).all()
+    connection.execute(delete(answer_texts).where(answer_texts.c.answer.in_(numbers)))
+    connection.execute(update(answers).where(answers.c.number.in_(numbers)).values(key="", prompt_key="", reason=""))
+    connection.execute(update(decisions).where(decisions.c.answer.in_(numbers)).values(held_key=""))
+    connection.execute(update(evaluations).where(of_answers).values(**BLANK))
+    in_flight = evaluations.c.state.in_(("waiting", "queued"))
+    connection.execute(update(evaluations).where(of_answers, in_flight).values(state="erased"))
+    blank_judgments(connection, numbers)
+    _reindex(connection, numbers)
+    connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note=""))
+    connection.execute(delete(review_items).where(review_items.c.answer_id.in_(known)))
+    _refuse(connection, known)
+    _blank_alerts(connection, known)
+    queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
+    return len(rows)
+
+
+def _reindex(connection: Connection, numbers: Sequence[int]) -> None:
+    """Leave of evaluations only what lists are filtered by in the index of words."""
+    query = whole_evaluations().where(evaluations.c.answer.in_(numbers), evaluations.c.state == "evaluated")
+    found = evaluations_of(connection, connection.execute(query.where(evaluations.c.origin == "monitor")).all())
+    if found:
+        remove_words(connection, [one.number for one in found])
+        add_words(connection, {one.number: index_words(one) for one in found})
+
+
+def _refuse(connection: Connection, ids: Sequence[str]) -> None:
+    """Refuse held answers that wait: nothing is left that could be released. Of settled ones the text goes."""
+    query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number).where(answers.c.id.in_(ids), is_held())
+    now = naive(datetime.now(UTC))
+    held = connection.execute(query).scalars()
+    insert_missing(
+        connection, releases, [{"answer_id": id, "state": "refused", "text": "", "rater": "", "at": now} for id in held]
+    )
+    connection.execute(update(releases).where(releases.c.answer_id.in_(ids)).values(text=""))
+
+
+def _blank_alerts(connection: Connection, ids: Sequence[str]) -> None:
+    about = alerts.c.answer_id.in_(ids)
+    connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
+    over = {"state": "closed", "closed_at": naive(datetime.now(UTC))}
+    connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
+    connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
+
+
+def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
+    """Ids of answers with texts that were received before a moment, but for the benchmark's, oldest first, in portions."""
+    columns = answers.c
+    query = select(columns.id, columns.received_at, columns.number).join(answer_texts, answer_texts.c.answer == columns.number)
+    query = query.where(columns.received_at < naive(moment), columns.origin != "bench")
+    query = query.order_by(columns.received_at, columns.number).limit(PORTION)
+    last = (datetime.min, 0)
+    while True:
+        beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
+        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+            rows = connection.execute(query.where(beyond)).all()
+        if not rows:
+            return
+        yield [row.id for row in rows]
+        last = (rows[-1].received_at, rows[-1].number)
+
+
+def _remove_unlinked(ledger: Ledger, moment: datetime) -> int:
+    """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
+    owned = exists().where(answer_judgments.c.key == judgments.c.key)
+    gates = select(runs.c.id).where(runs.c.kind == "gate")
+    early = judgments.c.created_at < naive(moment)
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        ids = list(connection.execute(select(judgments.c.id).where(judgments.c.run_id.in_(gates), early, ~owned)).scalars())
+    for part in chunks(ids):
+        with storage_errors(ledger.place), ledger.engine.begin() as connection:
+            connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
+            connection.execute(delete(judgments).where(judgments.c.id.in_(part)))
+    return len(ids)
+
+
+def _merge(connection: Connection, pages: int) -> bool:
     """Merge some pages of the index of words in a transaction of their own; whether there was anything to merge."""
     count = text("SELECT total_changes()")
     before = connection.execute(count).scalar_one()
-    connection.execute(text("INSERT INTO quality_search (quality_search, rank) VALUES ('merge', :pages)"), {"pages": pages})
+    statement = f"INSERT INTO {SEARCH_TABLE} ({SEARCH_TABLE}, rank) VALUES ('merge', :pages)"  # noqa: S608
+    connection.execute(text(statement), {"pages": pages})
     after = connection.execute(count).scalar_one()
     connection.commit()
     return bool(after - before >= 2)

@@ -1,30 +1,107 @@
-"""What the ledger holds. Times are in UTC, durations in seconds."""
+"""Answers, judgments, evaluations, decisions and labels as the ledger holds them. Times are in UTC, durations in seconds."""
 
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from areopage.cases.records import Case, Document
+from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
 
+Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
 Repair = Literal["none", "heuristic", "model"]
+RunKind = Literal["bench", "monitor", "gate"]
+
+EvaluationState = Literal["waiting", "queued", "evaluated", "failed", "left_out", "erased"]
+"""`waiting` for a worker, or for its next attempt; `queued` for a judge; `evaluated`: judged, maybe without a score; `failed`:
+given up after the last attempt; `left_out` by the configured sampling; `erased` before it was judged."""
+
+Band = Literal["excellent", "good", "weak", "unscored"]
+"""Over 8, 6 to 8, under 6 on a scale of 0 to 10 (answer-quality specification, dashboard section); other scales in proportion."""
+
+Channel = Literal["chat", "check", "import"]
+"""`chat`: the pipeline answered; `check`: another pipeline asked the gate; `import`: logs of an older system."""
+
+Mode = Literal["generated", "cached", "fallback", "human_review", "shadow"]
+"""Where the text that the user got comes from. `shadow`: delivered although the gate would have held it."""
+
+ReleaseState = Literal["waiting", "released", "refused"]
+
+GOLDEN_SOURCE = "golden:"
+"""The beginning of the source of golden questions' answers."""
+
+GROUNDING = "grounding"
+"""The criterion of labels that say whether the documents support an answer."""
+
+Grounded = Literal["no", "partly", "yes"]
+GROUNDED: tuple[Grounded, ...] = ("no", "partly", "yes")
+"""What a rater says under `GROUNDING`; a label's score is the index."""
+
+
+def is_golden(source: str) -> bool:
+    """Whether a source is that of golden questions."""
+    return source.startswith(GOLDEN_SOURCE)
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A run of the benchmark, or a panel under which answers are judged in production.
+
+    `spec` is the JSON of everything that determines it; `finished_at` is None while a run is not complete (a panel never is).
+    """
+
+    id: str
+    kind: RunKind = "bench"
+    suite: str
+    fingerprint: str
+    folder: str
+    created_at: datetime
+    finished_at: datetime | None
+    spec: str
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A target's answer to a case, or the failure to get one. `key` is the hash of all that determines the call."""
+    """One answer of a language model: a case with its response, or the failure to get one.
 
-    key: str
-    run_id: str
-    case_id: str
-    state: AnswerState
-    text: str
-    reason: str
-    finish_reason: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    seconds: float
-    created_at: datetime
+    Args:
+        number: given by the database (0 before).
+        id: unique over the ledger; the client's id, the trace's id, or one made for a call of the benchmark.
+        origin: who asked for it.
+        case: prompt, response and documents; `case.id` is the dataset's id in the benchmark, else the answer's.
+        key: of a call to a target the hash of all that determines it; "" for others.
+        run_id: the run of the benchmark that made the call; "" for others.
+        source: the bot, the target or the collection that it comes from. That of golden questions begins with "golden:".
+        variant: its side of an A/B test.
+        language: of the response; "" where it is not known.
+        delivered: what the user read in place of the response; "" where that is not known, or nothing else.
+        api_key: the name of the API key under which it came.
+        received_at: when it arrived; `answered_at` when it was given.
+        erased: its texts are gone for good, or were never kept; what is counted of it stays.
+    """
+
+    number: int = 0
+    id: str
+    origin: Origin
+    case: Case
+    state: AnswerState = "answered"
+    reason: str = ""
+    finish_reason: str = ""
+    key: str = ""
+    run_id: str = ""
+    source: str = ""
+    variant: str = ""
+    language: str = ""
+    model: str = ""
+    session: str = ""
+    api_key: str = ""
+    delivered: str = ""
+    received_at: datetime
+    answered_at: datetime
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float | None = None
+    erased: bool = False
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -35,9 +112,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class Judgment(Struct, frozen=True, kw_only=True):
-    """One call to a judge. `steps` are the rungs of the parsing ladder that were climbed, in order.
+    """One call to a judge. `steps` are the steps of parsing that were tried, in order.
 
-    `repair_text` is the answer to the one repair call, "" where there was none; tokens and seconds include that call.
+    `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
+    call. `cost` is in `currency`; None where no price is known.
     """
 
     key: str
@@ -53,21 +131,247 @@ class Judgment(Struct, frozen=True, kw_only=True):
     seconds: float
     repair: Repair
     steps: tuple[str, ...]
+    calls: int = 1
+    cost: float | None = None
+    currency: str = ""
     created_at: datetime
     verdicts: tuple[Verdict, ...]
 
 
-class Run(Struct, frozen=True, kw_only=True):
-    """A run. `spec` is the JSON of everything that determines it; `finished_at` is None while it is not complete.
+class CriterionResult(Struct, frozen=True, kw_only=True):
+    """One criterion's score of one answer, on the suite's scale; None where no judge gave one.
 
-    `kind` is "bench", or "monitor" for a configuration under which answers in production are judged (it is never finished).
+    `agreement` is the judges' (1 − sd/mean), None under two of them.
     """
 
+    criterion: str
+    score: float | None
+    band: Band
+    agreement: float | None = None
+
+
+class JudgeUse(Struct, frozen=True, kw_only=True):
+    """What one judge did for one answer. `outcomes` counts its verdicts by outcome name."""
+
+    judge: str
+    model: str
+    calls: int
+    outcomes: dict[str, int]
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+    currency: str
+
+
+class Evaluation(Struct, frozen=True, kw_only=True):
+    """An answer and what a panel made of it. Scores are on the suite's scale; tokens and cost are sums over all calls.
+
+    Args:
+        number: given by the database (0 before).
+        id: the answer's.
+        run_id: the panel's; "" while none has judged it.
+        origin: who asked for it: the benchmark, or the monitor.
+        attempts: how many failed; `next_attempt_at` is when the next one is due.
+        deaths: workers that died in a row while they evaluated it.
+        reason: why there is no score, or no further attempt; "" where there is one.
+        timestamp: when the answer was given.
+        received_at: when the answer was submitted; None: at `timestamp`.
+        prompt, response: of the answer, for lists; "" where they are erased.
+        erased: the answer's texts are gone for good, or were never kept.
+        score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
+        feedback, strengths, weaknesses, suggestions: in the judges' words.
+        standing: what is known of the judges' fitness.
+        scored, planned: verdicts.
+        spread: the largest difference between two judges on one criterion; None under two.
+        cost: in `currency`; None where no price is known.
+    """
+
+    number: int = 0
     id: str
-    kind: Literal["bench", "monitor"] = "bench"
-    suite: str
-    fingerprint: str
-    folder: str
+    run_id: str = ""
+    origin: Origin = "monitor"
+    state: EvaluationState = "waiting"
+    attempts: int = 0
+    next_attempt_at: datetime | None = None
+    deaths: int = 0
+    reason: str = ""
+    timestamp: datetime
+    received_at: datetime | None = None
+    evaluated_at: datetime | None = None
+    suite: str = ""
+    suite_version: str = ""
+    language: str = ""
+    source: str = ""
+    variant: str = ""
+    prompt: str = ""
+    response: str = ""
+    erased: bool = False
+    score_global: float | None = None
+    band: Band = "unscored"
+    criteria: tuple[CriterionResult, ...] = ()
+    feedback: str = ""
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    standing: str = ""
+    scored: int = 0
+    planned: int = 0
+    spread: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    cost: float | None = None
+    currency: str = ""
+
+
+class Trace(Struct, frozen=True, kw_only=True):
+    """One answer on its way through the gate: the answer, the decision, and what the user got.
+
+    Args:
+        answer: prompt, response as it was generated (None where none was) and the documents that the gate saw.
+        channel: how it came to the gate.
+        collection: the documents' collection.
+        sources_filter: the sources that the user restricted the search to.
+        verdict: the gate's.
+        mode: where the text that the user got comes from.
+        decision: the gate's; None for imported rows, whose figures are in `metrics` all the same, and for erased ones.
+        metrics: the specification's figures by name; a figure that an old log lacks is None.
+        language: of what the user read.
+        gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
+        judgments: keys of the judgments that were asked for about its sentences; they are not read back.
+    """
+
+    answer: Answer
+    channel: Channel
+    collection: str = ""
+    sources_filter: tuple[str, ...] = ()
+    verdict: GateVerdict
+    mode: Mode
+    decision: Decision | None
+    metrics: dict[str, float | bool | int | None]
+    p_unsupported: float | None = None
+    language: str = ""
+    profile: str = ""
+    version: str = ""
+    gate_seconds: float | None = None
+    judgments: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The answer's id."""
+        return self.answer.id
+
+    @property
+    def at(self) -> datetime:
+        """When the prompt came."""
+        return self.answer.received_at
+
+    @property
+    def prompt(self) -> str:
+        """What the user asked."""
+        return self.answer.case.prompt_text
+
+    @property
+    def response(self) -> str:
+        """The response as it was generated; "" where none was."""
+        return self.answer.case.response or ""
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents that the gate saw, in the retriever's order."""
+        return self.answer.case.documents
+
+    @property
+    def confidence(self) -> float:
+        """The specification's figure; 0 where it is not known."""
+        return self.metrics.get("confidence") or 0.0
+
+    @property
+    def erased(self) -> bool:
+        """Whether its texts are gone for good."""
+        return self.answer.erased
+
+    @property
+    def waits(self) -> bool:
+        """Whether the user gets the response only once a person has released it."""
+        return self.verdict == "human_review" and self.channel != "import" and self.mode != "shadow"
+
+
+def decided_trace(
+    decision: Decision,
+    answer: Answer,
+    *,
+    channel: Channel,
+    mode: Mode,
+    language: str,
+    sources_filter: tuple[str, ...] = (),
+    gate_seconds: float | None = None,
+    judgments: tuple[str, ...] = (),
+) -> Trace:
+    """The trace of an answer that the gate has just decided on; the collection is the answer's source."""
+    return Trace(
+        answer=answer,
+        channel=channel,
+        collection=answer.source,
+        sources_filter=sources_filter,
+        verdict=decision.verdict,
+        mode=mode,
+        decision=decision,
+        metrics=structs.asdict(decision.metrics),
+        p_unsupported=decision.p_unsupported,
+        language=language,
+        profile=decision.profile,
+        version=decision.version,
+        gate_seconds=gate_seconds,
+        judgments=judgments,
+    )
+
+
+class Release(Struct, frozen=True, kw_only=True):
+    """What became of a held answer. `text` is what the client may show, maybe edited by the reviewer; "" unless released."""
+
+    answer_id: str
+    state: ReleaseState
+    text: str = ""
+    rater: str = ""
+    at: datetime | None = None
+
+
+class Label(Struct, frozen=True, kw_only=True):
+    """One rater's score of one answer on one criterion.
+
+    Args:
+        criterion: a criterion's path, on the suite's scale; "" for the overall score; "grounding" for whether the documents
+            support the answer: 0 no, 1 partly, 2 yes.
+        sentences: of a grounding label the indexes (in the decision) of the sentences that no document supports.
+        origin: how it was given.
+    """
+
+    answer_id: str
+    rater: str
+    criterion: str
+    score: float
+    sentences: tuple[int, ...] = ()
+    note: str = ""
+    origin: Literal["web", "api", "cli", "import"]
     created_at: datetime
-    finished_at: datetime | None
-    spec: str
+
+    @property
+    def grounded(self) -> Grounded:
+        """The score of a `GROUNDING` label in a word."""
+        return GROUNDED[min(2, max(0, round(self.score)))]
+
+
+class ReviewItem(Struct, frozen=True, kw_only=True):
+    """An answer that people should look at. `why`: alert, low_score, disagreement, sample, unscored, asked, held.
+
+    `held`: the gate held it until somebody releases or refuses it. `wanted` is how many raters should label it.
+    """
+
+    number: int = 0
+    answer_id: str
+    why: str
+    created_at: datetime
+    state: Literal["open", "done"] = "open"
+    wanted: int = 1

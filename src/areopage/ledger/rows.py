@@ -8,8 +8,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 from sqlalchemy import Row
 
-from areopage.cases.records import Case
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.records import Judgment, Label, Run, Verdict
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 KEYS_PER_QUERY = 500
@@ -29,21 +28,10 @@ def is_scored(judgment: Judgment) -> bool:
     return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
 
 
-def row_of(record: Answer | Judgment | Run) -> dict[str, Any]:
+def row_of(record: Judgment | Run) -> dict[str, Any]:
     """A record's fields, its texts as every database takes them."""
     fields = msgspec.structs.asdict(record)
     return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
-
-
-def answer_row(answer: Answer) -> dict[str, Any]:
-    """An answer as a row."""
-    return row_of(answer) | {"created_at": naive(answer.created_at)}
-
-
-def answer_of(row: Row[Any]) -> Answer:
-    """A row as an answer."""
-    fields = {name: value for name, value in row._mapping.items() if name != "id"}
-    return Answer(**fields | {"created_at": aware(row.created_at)})
 
 
 def judgment_row(judgment: Judgment) -> dict[str, Any]:
@@ -58,6 +46,20 @@ def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
     fields = {name: value for name, value in row._mapping.items() if name != "id"}
     steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
     return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
+
+
+def label_of(row: Row[Any]) -> Label:
+    """A row as a label; it may hold other columns, too."""
+    return Label(
+        answer_id=row.answer_id,
+        rater=row.rater,
+        criterion=row.criterion,
+        score=row.score,
+        sentences=msgspec.json.decode(row.sentences, type=tuple[int, ...]),
+        note=row.note,
+        origin=row.origin,
+        created_at=aware(row.created_at),
+    )
 
 
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
@@ -134,13 +136,3 @@ def storable_json(value: Any) -> str:
     except UnicodeEncodeError:  # half a character, which JSON has no form for
         return json_text(storable_value(msgspec.to_builtins(value)))
     return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
-
-
-def case_text(case: Case) -> str:
-    """A case as JSON text."""
-    return storable_json(case)
-
-
-def case_of(text: str) -> Case:
-    """The case of a JSON text."""
-    return msgspec.json.decode(text, type=Case)

@@ -1,4 +1,4 @@
-"""The index of words and filters over `quality_scores`: which answers hold these words and pass these filters, by number.
+"""The index of words and filters over `evaluations`: which answers hold these words and pass these filters, by number.
 
 Words are folded here, not in the database, so that both find the same: without accents and case ("conges" finds « Congés »),
 ligatures apart, cut at whatever is no letter or digit. A row's filters (band, source, variant, day, the bands of its criteria)
@@ -16,13 +16,14 @@ from typing import Any, Literal
 from msgspec import Struct
 from sqlalchemy import Connection, text
 
-from areopage.ledger.quality_records import Filters, Period, QualityScore
+from areopage.ledger.queries import Filters, Period
+from areopage.ledger.records import Evaluation, is_golden
 from areopage.ledger.rows import storable
 
+SEARCH_TABLE = "evaluation_search"
+"""The index's table, outside the metadata; SQLite keeps its parts in further tables with this beginning."""
 MARK = "¤"
 """The beginning of a filter's word; no word of a text has it."""
-GOLDEN = "golden:"
-"""The beginning of the source of golden questions' answers."""
 GOLDEN_WORD = f"{MARK}golden"
 LONGEST_WORD = 64
 MOST_CHARACTERS = 200_000  # of an answer's different words together: PostgreSQL takes 1 MB of them
@@ -58,12 +59,12 @@ def words_of(written: str) -> Iterator[str]:
         yield word[:LONGEST_WORD]
 
 
-def index_words(score: QualityScore) -> list[str]:
+def index_words(evaluation: Evaluation) -> list[str]:
     """Every word that an answer is found by."""
-    words = filter_words(score)
+    words = filter_words(evaluation)
     room = MOST_CHARACTERS
     known = set(words)
-    for written in (score.question, score.answer, score.feedback):
+    for written in (evaluation.prompt, evaluation.response, evaluation.feedback):
         for word in words_of(storable(written)):
             if word not in known and len(word) <= room:
                 known.add(word)
@@ -72,13 +73,13 @@ def index_words(score: QualityScore) -> list[str]:
     return words
 
 
-def filter_words(score: QualityScore) -> list[str]:
+def filter_words(evaluation: Evaluation) -> list[str]:
     """The words that stand for an answer's filters."""
-    day = score.timestamp.astimezone(UTC).date()
+    day = evaluation.timestamp.astimezone(UTC).date()
     words = [day_word(day), month_word(day), year_word(day)]
-    words += [band_word(score.band), source_word(score.source), variant_word(score.variant)]
-    words += [criterion_word(one.criterion, one.band) for one in score.criteria]
-    return [*words, GOLDEN_WORD] if score.source.startswith(GOLDEN) else words
+    words += [band_word(evaluation.band), source_word(evaluation.source), variant_word(evaluation.variant)]
+    words += [criterion_word(one.criterion, one.band) for one in evaluation.criteria]
+    return [*words, GOLDEN_WORD] if is_golden(evaluation.source) else words
 
 
 def day_word(day: date) -> str:
@@ -162,13 +163,28 @@ def wanted(filters: Filters) -> Wanted | None:
 # --- what each database is told
 
 
-def add_words(connection: Connection, words: dict[int, list[str]]) -> None:
-    """Enter answers into the index: words by the number of the score."""
+def create_search_table(connection: Connection) -> None:
+    """Make the index, of each database's own kind.
+
+    PostgreSQL keeps the words apart from their rows (TOAST), so that a word that stands everywhere leads to few pages.
+    """
     if connection.dialect.name == "sqlite":
-        statement = "INSERT INTO quality_search (rowid, words) VALUES (:number, :words)"
+        options = "tokenize='ascii', detail='none', columnsize=0"
+        connection.execute(text(f"CREATE VIRTUAL TABLE {SEARCH_TABLE} USING fts5(words, {options})"))
+        return
+    columns = "number INTEGER PRIMARY KEY, words TSVECTOR NOT NULL"
+    connection.execute(text(f"CREATE TABLE {SEARCH_TABLE} ({columns}) WITH (toast_tuple_target=128)"))
+    connection.execute(text(f"ALTER TABLE {SEARCH_TABLE} ALTER COLUMN words SET STORAGE EXTERNAL"))
+    connection.execute(text(f"CREATE INDEX ix_{SEARCH_TABLE}_words ON {SEARCH_TABLE} USING gin (words)"))
+
+
+def add_words(connection: Connection, words: dict[int, list[str]]) -> None:
+    """Enter answers into the index: words by the number of the evaluation."""
+    if connection.dialect.name == "sqlite":
+        statement = "INSERT INTO evaluation_search (rowid, words) VALUES (:number, :words)"
         rows: list[dict[str, Any]] = [{"number": number, "words": " ".join(listed)} for number, listed in words.items()]
     else:
-        statement = "INSERT INTO quality_search (number, words) VALUES (:number, array_to_tsvector(CAST(:words AS text[])))"
+        statement = "INSERT INTO evaluation_search (number, words) VALUES (:number, array_to_tsvector(CAST(:words AS text[])))"
         rows = [{"number": number, "words": listed} for number, listed in words.items()]
     connection.execute(text(statement), rows)
 
@@ -177,7 +193,7 @@ def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
     """Take answers out of the index."""
     key = "rowid" if connection.dialect.name == "sqlite" else "number"
     if numbers:
-        connection.execute(text(f"DELETE FROM quality_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
+        connection.execute(text(f"DELETE FROM evaluation_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
 
 
 def fts_query(asked: Wanted) -> str:
@@ -202,13 +218,13 @@ def numbers_found(connection: Connection, asked: Wanted, direction: Direction, e
     newest = direction == "newest"
     if connection.dialect.name == "sqlite":
         order = "rowid < :edge ORDER BY rowid DESC" if newest else "rowid > :edge ORDER BY rowid"
-        statement = f"SELECT rowid FROM quality_search WHERE quality_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
+        statement = f"SELECT rowid FROM evaluation_search WHERE evaluation_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
         values = {"query": fts_query(asked), "edge": edge_or_end(edge, newest), "most": most}
         return list(connection.execute(text(statement), values).scalars())
     # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are asked first by themselves
     start = edge_or_end(edge, newest)
     if newest and edge is None:
-        start = (connection.execute(text("SELECT max(number) FROM quality_search")).scalar() or 0) + 1
+        start = (connection.execute(text("SELECT max(number) FROM evaluation_search")).scalar() or 0) + 1
     near = start - NEAR if newest else start + NEAR
     found = postgres_numbers(connection, asked, newest, (start, near), most)
     if len(found) < most:
@@ -228,6 +244,6 @@ def postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges:
     """
     between = "number < :edge AND number >= :far" if newest else "number > :edge AND number <= :far"
     order = f"{between} ORDER BY number + 0 {'DESC' if newest else 'ASC'}"
-    statement = f"SELECT number FROM quality_search WHERE words @@ CAST(:query AS tsquery) AND {order} LIMIT :most"  # noqa: S608
+    statement = f"SELECT number FROM evaluation_search WHERE words @@ CAST(:query AS tsquery) AND {order} LIMIT :most"  # noqa: S608
     values = {"query": ts_query(asked), "edge": edges[0], "far": edges[1], "most": most}
     return list(connection.execute(text(statement), values).scalars())

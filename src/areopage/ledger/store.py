@@ -7,16 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, Row, Select, Table, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.inserts import insert_missing
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.records import Judgment, Run, RunKind, Verdict
 from areopage.ledger.rows import (
-    answer_of,
-    answer_row,
     aware,
     chunks,
     is_scored,
@@ -28,7 +26,7 @@ from areopage.ledger.rows import (
     storable,
     verdict_row,
 )
-from areopage.ledger.tables import answers, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 
@@ -98,16 +96,16 @@ class Ledger:
         found = self._runs(unfinished.where(runs.c.fingerprint == fingerprint))
         return found[0] if found else None
 
-    def put_monitor_run(self, run: Run) -> None:
-        """Insert a configuration under which the monitor judges; one that is there already stays as it is."""
+    def put_panel(self, run: Run) -> None:
+        """Insert a panel of the monitor or the gate; one that is there already stays as it is."""
         finished = naive(run.finished_at) if run.finished_at else None
         row = row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
         with storage_errors(self.place), self.engine.begin() as connection:
             insert_missing(connection, runs, [row])
 
-    def monitor_run(self, run_id: str) -> Run | None:
-        """A configuration under which the monitor judged, by its id."""
-        found = self._runs(select(runs).where(runs.c.kind == "monitor", runs.c.id == run_id))
+    def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
+        """A panel of a kind, by its id."""
+        found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
         return found[0] if found else None
 
     def run(self, name: str) -> Run:
@@ -149,35 +147,12 @@ class Ledger:
         with storage_errors(self.place), self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
-    # --- answers and judgments
+    # --- judgments
 
-    def append(self, records: Sequence[Answer | Judgment]) -> None:
-        """Commit answers and judgments in one transaction."""
-        given = [record for record in records if isinstance(record, Answer)]
-        judged = [record for record in records if isinstance(record, Judgment)]
+    def append(self, judged: Sequence[Judgment]) -> None:
+        """Commit judgments in one transaction."""
         with storage_errors(self.place), self.engine.begin() as connection:
-            if given:
-                connection.execute(insert(answers), [answer_row(answer) for answer in given])
-            if judged:
-                statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
-                ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
-                rows = [
-                    verdict_row(number, verdict)
-                    for number, judgment in zip(ids, judged, strict=True)
-                    for verdict in judgment.verdicts
-                ]
-                if rows:
-                    connection.execute(insert(verdicts), rows)
-
-    def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answer that counts for each key: the latest that was answered, else the latest attempt."""
-        best: dict[str, Answer] = {}
-        with storage_errors(self.place):
-            for row in self._by_keys(answers, keys):
-                answer = answer_of(row)
-                if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
-                    best[answer.key] = answer
-        return best
+            insert_judgments(connection, judged)
 
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
         """The judgment that counts for each key: the latest that scored, else the latest attempt."""
@@ -211,7 +186,13 @@ class Ledger:
             for row in rows:
                 yield judgment_of(row, tuple(said.get(row.id, ())))
 
-    def _by_keys(self, table: Table, keys: Sequence[str]) -> Iterator[Row[Any]]:
-        for part in chunks(keys):
-            with self.engine.connect() as connection:
-                yield from connection.execute(select(table).where(table.c.key.in_(part)).order_by(table.c.id)).all()
+
+def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
+    """Append judgments with their verdicts."""
+    if not judged:
+        return
+    statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
+    ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
+    rows = [verdict_row(number, verdict) for number, judgment in zip(ids, judged, strict=True) for verdict in judgment.verdicts]
+    if rows:
+        connection.execute(insert(verdicts), rows)

@@ -132,7 +132,7 @@ class Shift:
             if self._queue is None:  # once
                 LOG.warning("a judge cannot be reached; what is handed in is kept meanwhile: %s", fault)
             return
-        await self._in_thread(lambda: self._ledger.put_monitor_run(self._judge.run()))
+        await self._in_thread(lambda: self._ledger.put_panel(self._judge.run()))
         if self._queue is not None:
             self._queue.take_evaluations()
         self._seated = True

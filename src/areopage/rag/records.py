@@ -1,25 +1,25 @@
-"""What goes into the pipeline and what comes out."""
+"""What goes into the pipeline, what comes out, and the ports of its parts."""
 
 from typing import Protocol
 
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict
-from areopage.ledger.gate_records import Mode
+from areopage.ledger.records import Trace
 
-MOST_QUESTION = 20_000  # characters
+MOST_PROMPT = 20_000  # characters
+EXCERPT = 300  # characters
 
 
-class ChatQuestion(Struct, frozen=True, kw_only=True):
-    """A question. "" and () take the configuration's values; `no_cache` neither reads nor writes the cache."""
+class ChatPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt. "" and () take the configuration's values; `no_cache` neither reads nor writes the cache."""
 
-    question: str
+    prompt: str
     collection: str = ""
     sources_filter: tuple[str, ...] = ()
     no_cache: bool = False
     session: str = ""
-    key: str = ""
+    api_key: str = ""
 
 
 class Citation(Struct, frozen=True, kw_only=True):
@@ -32,21 +32,25 @@ class Citation(Struct, frozen=True, kw_only=True):
     excerpt: str
 
 
-class ChatAnswer(Struct, frozen=True, kw_only=True):
-    """What the user gets. `id` finds the exchange, and later what a reviewer released; `decision` is None for a cached answer's
-    repetition only where the cache's entry is older than this program."""
+def citations_of(trace: Trace) -> tuple[Citation, ...]:
+    """The documents that a delivered answer rests on: those that it cites, else those that its sentences come nearest to."""
+    decision = trace.decision
+    if decision is None or trace.mode in ("fallback", "human_review"):
+        return ()
+    ids = dict.fromkeys(decision.cited_ids)
+    if not ids:
+        ids = dict.fromkeys(sentence.document for sentence in decision.sentences if sentence.claim and sentence.document)
+    found = {document.id: document for document in reversed(trace.documents)}
+    return tuple(
+        Citation(id=one.id, title=one.title, source=one.source, score=one.score, excerpt=_excerpt(one.text))
+        for one in (found[id] for id in ids if id in found)
+    )
 
-    id: str
-    answer: str
-    verdict: GateVerdict
-    mode: Mode
-    confidence: float
-    p_unsupported: float | None
-    citations: tuple[Citation, ...]
-    response_lang: str
-    documents: tuple[Document, ...]
-    decision: Decision | None
-    seconds: float
+
+def _excerpt(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: 2 * EXCERPT].split())
+    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
 
 
 class Retriever(Protocol):

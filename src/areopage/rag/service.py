@@ -1,44 +1,45 @@
-"""The pipeline as one object: a question in, an answer out, everything noted."""
+"""The pipeline as one object: a prompt in, its trace out, and in the ledger."""
 
 import asyncio
 import os
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from areopage.errors import MissingExtra, SubmissionError
 from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
 from areopage.rag.answering.kept_answers import KeptAnswers, Place
 from areopage.rag.answering.nodes import Nodes
-from areopage.rag.answering.noting import Notes
-from areopage.rag.answering.outcomes import Asked, Outcome, answer_of, cached_outcome, exchange_of, outcome_of, repeated
-from areopage.rag.answering.state import RagState
+from areopage.rag.answering.state import RagState, repeated_trace, trace_of
 from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig
 from areopage.rag.generation.generator import generation_options, open_generator
 from areopage.rag.logs.erase_traces import erase_traces
-from areopage.rag.logs.traces import Traces
-from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
+from areopage.rag.logs.traces import TraceFiles
+from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
 from areopage.suites.gate import load_gate
 
 Tell = Callable[[str, RagState], None]
-Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
+Flight = asyncio.Task[Trace]
 FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
-"""Whoever asks the same in the same event loop shares a flight; with an id instead of a place it is one's own."""
+"""Equal prompts in the same event loop share a flight; with an id instead of a place a flight is one prompt's own."""
 
 
 class RagService:
-    """Answers questions through the graph, with cache, ledger and traces around it. Safe for many questions at once.
+    """Answers prompts through the graph, with cache, ledger and trace files around it. Safe for many prompts at once.
 
     Use it from one event loop at a time, or by `answer_sync`.
     """
@@ -53,12 +54,12 @@ class RagService:
         say: Callable[[str], None],
         *,
         judge: SentenceJudge | None = None,
-        reduce: Callable[[Exchange], Exchange] | None = None,
+        reduce: Callable[[Trace], Trace] | None = None,
     ) -> None:
         """Args:
         say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
         judge: settles the grey band.
-        reduce: what stays of an exchange in the ledger and in the traces, by a storage policy; None: all of it.
+        reduce: what stays of a trace in the ledger and in the trace files, by a storage policy; None: all of it.
 
         Raises:
             ConfigError: a value is wrong.
@@ -83,29 +84,30 @@ class RagService:
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
-        self._notes = Notes(ledger, open_traces(config, say), reduce)
+        self._traces, self._files, self._reduce = Traces(ledger), open_trace_files(config, say), reduce
+        self._batch: Batch[Trace, None] = Batch(self._store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
 
-    # --- questions
+    # --- prompts
 
-    async def answer(self, question: ChatQuestion) -> ChatAnswer:
-        """Answer a question; the exchange is in the ledger when this returns.
+    async def answer(self, prompt: ChatPrompt) -> Trace:
+        """Answer a prompt; its trace is in the ledger when this returns.
 
-        Where the caller does not wait to the end, what is under way is finished and noted all the same: it is paid for.
+        Where the caller does not wait to the end, what is under way is finished and stored all the same: it is paid for.
 
         Raises:
-            SubmissionError: the question is empty or too long.
+            SubmissionError: the prompt is empty or too long.
             UserError: unknown collection, or a store that cannot be reached.
             CallError: the model did not answer.
         """
-        return await self._answer(question, None)
+        return await self._answer(prompt, None)
 
-    async def stream(self, question: ChatQuestion) -> AsyncIterator[dict[str, Any]]:
-        """The same, as events: {"node": name, "state": what the node changed} for each node, at last {"answer": ChatAnswer}.
+    async def stream(self, prompt: ChatPrompt) -> AsyncIterator[dict[str, Any]]:
+        """The same, as events: {"node": name, "state": what the node changed} for each node, at last {"trace": Trace}.
 
-        A cached answer, and one that somebody else is waiting for already, has no events of nodes. What `generate` changes is the
+        A cached answer, and one that is under way for another caller, has no events of nodes. What `generate` changes is the
         response before the gate: it is not for the user.
         """
         events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
@@ -113,35 +115,34 @@ class RagService:
         def tell(node: str, changed: RagState) -> None:
             events.put_nowait({"node": node, "state": changed})
 
-        task = asyncio.create_task(self._answer(question, tell))
+        task = asyncio.create_task(self._answer(prompt, tell))
         task.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
                 yield event
-            yield {"answer": await task}
+            yield {"trace": await task}
         finally:
             task.cancel()
 
-    async def forget(self, exchange: Exchange) -> None:
-        """Cache no answer to an exchange's question any more, and take its texts out of the files beside the ledger.
+    async def forget(self, trace: Trace) -> None:
+        """Cache no answer to a trace's prompt any more, and take its texts out of the files beside the ledger.
 
-        Where a storage policy changed the question, the cache's entry is not found; it is not used once the exchange is erased.
+        Where a storage policy changed the prompt, the cache's entry is not found; it is not used once the trace is erased.
 
         Raises:
             StorageError: a file cannot be rewritten, and still holds them.
         """
-        asked, sources = exchange.question, exchange.sources_filter
-        question = ChatQuestion(question=asked, collection=exchange.collection, sources_filter=sources)
-        await self._kept.forget(question, self._language(asked))
-        await asyncio.to_thread(erase_traces, self._config.path(self._config.section.traces.folder), {exchange.id})
+        asked = ChatPrompt(prompt=trace.prompt, collection=trace.collection, sources_filter=trace.sources_filter)
+        await self._kept.forget(asked, self._language(trace.prompt))
+        await asyncio.to_thread(erase_traces, self._config.path(self._config.section.traces.folder), {trace.id})
 
-    def answer_sync(self, question: ChatQuestion) -> ChatAnswer:
+    def answer_sync(self, prompt: ChatPrompt) -> Trace:
         """`answer` for programs without an event loop; never call it inside one."""
         with self._guard:
             if self._own_loop is None:
                 self._own_loop = OwnLoop("rag-service")
             own = self._own_loop
-        return own.wait_for(self.answer(question))
+        return own.wait_for(self.answer(prompt))
 
     async def aclose(self) -> None:
         """Let go of everything; what is under way is broken off."""
@@ -152,88 +153,89 @@ class RagService:
             await asyncio.to_thread(own.stop, self._close_parts)
         else:
             await self._close_parts()
-        await asyncio.to_thread(self._notes.close)
+        await asyncio.to_thread(self._batch.close, None)
 
-    # --- one question
+    # --- one prompt
 
-    async def _answer(self, question: ChatQuestion, tell: Tell | None) -> ChatAnswer:
+    async def _answer(self, prompt: ChatPrompt, tell: Tell | None) -> Trace:
         """Answer from the cache, from what is under way, or by a run of the graph."""
         started = time.perf_counter()
-        asked = self._asked(question)
+        state = self._begin(prompt)
         loop = asyncio.get_running_loop()
-        if question.no_cache or not self._kept.enabled:
-            return (await asyncio.shield(self._fly((loop, asked.id), asked, None, started, tell)))[1]
-        place = await self._kept.place(question, asked.language)
+        if prompt.no_cache or not self._kept.enabled:
+            return await asyncio.shield(self._fly((loop, state["id"]), state, None, started, tell))
+        place = await self._kept.place(prompt, state["language"])
         if (loop, place) not in self._flights:
             entry = await self._kept.find(place)
             if entry is not None:
-                return await self._note(asked, cached_outcome(entry), started)
+                return await self._repeat(entry.trace, state, started)
         flight = self._flights.get((loop, place))
         if flight is None:
-            return (await asyncio.shield(self._fly((loop, place), asked, place, started, tell)))[1]
-        outcome, _ = await asyncio.shield(flight)
-        return await self._note(asked, repeated(outcome, asked, self._texts), started)
+            return await asyncio.shield(self._fly((loop, place), state, place, started, tell))
+        return await self._repeat(await asyncio.shield(flight), state, started)
 
-    def _asked(self, question: ChatQuestion) -> Asked:
-        """The question with everything filled in.
+    def _begin(self, prompt: ChatPrompt) -> RagState:
+        """The state that the graph begins with.
 
         Raises:
-            SubmissionError: it is empty, or too long.
+            SubmissionError: the prompt is empty, or too long.
         """
-        if not question.question.strip():
+        if not prompt.prompt.strip():
             raise SubmissionError("the question is empty: write one")
-        if len(question.question) > MOST_QUESTION:
-            raise SubmissionError(f"the question is longer than {MOST_QUESTION:,} characters: shorten it")
+        if len(prompt.prompt) > MOST_PROMPT:
+            raise SubmissionError(f"the question is longer than {MOST_PROMPT:,} characters: shorten it")
         section = self._config.section
-        return Asked(
-            id=uuid.uuid4().hex,
-            at=datetime.now(UTC),
-            question=question.question,
-            collection=question.collection or section.store.collection,
-            sources_filter=question.sources_filter or tuple(section.retrieval.sources),
-            language=self._language(question.question),
-            session=question.session,
-            key=question.key,
+        asked = replace(
+            prompt,
+            collection=prompt.collection or section.store.collection,
+            sources_filter=prompt.sources_filter or tuple(section.retrieval.sources),
         )
+        return {"id": uuid.uuid4().hex, "at": datetime.now(UTC), "asked": asked, "language": self._language(prompt.prompt)}
 
-    def _language(self, question: str) -> str:
-        """The language that a question is answered in."""
-        return language_of(question) or self._config.section.language
+    def _language(self, prompt: str) -> str:
+        """The language that a prompt is answered in."""
+        return language_of(prompt) or self._config.section.language
 
-    def _fly(self, shared: FlightPlace, asked: Asked, place: Place | None, started: float, tell: Tell | None) -> Flight:
-        """Run the graph in a task of its own, which goes on where nobody waits any more."""
-        flight = asyncio.create_task(self._run(asked, place, started, tell))
+    def _fly(self, shared: FlightPlace, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Flight:
+        """Run the graph in a task of its own, which goes on where no caller waits any more."""
+        flight = asyncio.create_task(self._run(state, place, started, tell))
         self._flights[shared] = flight
 
         def landed(task: Flight) -> None:
             self._flights.pop(shared, None)
             if not task.cancelled():
-                task.exception()  # seen: those who wait get it, and where nobody waits nobody is told
+                task.exception()  # seen: callers that wait get it, and without any it is not reported
 
         flight.add_done_callback(landed)
         return flight
 
-    async def _run(self, asked: Asked, place: Place | None, started: float, tell: Tell | None) -> tuple[Outcome, ChatAnswer]:
-        """One run of the graph, noted, and kept in the cache in a place (None: not at all)."""
+    async def _run(self, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Trace:
+        """One run of the graph, stored, and kept in the cache in a place (None: not at all)."""
         label = await self._kept.latest_label() if place else 0
-        state = asked.state()
         async for node, changed in self._run_graph(self._graph, state):
             state |= changed
             if tell is not None:
                 tell(node, changed)
-        outcome = outcome_of(state)
-        answer = await self._note(asked, outcome, started)
+        trace = await self._note(trace_of(state, time.perf_counter() - started))
         if place is not None:
-            await self._kept.keep(place, asked, outcome, label)
-        return outcome, answer
+            await self._kept.keep(place, trace, label)
+        return trace
 
-    async def _note(self, asked: Asked, outcome: Outcome, started: float) -> ChatAnswer:
-        """Put the exchange into the ledger, say the line, and give the answer."""
-        seconds = time.perf_counter() - started
-        await self._notes.add(exchange_of(asked, outcome, seconds))
-        answer = answer_of(asked, outcome, seconds)
-        self._say(console_line(answer, asked.sources_filter))
-        return answer
+    async def _repeat(self, trace: Trace, state: RagState, started: float) -> Trace:
+        return await self._note(repeated_trace(trace, state, self._texts, time.perf_counter() - started))
+
+    async def _note(self, trace: Trace) -> Trace:
+        """Put a trace into the ledger, and say its line. It is stored even where the caller does not wait."""
+        await self._batch.write_async([self._reduce(trace) if self._reduce else trace])
+        self._say(console_line(trace))
+        return trace
+
+    def _store(self, traces: Sequence[Trace]) -> None:
+        """Commit traces, and write the files beside the ledger."""
+        self._traces.append(traces)
+        if self._files is not None:
+            for trace in traces:
+                self._files.write(trace)
 
     # --- the end
 
@@ -253,19 +255,19 @@ class RagService:
         await self._kept.aclose()
 
 
-def console_line(answer: ChatAnswer, sources_filter: tuple[str, ...]) -> str:
+def console_line(trace: Trace) -> str:
     """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
-    sources = msgspec.json.encode(list(sources_filter)).decode()
+    sources = msgspec.json.encode(list(trace.sources_filter)).decode()
     return (
-        f"[chatbot] chosen_mode={answer.mode} confidence={answer.confidence:.3f} "
-        f"response_lang={answer.response_lang} sources_filter={sources}"
+        f"[chatbot] chosen_mode={trace.mode} confidence={trace.confidence:.3f} "
+        f"response_lang={trace.language} sources_filter={sources}"
     )
 
 
-def open_traces(config: RagConfig, warn: Callable[[str], None]) -> Traces | None:
+def open_trace_files(config: RagConfig, warn: Callable[[str], None]) -> TraceFiles | None:
     """The files beside the ledger; None where they are not wanted."""
     section = config.section.traces
-    return Traces(section, config.path(section.folder), warn=warn) if section.enabled else None
+    return TraceFiles(section, config.path(section.folder), warn=warn) if section.enabled else None
 
 
 def open_service(
@@ -273,7 +275,7 @@ def open_service(
     ledger: Ledger,
     say: Callable[[str], None],
     *,
-    reduce: Callable[[Exchange], Exchange] | None = None,
+    reduce: Callable[[Trace], Trace] | None = None,
 ) -> RagService:
     """The service that a configuration describes.
 

@@ -128,7 +128,7 @@ def record_metadata(view: RunView, case: Case) -> RecordMetadata:
             finish_reason=answer.finish_reason,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            seconds=answer.seconds,
+            seconds=answer.seconds or 0.0,
         ),
     )
 

@@ -146,7 +146,7 @@ def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": "target",
                 "criterion": "",
                 "pass_index": 1,
-                "text": answer.text,
+                "text": answer.case.response or "",
                 "finish_reason": answer.finish_reason,
                 "prompt_tokens": answer.prompt_tokens,
                 "completion_tokens": answer.completion_tokens,

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.people import ReviewQueue
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_lists import QualityLists
 from areopage.ledger.quality_records import Filters, Period, QualityScore, ReviewItem, Scope

@@ -13,7 +13,7 @@ from areopage.cases.records import RejectedRow
 from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
 from areopage.ledger.access import Audit
-from areopage.ledger.people import Labels
+from areopage.ledger.labels import Labels
 from areopage.ledger.quality_records import Label
 from areopage.ledger.store import Ledger
 from areopage.review.columns import ANSWER, NOTE, RATER, cell_text, column_of, shown

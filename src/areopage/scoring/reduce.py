@@ -119,3 +119,13 @@ def reduce_passes(
         )
         for (case_id, criterion), by_judge in groups.items()
     )
+
+
+def spread_of(scores: Iterable[CriterionScore]) -> float | None:
+    """The largest difference between two judges on one criterion; None where no criterion has two."""
+    differences: list[float] = []
+    for one in scores:
+        values = [judge.score for judge in one.judges if judge.score is not None]
+        if len(values) > 1:
+            differences.append(max(values) - min(values))
+    return max(differences, default=None)

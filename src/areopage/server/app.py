@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -15,19 +16,8 @@ from areopage.monitor.figures import PeriodFigures
 from areopage.review.agreement import AgreementReport
 from areopage.server import health
 from areopage.server.access import access_to
-from areopage.server.api import agreement, chat, evaluations, exchanges, figures, gate
-from areopage.server.api.exchange_records import (
-    ChatReply,
-    ChatRequest,
-    CheckReply,
-    CheckRequest,
-    ExchangePage,
-    ExchangeView,
-    GivenVerdict,
-    HeldReply,
-    Latest,
-    StoredVerdict,
-)
+from areopage.server.api import agreement, chat, evaluations, figures, gate, traces
+from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import (
     AcceptedAnswers,
     AlertPage,
@@ -40,8 +30,19 @@ from areopage.server.api.records import (
     StoredLabels,
 )
 from areopage.server.api.schema import components
+from areopage.server.api.trace_records import (
+    ChatReply,
+    ChatRequest,
+    CheckReply,
+    CheckRequest,
+    GivenVerdict,
+    HeldReply,
+    Latest,
+    StoredVerdict,
+    TracePage,
+    TraceView,
+)
 from areopage.server.context import ServerContext
-from areopage.server.decision_writer import DecisionWriter, keeper_of
 from areopage.server.errors import handle_errors
 from areopage.server.gathering import Gathering
 from areopage.server.headers import HeadOfGet, SecurityHeaders
@@ -50,7 +51,7 @@ from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
 from areopage.server.pages import chat as chat_page
-from areopage.server.pages import gate_exchange, gate_list, held, monitor, review, session
+from areopage.server.pages import gate_list, gate_trace, held, monitor, review, session
 from areopage.server.pages.fault import fault_page
 from areopage.server.telemetry import Tracing
 
@@ -65,14 +66,14 @@ ROUTERS = (
     agreement.router,
     chat.router,
     gate.router,
-    exchanges.router,
+    traces.router,
     health.router,
     session.router,
     monitor.router,
     chat_page.router,
     held.router,
     gate_list.router,
-    gate_exchange.router,
+    gate_trace.router,
     review.router,
     agreement_page.router,
 )
@@ -88,8 +89,6 @@ RECORDS = (
     CheckRequest,
     EvaluationPage,
     EvaluationView,
-    ExchangePage,
-    ExchangeView,
     Faulty,
     GivenLabels,
     GivenVerdict,
@@ -99,6 +98,8 @@ RECORDS = (
     PeriodFigures,
     StoredLabels,
     StoredVerdict,
+    TracePage,
+    TraceView,
 )
 
 Hook = Callable[[], Awaitable[None]]
@@ -137,14 +138,14 @@ def create_app(
         on_start: awaited in order before the first request.
         on_stop: awaited in order after the last request.
     """
-    decisions = DecisionWriter(keeper_of(context))
+    written = trace_batch(context)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         for start in on_start:
             await start()
         yield
-        await decisions.close()
+        await run_in_threadpool(written.close)
         if context.rag is not None:
             await context.rag.service.aclose()
         for stop in on_stop:
@@ -162,8 +163,8 @@ def create_app(
     )
     app.state.context = context
     app.state.access = access_to(context)
-    app.state.decisions = decisions
-    app.state.metrics = Metrics(context, decisions)
+    app.state.traces = written
+    app.state.metrics = Metrics(context, written)
     app.state.checks = checks
     app.state.gathering = Gathering(context.submit)
     handle_errors(app, fault_page)

@@ -9,8 +9,9 @@ from pathlib import Path
 from starlette.requests import Request
 
 from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, UnknownCollection
+from areopage.ledger.records import Trace
 from areopage.monitor.answer_case import writable
-from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.rag.records import ChatPrompt
 from areopage.report.gate.wording import explain
 from areopage.report.languages import language_for
 from areopage.server.access import Actor
@@ -37,7 +38,7 @@ def pipeline_of(request: Request) -> Pipeline:
     return pipeline
 
 
-def question_of(
+def prompt_of(
     pipeline: Pipeline,
     actor: Actor,
     question: str,
@@ -46,7 +47,7 @@ def question_of(
     sources: tuple[str, ...] = (),
     no_cache: bool = False,
     session: str = "",
-) -> ChatQuestion:
+) -> ChatPrompt:
     """A question as the pipeline takes it.
 
     Raises:
@@ -57,25 +58,25 @@ def question_of(
     wanted = writable(collection.strip()) or pipeline.collection
     if not actor.may_see(wanted):
         raise Refusal(403, "forbidden", f"the key {actor.name} may not ask the collection {wanted!r}")
-    return ChatQuestion(
-        question=writable(question),
+    return ChatPrompt(
+        prompt=writable(question),
         collection=wanted,
         sources_filter=tuple(writable(source) for source in sources),
         no_cache=no_cache,
         session=writable(session),
-        key=actor.name,
+        api_key=actor.name,
     )
 
 
-async def ask(request: Request, pipeline: Pipeline, question: ChatQuestion) -> ChatAnswer:
+async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace:
     """Put a question to the pipeline, and count what the gate decided.
 
     Raises:
         Refusal: there is no such collection, or a model or store cannot be reached.
         UserError: the server is not configured for it.
     """
-    with plain_faults(question.collection):
-        found = await pipeline.service.answer(question)
+    with plain_faults(prompt.collection):
+        found = await pipeline.service.answer(prompt)
     count_answer(request, found)
     return found
 
@@ -99,7 +100,7 @@ def plain_faults(collection: str) -> Iterator[None]:
         raise Refusal(502, "model_down", "the model or the documents cannot be reached now: try again later") from None
 
 
-def count_answer(request: Request, found: ChatAnswer) -> None:
+def count_answer(request: Request, found: Trace) -> None:
     """Note an answer's decision in the metrics and in the request's span; one out of the cache was noted when it was made."""
     if found.decision is None or found.mode == "cached":
         return
@@ -108,7 +109,7 @@ def count_answer(request: Request, found: ChatAnswer) -> None:
     tell_decision(request, found.id, found.decision)
 
 
-def reasons_of(found: ChatAnswer, language: str) -> list[str]:
+def reasons_of(found: Trace, language: str) -> list[str]:
     """Why an answer is as it is, in the question's language; of a text that did not leave nothing is quoted.
 
     Args:
@@ -116,7 +117,7 @@ def reasons_of(found: ChatAnswer, language: str) -> list[str]:
     """
     if found.decision is None:
         return []
-    spoken = found.decision.prompt_lang or found.response_lang or language
+    spoken = found.decision.prompt_lang or found.language or language
     if found.mode in ("generated", "cached", "shadow"):
         return explain(found.decision, spoken)
     general = general_reasons(spoken)
@@ -130,6 +131,6 @@ def general_reasons(language: str) -> Mapping[str, str]:
     return found
 
 
-def held_path(found: ChatAnswer) -> str | None:
+def held_path(found: Trace) -> str | None:
     """Where a person's decision will be found; None where nobody has to decide."""
     return f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None

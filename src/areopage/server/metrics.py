@@ -13,12 +13,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.gate.records import Decision
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.batch import Batch
 from areopage.ledger.counts import Counts
 from areopage.ledger.quality_records import Period
 from areopage.ledger.quality_records import Scope as AnswerScope
+from areopage.ledger.records import Trace
 from areopage.ledger.submissions import Submissions
 from areopage.server.context import ServerContext
-from areopage.server.decision_writer import DecisionWriter
 
 ALWAYS = Period(start=date.min, end=date.max)
 MOST_ALERTS = 10_000
@@ -29,7 +30,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 class Metrics:
     """The metrics of one server, in a registry of their own."""
 
-    def __init__(self, context: ServerContext, decisions: DecisionWriter) -> None:
+    def __init__(self, context: ServerContext, traces: Batch[Trace, None]) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(LedgerCollector(context))
         self._submissions = Counter(
@@ -52,9 +53,9 @@ class Metrics:
             "areopage_gate_seconds", "Seconds that the gate took for a decision.", buckets=GATE_BUCKETS, registry=self._registry
         )
         unwritten = Gauge("areopage_gate_unwritten", "Decisions that are not in the ledger yet.", registry=self._registry)
-        unwritten.set_function(lambda: decisions.waiting)
+        unwritten.set_function(lambda: traces.waiting)
         lost = Gauge("areopage_gate_lost", "Decisions of this process that never reached the ledger.", registry=self._registry)
-        lost.set_function(lambda: decisions.lost)
+        lost.set_function(lambda: traces.lost)
         self._new, self._known = self._submissions.labels("no"), self._submissions.labels("yes")
 
     def submitted(self, new: Sequence[bool]) -> None:

@@ -20,8 +20,8 @@ from starlette.concurrency import run_in_threadpool
 
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
+from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.stored_exchange import stored_exchange
 from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
@@ -140,7 +140,7 @@ def pipeline(rag: "RagConfig", ledger: Ledger, storage: StorageSection, say: Say
     """
     from areopage.rag.service import open_service
 
-    service = open_service(rag, ledger, say, reduce=lambda one: stored_exchange(one, storage.text, storage.max_chars))
+    service = open_service(rag, ledger, say, reduce=lambda one: stored_trace(one, storage.text, storage.max_chars))
     return Pipeline(service=service, collection=rag.section.store.collection, language=rag.section.language)
 
 

@@ -79,12 +79,12 @@ class Tracing:
 
 
 def tell_decision(request: Request, id: str, decision: Decision) -> None:
-    """Put a decision of the gate on its request's span, where there is one. The exchange's id is there, its texts are not."""
+    """Put a decision of the gate on its request's span, where there is one. The trace's id is there, its texts are not."""
     span: Span | None = request.scope.get(SPAN)
     if span is None:
         return
     attributes = {
-        "areopage.exchange.id": id,
+        "areopage.trace.id": id,
         "gen_ai.evaluation.name": "gate",
         "gen_ai.evaluation.score.value": decision.p_unsupported,
         "gen_ai.evaluation.score.label": decision.verdict,

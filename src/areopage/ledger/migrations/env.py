@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from areopage.ledger.tables import metadata
+from areopage.ledger.schema import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=True)

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Document
 from areopage.errors import MissingExtra
-from areopage.gate.records import Decision
+from areopage.ledger.records import Trace
 from areopage.rag.config import RagConfig
 
 if TYPE_CHECKING:
@@ -28,22 +27,16 @@ PAUSE = 10.0  # seconds without the store after it failed
 
 
 class CachedAnswer(Struct, frozen=True, kw_only=True):
-    """A delivered answer, with all that an exchange needs, and what tells whether it still stands.
+    """The trace of a delivered answer, and what tells whether it may be given again.
 
     Args:
-        exchange: the id of the exchange that it was made in.
-        revision: the collection's when its documents were looked up.
-        label: the number of the latest label when the question came; see `Exchanges.stands`.
+        revision: the collection's when the documents were retrieved.
+        label: the number of the latest label when the prompt came; see `Traces.stands`.
     """
 
-    exchange: str
+    trace: Trace
     revision: str
     label: int
-    answer: str
-    generation: str
-    documents: tuple[Document, ...]
-    decision: Decision
-    model: str
 
 
 class AnswerCache:

@@ -19,7 +19,6 @@ from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall, 
 from areopage.jury.opening import open_judge, settled_judge
 from areopage.jury.options import judge_name
 from areopage.jury.plan import JudgedCase, plan
-from areopage.ledger.gate_records import GATE_RUN
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -112,7 +111,7 @@ class SentenceJudge:
         if self._settled is None:
             judge = settled_judge(self._judge, await self._backend.check(), OWN_LANGUAGE)
             run = run_of(judge)
-            await asyncio.to_thread(self._ledger.put_monitor_run, run)
+            await asyncio.to_thread(self._ledger.put_panel, run)
             self._settled = (judge, run)
         return self._settled
 
@@ -168,8 +167,8 @@ def run_of(judge: Judge) -> Run:
     spec: dict[str, Any] = {"judge": msgspec.to_builtins(judge), "criterion": CRITERION}
     fingerprint = digest_of(spec)
     return Run(
-        id=f"{GATE_RUN}{fingerprint[:RUN_ID_LENGTH]}",
-        kind="monitor",
+        id=f"gate-{fingerprint[:RUN_ID_LENGTH]}",
+        kind="gate",
         suite=SUITE,
         fingerprint=fingerprint,
         folder="",

@@ -1,7 +1,7 @@
 """The answer cache: delivered answers by all that determines them, for as long as nothing speaks against them.
 
-An answer is given again only if the collection is as it was, nobody has said since that it is not grounded, and the exchange that
-it was made in is not erased. That is looked up each time, in the collection and in the ledger: whoever ingests, labels or erases
+An answer is given again only if the collection is as it was, no label has said since that it is not grounded, and its first trace
+is not erased. That is looked up each time, in the collection and in the ledger: whoever ingests, labels or erases
 may be another process, and cannot reach what this one has in memory.
 """
 
@@ -9,17 +9,18 @@ import asyncio
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.digest import digest_of
-from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
-from areopage.rag.answering.outcomes import Asked, Outcome, cache_entry
 from areopage.rag.config import RagConfig
 from areopage.rag.generation.generator import generation_options, prompts_of
-from areopage.rag.records import ChatQuestion, Retriever
+from areopage.rag.records import ChatPrompt, Retriever
 
-FORMAT = "2"  # of the entries; goes up when `CachedAnswer` changes
+FORMAT = "3"  # of the entries; goes up when `CachedAnswer` changes
 
 
 class Place(Struct, frozen=True):
@@ -43,20 +44,20 @@ class KeptAnswers:
         """
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
-        self._exchanges, self._retriever = Exchanges(ledger), retriever
+        self._traces, self._retriever = Traces(ledger), retriever
 
     @property
     def enabled(self) -> bool:
         """Whether answers are kept at all."""
         return self._cache.enabled
 
-    async def place(self, question: ChatQuestion, language: str) -> Place:
-        """Where the answer to a question is kept.
+    async def place(self, asked: ChatPrompt, language: str) -> Place:
+        """Where the answer to a prompt is kept.
 
         Raises:
             UserError: there is no such collection, or its store cannot be reached.
         """
-        return Place(self._keys.key(question, language), await self._retriever.revision(question.collection))
+        return Place(self._keys.key(asked, language), await self._retriever.revision(asked.collection))
 
     async def find(self, place: Place) -> CachedAnswer | None:
         """The answer of a place; None where there is none, or where it does not stand any more.
@@ -67,7 +68,7 @@ class KeptAnswers:
         found = await self._cache.get(place.key) if place.revision else None
         if found is None or found.revision != place.revision:
             return None
-        if not await asyncio.to_thread(self._exchanges.stands, found.exchange, found.label):
+        if not await asyncio.to_thread(self._traces.stands, found.trace.id, found.label):
             return None
         return found
 
@@ -77,17 +78,19 @@ class KeptAnswers:
         Raises:
             StorageError: the ledger cannot be read.
         """
-        return await asyncio.to_thread(self._exchanges.latest_label)
+        return await asyncio.to_thread(self._traces.latest_label)
 
-    async def keep(self, place: Place, asked: Asked, outcome: Outcome, label: int) -> None:
-        """Keep an answer if the gate let it out."""
-        entry = cache_entry(outcome, asked, place.revision, label) if place.revision else None
-        if entry is not None:
-            await self._cache.put(place.key, entry)
+    async def keep(self, place: Place, trace: Trace, label: int) -> None:
+        """Keep an answer if the gate delivered it; what only concerns the user who asked is left out."""
+        if not place.revision or trace.mode != "generated" or trace.verdict != "deliver":
+            return
+        answer = replace(trace.answer, case=replace(trace.answer.case, prompt=""), session="", api_key="")
+        kept = replace(trace, answer=answer, judgments=())
+        await self._cache.put(place.key, CachedAnswer(trace=kept, revision=place.revision, label=label))
 
-    async def forget(self, question: ChatQuestion, language: str) -> None:
-        """Keep no answer to a question any more."""
-        await self._cache.forget(self._keys.key(question, language))
+    async def forget(self, asked: ChatPrompt, language: str) -> None:
+        """Keep no answer to a prompt any more."""
+        await self._cache.forget(self._keys.key(asked, language))
 
     async def aclose(self) -> None:
         """Let go of connections."""
@@ -95,7 +98,7 @@ class KeptAnswers:
 
 
 class CacheKeys:
-    """Makes the keys: all that determines an answer, but for what stands in the question."""
+    """Makes the keys: all that determines an answer, but for the prompt."""
 
     def __init__(self, config: RagConfig, gate_version: str, ledger: bytes) -> None:
         """Args:
@@ -123,14 +126,14 @@ class CacheKeys:
         self._collection = section.store.collection
         self._sources = tuple(section.retrieval.sources)
 
-    def key(self, question: ChatQuestion, language: str) -> str:
-        """SHA-256 of the canonical JSON of everything that determines the answer; white space in the question does not count."""
+    def key(self, asked: ChatPrompt, language: str) -> str:
+        """SHA-256 of the canonical JSON of everything that determines the answer; white space in the prompt does not count."""
         return digest_of(
             [
                 self._common,
-                " ".join(question.question.split()),
-                question.collection or self._collection,
-                sorted(set(question.sources_filter or self._sources)),
+                " ".join(asked.prompt.split()),
+                asked.collection or self._collection,
+                sorted(set(asked.sources_filter or self._sources)),
                 language,
             ]
         )

@@ -45,7 +45,8 @@ class Nodes:
 
     async def retrieve(self, state: RagState) -> RagState:
         """Find documents."""
-        found = await self._retriever.retrieve(state["question"], state["collection"], state["sources_filter"])
+        asked = state["asked"]
+        found = await self._retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
         return {"documents": found}
 
     async def grade_documents(self, state: RagState) -> RagState:
@@ -54,7 +55,7 @@ class Nodes:
         In shadow mode whatever was found is answered from: nothing may change for the user.
         """
         started = time.perf_counter()
-        decision = await decide(self._gate, state["question"], "", state["documents"])
+        decision = await decide(self._gate, state["asked"].prompt, "", state["documents"])
         relevant = not any(reason.decisive and reason.code in NOT_RELEVANT for reason in decision.reasons)
         if relevant or (self._shadow and state["documents"]):
             return {"relevant": True}
@@ -62,39 +63,39 @@ class Nodes:
 
     async def generate(self, state: RagState) -> RagState:
         """Have the model answer."""
-        return {"generated": await self._generator.generate(state["question"], state["documents"], state["language"])}
+        return {"generated": await self._generator.generate(state["asked"].prompt, state["documents"], state["language"])}
 
     async def evaluate_response(self, state: RagState) -> RagState:
         """Let the gate decide, and a judge where it asks for one."""
         started = time.perf_counter()
-        documents, question = state["documents"], state["question"]
-        generation, judged = with_cited_ids(state["generated"]), Judged()
-        decision = await decide(self._gate, question, generation, documents)
+        documents, prompt = state["documents"], state["asked"].prompt
+        response, judged = with_cited_ids(state["generated"]), Judged()
+        decision = await decide(self._gate, prompt, response, documents)
         if decision.needs_judge:
             language = decision.response_lang or state["language"]
             if self._judge is not None:
-                judged = await self._judge.judge(question, generation, documents, decision, language)
+                judged = await self._judge.judge(prompt, response, documents, decision, language)
             decision = self._gate.resolve(decision, judged.sentences)
         spent = time.perf_counter() - started
         changed: RagState = {
-            "generation": generation,
+            "response": response,
             "decision": decision,
             "judgments": judged.keys,
             "gate_seconds": spent,
         }
         if decision.verdict == "deliver":
-            changed |= {"answer": state["generated"].text, "mode": "generated"}
+            changed |= {"delivered": state["generated"].text, "mode": "generated"}
         elif self._shadow:
-            changed |= {"answer": state["generated"].text, "mode": "shadow"}
+            changed |= {"delivered": state["generated"].text, "mode": "shadow"}
         return changed
 
     async def fallback(self, state: RagState) -> RagState:
         """Say that the documents do not tell."""
-        return {"answer": self._texts.no_answer(state["language"]), "mode": "fallback"}
+        return {"delivered": self._texts.no_answer(state["language"]), "mode": "fallback"}
 
     async def human_review(self, state: RagState) -> RagState:
         """Say that a person will look at it."""
-        return {"answer": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
+        return {"delivered": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
 
     # --- routes; coroutines, since LangGraph gives plain functions a thread of their own each time
 
@@ -104,16 +105,16 @@ class Nodes:
 
     async def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
         """Out, to people, or to the fallback."""
-        if "answer" in state:
+        if "delivered" in state:
             return "pass"
         return "escalate" if state["decision"].verdict == "human_review" else "fail"
 
 
-async def decide(gate: Gate, question: str, response: str, documents: Sequence[Document]) -> Decision:
+async def decide(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
     """A decision; in a thread where the texts are long."""
     if len(response) + sum(len(document.text) for document in documents) > LONG:
-        return await asyncio.to_thread(gate.decide, question, response, documents)
-    return gate.decide(question, response, documents)
+        return await asyncio.to_thread(gate.decide, prompt, response, documents)
+    return gate.decide(prompt, response, documents)
 
 
 def with_cited_ids(generated: Generated) -> str:

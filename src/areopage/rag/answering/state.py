@@ -1,41 +1,103 @@
-"""What the graph's nodes hand to each other."""
+"""The state of one prompt on its way through the graph, and the trace that it becomes; pure."""
 
+from datetime import datetime, timedelta
 from typing import Literal, TypedDict
 
-from areopage.cases.records import Document
+from msgspec.structs import replace
+
+from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision
-from areopage.ledger.gate_records import Mode
-from areopage.rag.records import Generated
+from areopage.ledger.records import Answer, Mode, Trace, decided_trace
+from areopage.rag.answering.texts import Texts
+from areopage.rag.records import ChatPrompt, Generated
 
 NodeName = Literal["retrieve", "grade_documents", "generate", "evaluate_response", "fallback", "human_review"]
 NODES: tuple[NodeName, ...] = ("retrieve", "grade_documents", "generate", "evaluate_response", "fallback", "human_review")
 
+NOT_DELIVERED: tuple[Mode, ...] = ("fallback", "human_review")
+"""Modes in which the user reads a text of the configuration in place of the response."""
+
 
 class RagState(TypedDict, total=False):
-    """The state of one question.
+    """The state of one prompt.
 
-    `id`, `question`, `collection`, `sources_filter` and `language` (what to answer in) stand there from the beginning.
+    `id`, `at`, `asked` (with the configuration's values filled in) and `language` (what to answer in) are there from the start.
 
     - `retrieve` adds `documents`,
     - `grade_documents` adds `relevant` and, where they are not, the `decision`,
     - `generate` adds `generated`,
-    - `evaluate_response` adds `generation` (the response as the gate read it: with the ids that the model cited apart from its
-      text), `decision`, `judgments` (the keys of what a judge said), `gate_seconds` and, where the answer leaves, `answer` and
-      `mode`,
-    - `fallback` and `human_review` add `answer` and `mode`.
+    - `evaluate_response` adds `response` (as the gate read it: with the ids that the model cited apart from its text),
+      `decision`, `judgments` (the keys of what a judge said), `gate_seconds` and, where the response is delivered, `delivered`
+      and `mode`,
+    - `fallback` and `human_review` add `delivered` and `mode`.
     """
 
     id: str
-    question: str
-    collection: str
-    sources_filter: tuple[str, ...]
+    at: datetime
+    asked: ChatPrompt
     language: str
     documents: tuple[Document, ...]
     relevant: bool
     generated: Generated
-    generation: str
+    response: str
     decision: Decision
     judgments: tuple[str, ...]
     gate_seconds: float
-    answer: str
+    delivered: str
     mode: Mode
+
+
+def trace_of(state: RagState, seconds: float) -> Trace:
+    """The trace of a complete run of the graph, which took so many seconds."""
+    asked, decision, generated = state["asked"], state["decision"], state.get("generated")
+    mode, language = state["mode"], state["language"]
+    answer = Answer(
+        id=state["id"],
+        origin="gate",
+        case=Case(id=state["id"], prompt=asked.prompt, response=state.get("response"), documents=state["documents"]),
+        source=asked.collection,
+        language=decision.response_lang,
+        model=generated.model if generated else "",
+        session=asked.session,
+        api_key=asked.api_key,
+        delivered=state["delivered"],
+        received_at=state["at"],
+        answered_at=state["at"] + timedelta(seconds=seconds),
+        prompt_tokens=generated.prompt_tokens if generated else None,
+        completion_tokens=generated.completion_tokens if generated else None,
+        seconds=seconds,
+    )
+    return decided_trace(
+        decision,
+        answer,
+        channel="chat",
+        sources_filter=asked.sources_filter,
+        mode=mode,
+        language=language if mode in NOT_DELIVERED else decision.response_lang or language,
+        gate_seconds=state.get("gate_seconds"),
+        judgments=state.get("judgments", ()),
+    )
+
+
+def repeated_trace(trace: Trace, state: RagState, texts: Texts, seconds: float) -> Trace:
+    """The trace of a prompt that was answered before, or is answered at the same time.
+
+    Args:
+        state: the beginning of the repetition's own.
+    """
+    asked, held = state["asked"], trace.mode == "human_review"
+    answer = replace(
+        trace.answer,
+        id=state["id"],
+        case=replace(trace.answer.case, id=state["id"], prompt=asked.prompt),
+        session=asked.session,
+        api_key=asked.api_key,
+        delivered=texts.held_back(state["language"], state["id"]) if held else trace.answer.delivered,
+        received_at=state["at"],
+        answered_at=state["at"] + timedelta(seconds=seconds),
+        prompt_tokens=None,
+        completion_tokens=None,
+        seconds=seconds,
+    )
+    mode: Mode = "cached" if trace.mode == "generated" else trace.mode
+    return replace(trace, answer=answer, sources_filter=asked.sources_filter, mode=mode, gate_seconds=None)

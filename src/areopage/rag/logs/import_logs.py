@@ -17,11 +17,11 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.records import RejectedRow
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
-from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, exchange_of, kind_of, logged, moment_of, text_in
+from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, kind_of, logged, moment_of, text_in, trace_of
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""
@@ -37,9 +37,9 @@ class Imported(Struct, frozen=True, kw_only=True):
 
     Args:
         rows: rows of figures, responses and snapshots that were read.
-        added, known: exchanges that are new, and that the ledger had already.
+        added, known: traces that are new, and that the ledger had already.
         verdicts: what became of the answers, those that were known as well.
-        joined: exchanges with a response, and with a snapshot.
+        joined: traces with a response, and with a snapshot.
         contradictions: fields that do not follow from the others, by name; `differences` lists them, up to 100,000.
         rejected: lines that were not taken.
     """
@@ -123,7 +123,7 @@ def import_logs(
     reject: Reject,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> Imported:
-    """Take logs into the ledger, as exchanges of the origin `import`.
+    """Take logs into the ledger, as traces of the channel `import`.
 
     Args:
         places: files, and folders that are searched.
@@ -143,13 +143,13 @@ class Import:
     """One import: first where responses and snapshots stand is noted, then rows of figures go in one after another."""
 
     def __init__(self, ledger: Ledger, files: Sequence[LogFile], zone: tzinfo, reject: Reject, progress: Progress) -> None:
-        self._exchanges = Exchanges(ledger)
+        self._traces = Traces(ledger)
         self._files, self._zone, self._reject, self._progress = files, zone, reject, progress
         self._bytes = sum(file.size for file in files)
         self._with_rows: set[int] = set()
         self._times = Times()
         self._responses, self._snapshots = Shelf(self._times), Shelf(self._times)
-        self._batch: list[Exchange] = []
+        self._batch: list[Trace] = []
         self._rows, self._verdicts, self._joined, self._contradictions = (Counter[str]() for _ in range(4))
         self._differences: list[Difference] = []
         self._added = self._given = self._rejected = 0
@@ -250,15 +250,15 @@ class Import:
         found = differences(row, str(file.named), line)
         self._contradictions.update(one.field for one in found)
         self._differences += found[: max(0, MOST_LISTED - len(self._differences))]
-        exchange = exchange_of(row, self._record(response), self._record(snapshot))
-        self._verdicts[exchange.verdict] += 1
+        trace = trace_of(row, self._record(response), self._record(snapshot))
+        self._verdicts[trace.verdict] += 1
         self._joined.update({"response": response is not None, "snapshot": snapshot is not None})
-        self._batch.append(exchange)
+        self._batch.append(trace)
         if len(self._batch) == BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        self._added += self._exchanges.add(self._batch)
+        self._added += self._traces.append(self._batch)
         self._given += len(self._batch)
         self._batch.clear()
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Document
+from areopage.cases.records import Case, Document
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
-from areopage.ledger.gate_records import Exchange, Mode
+from areopage.ledger.records import Answer, Mode, Trace
 
 Kind = Literal["metrics", "response", "snapshot"]
 Figure = float | bool | int | None
@@ -202,27 +202,32 @@ def id_of(row: Logged) -> str:
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
 
 
-def exchange_of(row: Logged, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Exchange:
+def trace_of(row: Logged, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
     """A row of figures with what else is known of it."""
-    verdict = verdict_of(row)
-    whole = text_in(snapshot, "generation")
-    generation = whole or text_in(response, "generation_trunc")
-    return Exchange(
-        id=id_of(row),
-        at=row.at,
+    verdict, id = verdict_of(row), id_of(row)
+    text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
+    collection, language = row.own.get("collection", ""), row.own.get("response_lang") or text_in(response, "response_lang")
+    answer = Answer(
+        id=id,
         origin="import",
-        collection=row.own.get("collection", ""),
-        question=row.question,
-        generation=generation,
-        answer=generation if verdict == "deliver" else "",
-        documents=documents_of(snapshot) if snapshot else (),
+        case=Case(id=id, prompt=row.question, response=text or None, documents=documents_of(snapshot) if snapshot else ()),
+        source=collection,
+        language=language,
+        model=text_in(response, "model"),
+        delivered=text if verdict == "deliver" else "",
+        received_at=row.at,
+        answered_at=row.at,
+    )
+    return Trace(
+        answer=answer,
+        channel="import",
+        collection=collection,
         verdict=verdict,
         mode=row.own.get("mode", MODES[verdict]),
         decision=decision_of(snapshot),
         metrics=row.metrics,
         p_unsupported=row.own.get("p_unsupported"),
-        response_lang=row.own.get("response_lang") or text_in(response, "response_lang"),
-        model=text_in(response, "model"),
+        language=language,
         profile=row.own.get("profile", ""),
         version=row.own.get("version", ""),
     )

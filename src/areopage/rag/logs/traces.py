@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Trace
 from areopage.ledger.rows import storable_value
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, sync_folder
@@ -38,7 +38,7 @@ def to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-class Traces:
+class TraceFiles:
     """Writes the files. Each method may be called from any thread, and blocks until its line is on the disk."""
 
     def __init__(self, section: TracesSection, folder: Path, *, warn: Callable[[str], None] = to_stderr) -> None:
@@ -58,22 +58,32 @@ class Traces:
         if self._enabled:
             remove_forgotten(self._snapshots)
 
-    def append_metrics(self, exchange: Exchange) -> bool:
+    def write(self, trace: Trace) -> None:
+        """Write what an answer leaves behind; nothing of a cached one, which was neither generated nor evaluated anew."""
+        if trace.mode == "cached":
+            return
+        self.append_metrics(trace)
+        if trace.response:
+            self.append_response(trace)
+            if trace.verdict != "deliver":
+                self.write_snapshot(trace)
+
+    def append_metrics(self, trace: Trace) -> bool:
         """Append the figures to `logs/metrics.jsonl`; whether they are there."""
-        return self._written(self._metrics.path, lambda: self._metrics.append(json_line(metrics_of(exchange))))
+        return self._written(self._metrics.path, lambda: self._metrics.append(json_line(metrics_of(trace))))
 
-    def append_response(self, exchange: Exchange) -> bool:
+    def append_response(self, trace: Trace) -> bool:
         """Append the response to `logs/llm_responses.jsonl`; whether it is there."""
-        return self._written(self._responses.path, lambda: self._responses.append(json_line(response_of(exchange))))
+        return self._written(self._responses.path, lambda: self._responses.append(json_line(response_of(trace))))
 
-    def write_snapshot(self, exchange: Exchange) -> bool:
+    def write_snapshot(self, trace: Trace) -> bool:
         """Write `snapshots/for_review/<id>.json`, whole or not at all; whether it is there."""
-        place = self._snapshots / f"{exchange.id if SAFE_ID.fullmatch(exchange.id) else 'unsafe'}.json"
+        place = self._snapshots / f"{trace.id if SAFE_ID.fullmatch(trace.id) else 'unsafe'}.json"
 
         def write() -> None:
-            if not SAFE_ID.fullmatch(exchange.id):
+            if not SAFE_ID.fullmatch(trace.id):
                 raise OSError(0, "its id is not 32 hexadecimal digits")
-            write_atomically(place, json_line(snapshot_of(exchange)))
+            write_atomically(place, json_line(snapshot_of(trace)))
 
         return self._written(place.parent, write)
 
@@ -106,56 +116,56 @@ class Traces:
         with self._guard:
             missed = self._failing.pop(place, 0)
         if missed:
-            self._warn(f"traces: {place} is written again; {missed} exchanges are missing in it, the ledger has them")
+            self._warn(f"traces: {place} is written again; {missed} traces are missing in it, the ledger has them")
 
 
-def metrics_of(exchange: Exchange) -> dict[str, Any]:
+def metrics_of(trace: Trace) -> dict[str, Any]:
     """A line of figures: the documented fields, then ours. A figure that is not known is left out."""
-    figures = {name: exchange.metrics[name] for name in FIGURES if exchange.metrics.get(name) is not None}
-    return {"timestamp": exchange.at.isoformat(), "question": exchange.question} | figures | own_fields(exchange)
+    figures = {name: trace.metrics[name] for name in FIGURES if trace.metrics.get(name) is not None}
+    return {"timestamp": trace.at.isoformat(), "question": trace.prompt} | figures | own_fields(trace)
 
 
-def own_fields(exchange: Exchange) -> dict[str, Any]:
+def own_fields(trace: Trace) -> dict[str, Any]:
     """What the documented formats have no field for."""
     return {
-        "id": exchange.id,
-        "verdict": exchange.verdict,
-        "mode": exchange.mode,
-        "p_unsupported": exchange.p_unsupported,
-        "response_lang": exchange.response_lang,
-        "collection": exchange.collection,
-        "sources_filter": exchange.sources_filter,
-        "profile": exchange.profile,
-        "version": exchange.version,
+        "id": trace.id,
+        "verdict": trace.verdict,
+        "mode": trace.mode,
+        "p_unsupported": trace.p_unsupported,
+        "response_lang": trace.language,
+        "collection": trace.collection,
+        "sources_filter": trace.sources_filter,
+        "profile": trace.profile,
+        "version": trace.version,
     }
 
 
-def response_of(exchange: Exchange) -> dict[str, Any]:
+def response_of(trace: Trace) -> dict[str, Any]:
     """A line about the response."""
     return {
-        "timestamp": exchange.at.isoformat(),
-        "question": exchange.question,
-        "response_lang": exchange.response_lang,
-        "detected_ids": exchange.decision.cited_ids if exchange.decision else (),
-        "generation_trunc": exchange.generation[:TRUNCATED],
-        "num_sources": len(exchange.documents),
-        "id": exchange.id,
-        "model": exchange.model,
-        "unknown_ids": exchange.decision.unknown_ids if exchange.decision else (),
+        "timestamp": trace.at.isoformat(),
+        "question": trace.prompt,
+        "response_lang": trace.language,
+        "detected_ids": trace.decision.cited_ids if trace.decision else (),
+        "generation_trunc": trace.response[:TRUNCATED],
+        "num_sources": len(trace.documents),
+        "id": trace.id,
+        "model": trace.answer.model,
+        "unknown_ids": trace.decision.unknown_ids if trace.decision else (),
     }
 
 
-def snapshot_of(exchange: Exchange) -> dict[str, Any]:
+def snapshot_of(trace: Trace) -> dict[str, Any]:
     """Everything that a reviewer needs. `documents` are texts; `sources` says of each where it comes from."""
     return {
-        "id": exchange.id,
-        "timestamp": exchange.at.isoformat(),
-        "question": exchange.question,
-        "documents": [document.text for document in exchange.documents],
-        "sources": [source_of(document) for document in exchange.documents],
-        "generation": exchange.generation,
-        "metrics": metrics_of(exchange),
-        "decision": exchange.decision,
+        "id": trace.id,
+        "timestamp": trace.at.isoformat(),
+        "question": trace.prompt,
+        "documents": [document.text for document in trace.documents],
+        "sources": [source_of(document) for document in trace.documents],
+        "generation": trace.response,
+        "metrics": metrics_of(trace),
+        "decision": trace.decision,
     }
 
 

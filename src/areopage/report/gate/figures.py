@@ -12,9 +12,8 @@ from operator import itemgetter
 from msgspec import Struct
 
 from areopage.gate.records import GATE_VERDICTS
-from areopage.gate.tuning.labelled import Label
-from areopage.ledger.exchange_sums import agreed
-from areopage.ledger.gate_records import Exchange, GroundingLabel
+from areopage.ledger.labels import agreed
+from areopage.ledger.records import Grounded, Label, Trace
 from areopage.scoring.shares import wilson
 
 BINS = 10
@@ -77,8 +76,8 @@ class LabelFigures(Struct, frozen=True, kw_only=True):
 class WorstAnswer(Struct, frozen=True, kw_only=True):
     """An answer to look at: one that went out though people say it is not grounded, or one with a high p_unsupported."""
 
-    exchange: Exchange
-    label: Label | None
+    trace: Trace
+    label: Grounded | None
     escaped: bool
 
 
@@ -121,7 +120,7 @@ class GateFigures(Struct, frozen=True, kw_only=True):
 
 
 class GateCounts:
-    """Takes exchanges with their labels, and knows the figures of all of them."""
+    """Takes traces with their labels, and knows the figures of all of them."""
 
     def __init__(self, worst: int = WORST) -> None:
         self._most_worst = worst
@@ -137,58 +136,58 @@ class GateCounts:
         self._labels: Counter[tuple[bool, bool]] = Counter()
         self._worst: list[tuple[tuple[bool, float, int], WorstAnswer]] = []
 
-    def take(self, exchange: Exchange, labels: Sequence[GroundingLabel] = ()) -> None:
+    def take(self, trace: Trace, labels: Sequence[Label] = ()) -> None:
         """Count an answer."""
         self._answers += 1
-        self._erased += exchange.erased
-        self._count_names(exchange)
-        self._count_figures(exchange)
+        self._erased += trace.erased
+        self._count_names(trace)
+        self._count_figures(trace)
         label = agreed(labels)[0] if labels else None
         if label is not None:
-            self._labels[exchange.verdict != "deliver", label != "yes"] += 1
-        self._keep_worst(exchange, label)
+            self._labels[trace.verdict != "deliver", label != "yes"] += 1
+        self._keep_worst(trace, label)
 
-    def _count_names(self, exchange: Exchange) -> None:
-        decision = exchange.decision
+    def _count_names(self, trace: Trace) -> None:
+        decision = trace.decision
         reasons = {reason.code for reason in decision.reasons if reason.decisive} if decision is not None else set()
         self._judged += decision is not None and decision.judged
         counts = self._counts
-        counts["verdicts"][exchange.verdict] += 1
+        counts["verdicts"][trace.verdict] += 1
         counts["reasons"].update(reasons)
-        counts["origins"][exchange.origin] += 1
-        counts["modes"][exchange.mode] += 1
-        counts["profiles"][exchange.profile] += 1
-        counts["versions"][_bounded(exchange.version, counts["versions"])] += 1
+        counts["origins"][trace.channel] += 1
+        counts["modes"][trace.mode] += 1
+        counts["profiles"][trace.profile] += 1
+        counts["versions"][_bounded(trace.version, counts["versions"])] += 1
         for kind, names in (
-            ("collections", {exchange.collection}),
-            ("sources", {document.source for document in exchange.documents if document.source}),
-            ("languages", {exchange.response_lang}),
+            ("collections", {trace.collection}),
+            ("sources", {document.source for document in trace.documents if document.source}),
+            ("languages", {trace.language}),
         ):
             slices = self._slices[kind]
             for name in {_bounded(name, slices) for name in names}:
-                slices.setdefault(name, Counter())[exchange.verdict] += 1
+                slices.setdefault(name, Counter())[trace.verdict] += 1
 
-    def _count_figures(self, exchange: Exchange) -> None:
-        confidence = exchange.metrics.get("confidence")
-        for name, value in (("confidence", confidence), ("p_unsupported", exchange.p_unsupported)):
+    def _count_figures(self, trace: Trace) -> None:
+        confidence = trace.metrics.get("confidence")
+        for name, value in (("confidence", confidence), ("p_unsupported", trace.p_unsupported)):
             if value is None:
                 self._without[name] += 1
             else:
                 self._histograms[name][min(max(int(value * BINS), 0), BINS - 1)] += 1
-        passed = _passes_spec(exchange.metrics)
+        passed = _passes_spec(trace.metrics)
         self._spec["told"] += passed is not None
         self._spec["passed"] += bool(passed)
         self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
-        if exchange.gate_seconds is not None:
-            self._seconds[math.floor(math.log10(max(exchange.gate_seconds, 1e-9)) * PER_DECADE)] += 1
+        if trace.gate_seconds is not None:
+            self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
 
-    def _keep_worst(self, exchange: Exchange, label: Label | None) -> None:
+    def _keep_worst(self, trace: Trace, label: Grounded | None) -> None:
         """Keep it if it is one of the worst: escapes before others, then by p_unsupported, the latest first."""
-        escaped = exchange.verdict == "deliver" and label in ("no", "partly")
-        if exchange.erased or not exchange.generation or not (escaped or exchange.p_unsupported is not None):
+        escaped = trace.verdict == "deliver" and label in ("no", "partly")
+        if trace.erased or not trace.response or not (escaped or trace.p_unsupported is not None):
             return
-        rank = (escaped, exchange.p_unsupported or 0.0, self._answers)
-        entry = rank, WorstAnswer(exchange=exchange, label=label, escaped=escaped)
+        rank = (escaped, trace.p_unsupported or 0.0, self._answers)
+        entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
         if len(self._worst) < self._most_worst:
             heapq.heappush(self._worst, entry)
         elif rank > self._worst[0][0]:

@@ -6,11 +6,11 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.gate.records import GateVerdict, Reason
-from areopage.gate.tuning.labelled import Label
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Grounded
+from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
-from areopage.monitor.storage import Policy, stored_text
+from areopage.ledger.traces import Traces
 from areopage.report.gate.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.wording import explain
 
@@ -36,7 +36,7 @@ class ShownAnswer(Struct, frozen=True, kw_only=True):
     collection: str
     verdict: GateVerdict
     p_unsupported: float | None
-    label: Label | None
+    label: Grounded | None
     escaped: bool
     question: str
     answer: tuple[Piece, ...]
@@ -45,14 +45,14 @@ class ShownAnswer(Struct, frozen=True, kw_only=True):
 
 class GateReport(Struct, frozen=True, kw_only=True):
     """Args:
-    scope: which exchanges it is about.
+    scope: which traces it is about.
     warned: what to bear in mind, as keys of words with the number that they tell.
     text: the policy by which texts left the ledger.
     place: options of the command that say which ledger it was, without a password; none for the usual one.
     """
 
     figures: GateFigures
-    scope: ExchangeFilter
+    scope: TraceFilter
     language: str
     worst: tuple[ShownAnswer, ...]
     warned: tuple[Warned, ...]
@@ -63,7 +63,7 @@ class GateReport(Struct, frozen=True, kw_only=True):
 
 def gather(
     ledger: Ledger,
-    scope: ExchangeFilter,
+    scope: TraceFilter,
     *,
     language: str,
     policy: Policy,
@@ -83,8 +83,8 @@ def gather(
         StorageError: the ledger cannot be read.
     """
     counts = GateCounts()
-    for read, (exchange, labels) in enumerate(Exchanges(ledger).each_labelled(scope), 1):
-        counts.take(exchange, labels)
+    for read, (trace, labels) in enumerate(Traces(ledger).each_labelled(scope), 1):
+        counts.take(trace, labels)
         moved(read)
     figures = counts.figures()
     return GateReport(
@@ -120,17 +120,17 @@ def warnings_of(figures: GateFigures) -> list[Warned]:
 
 def shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
     """An answer with what may leave the ledger of its texts."""
-    exchange = worst.exchange
-    reasons = explain(exchange.decision, language)[:MOST_REASONS] if exchange.decision is not None else []
+    trace = worst.trace
+    reasons = explain(trace.decision, language)[:MOST_REASONS] if trace.decision is not None else []
     return ShownAnswer(
-        id=exchange.id,
-        at=exchange.at,
-        collection=exchange.collection,
-        verdict=exchange.verdict,
-        p_unsupported=exchange.p_unsupported,
+        id=trace.id,
+        at=trace.at,
+        collection=trace.collection,
+        verdict=trace.verdict,
+        p_unsupported=trace.p_unsupported,
         label=worst.label,
         escaped=worst.escaped,
-        question=stored_text(exchange.question, policy, max_chars),
+        question=stored_text(trace.prompt, policy, max_chars),
         answer=outward(pieces(worst), policy, max_chars),
         reasons=tuple(text for text in (stored_text(reason, policy, max_chars) for reason in reasons) if text),
     )
@@ -138,7 +138,7 @@ def shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> 
 
 def pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
     """The answer, with the places that the gate doubts marked: those of decisive reasons, else its most doubtful sentence."""
-    text, decision = worst.exchange.generation, worst.exchange.decision
+    text, decision = worst.trace.response, worst.trace.decision
     if decision is None:
         return (Piece(text, marked=False),)
     places = [_ends(reason) for reason in decision.reasons if reason.decisive]

@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.quality_records import Period
+from areopage.ledger.queries import TraceFilter
 from areopage.report.gate.figures import BINS, OTHERS, Latency, Share
 from areopage.report.gate.page import GateReport, ShownAnswer
 from areopage.report.gate.wording import WORDS as DECISION_WORDS
@@ -23,7 +23,7 @@ def language_of(report: GateReport) -> Language:
     return language_for(report.language, QUALITY_WORDS, DECISION_WORDS, WORDS)
 
 
-def scope_text(language: Language, scope: ExchangeFilter) -> str:
+def scope_text(language: Language, scope: TraceFilter) -> str:
     """The period: days where both ends are known."""
     last = None if scope.until is None else (scope.until - timedelta(microseconds=1)).date()
     if scope.since is not None and last is not None:

@@ -15,13 +15,14 @@ from starlette.responses import Response, StreamingResponse
 
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.rag.records import ChatAnswer, ChatQuestion
+from areopage.ledger.records import Trace
+from areopage.ledger.traces import Traces
+from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.exchange_records import ChatReply, ChatRequest, CitationView, HeldReply
 from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, question_of, reasons_of
+from areopage.server.api.trace_records import ChatReply, ChatRequest, CitationView, HeldReply
+from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
 
@@ -47,7 +48,7 @@ async def chat(request: Request, actor: Asker) -> Response:
     """Retrieve, generate, check, and answer; with `Accept: text/event-stream` each step is an event, the answer the last one."""
     asked = decoded(await json_body(request), ChatRequest)
     pipeline = pipeline_of(request)
-    question = question_of(
+    prompt = prompt_of(
         pipeline,
         actor,
         asked.question,
@@ -57,8 +58,8 @@ async def chat(request: Request, actor: Asker) -> Response:
         session=asked.session,
     )
     if EVENTS in request.headers.get("accept", ""):
-        return await streamed(request, pipeline, question)
-    return json_response(reply_of(await ask(request, pipeline, question), pipeline.language))
+        return await streamed(request, pipeline, prompt)
+    return json_response(reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
 @router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="What became of an answer that was held back")
@@ -73,56 +74,56 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
     Raises:
         Refusal: 404, no such answer was held back, or the key's scope lacks its collection.
     """
-    exchanges = Exchanges(context_of(request).ledger)
-    release = exchanges.release(id)
-    exchange = exchanges.get(id) if release else None
-    if release is None or exchange is None or not actor.may_see(exchange.collection):
+    traces = Traces(context_of(request).ledger)
+    release = traces.release(id)
+    trace = traces.get(id) if release else None
+    if release is None or trace is None or not actor.may_see(trace.collection):
         raise Refusal(404, "unknown_answer", f"no answer with the id {id[:128]!r} was held back")
-    if exchange.erased:
+    if trace.erased:
         return HeldReply(id=id, state="refused", text="")
     if release.text:
         Audit(context_of(request).ledger).note(actor.name, "read", id)
     return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
 
 
-def reply_of(found: ChatAnswer, language: str) -> ChatReply:
+def reply_of(found: Trace, language: str) -> ChatReply:
     """An answer as the API gives it."""
     return ChatReply(
         id=found.id,
-        answer=found.answer,
+        answer=found.answer.delivered,
         verdict=found.verdict,
         mode=found.mode,
         confidence=found.confidence,
         p_unsupported=found.p_unsupported,
-        citations=[CitationView(**structs.asdict(one)) for one in found.citations],
-        response_lang=found.response_lang,
+        citations=[CitationView(**structs.asdict(one)) for one in citations_of(found)],
+        response_lang=found.language,
         reasons=reasons_of(found, language),
-        seconds=found.seconds,
+        seconds=found.answer.seconds or 0.0,
         held=held_path(found),
     )
 
 
-async def streamed(request: Request, pipeline: Pipeline, question: ChatQuestion) -> Response:
+async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Response:
     """The answer as events. What fails before the first step is over is refused as ever; later the last event says so.
 
     Raises:
         Refusal: there is no such collection, or a model or store cannot be reached.
     """
-    steps = pipeline.service.stream(question)
+    steps = pipeline.service.stream(prompt)
     began = time.perf_counter()
-    with plain_faults(question.collection):
+    with plain_faults(prompt.collection):
         first = await anext(steps)
 
     def shown(step: dict[str, Any]) -> bytes:
         nonlocal began
-        if "answer" in step:
-            count_answer(request, step["answer"])
-            return event("answer", reply_of(step["answer"], pipeline.language))
+        if "trace" in step:
+            count_answer(request, step["trace"])
+            return event("answer", reply_of(step["trace"], pipeline.language))
         # the step's state holds the response before the gate has seen it: it never leaves
         spent, began = time.perf_counter() - began, time.perf_counter()
         return event("node", {"node": step["node"], "seconds": round(spent, 6)})
 
-    return StreamingResponse(events(first, steps, shown, question.collection), media_type=EVENTS, headers=EVENT_HEADERS)
+    return StreamingResponse(events(first, steps, shown, prompt.collection), media_type=EVENTS, headers=EVENT_HEADERS)
 
 
 async def events(

@@ -3,30 +3,36 @@
 import secrets
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.records import Document
+from areopage.cases.records import Case, Document
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.records import Decision, SentenceCheck
-from areopage.ledger.gate_records import Mode, decided_exchange
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import Answer, Mode, Trace, decided_trace
+from areopage.ledger.storage import stored_trace
+from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.report.gate.wording import explain
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.exchange_records import CheckReply, CheckRequest, ReasonView, SentenceView, SignalView
 from areopage.server.api.schema import answers_with, json_response, takes
+from areopage.server.api.trace_records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
 from areopage.server.context import ServerContext, context_of
-from areopage.server.decision_writer import Noted, decision_writer_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
 from areopage.server.telemetry import tell_decision
 
+MOST_WAITING = 10_000
+MOST_BYTES = 64_000_000
+GROUP_SECONDS = 0.1
+RETRY_SECONDS = 1.0
 IN_THE_LOOP = 30_000
 """So many characters are checked where they come in, in a few milliseconds; more go to a thread."""
 BEYOND_SCORES = 1.001
@@ -63,25 +69,54 @@ async def check(request: Request, actor: Writer) -> Response:
     tell_decision(request, id, decision)
     stored: Noted = "no"
     if asked.store:
-        exchange = decided_exchange(
-            decision,
+        now = context.now()
+        answer = Answer(
             id=id,
-            at=context.now(),
-            origin="check",
-            collection=collection,
-            question=prompt,
-            generation=response,
-            answer="",
-            documents=documents,
-            mode=MODES[decision.verdict],
-            response_lang=decision.response_lang,
+            origin="gate",
+            case=Case(id=id, prompt=prompt, response=response, documents=documents),
+            source=collection,
+            language=decision.response_lang,
             session=asked.session,
-            key=actor.name,
+            api_key=actor.name,
+            received_at=now,
+            answered_at=now,
+        )
+        trace = decided_trace(
+            decision,
+            answer,
+            channel="check",
+            mode=MODES[decision.verdict],
+            language=decision.response_lang,
             gate_seconds=seconds,
         )
-        durable = decision.verdict == "human_review"
-        stored = await decision_writer_of(request).note(exchange, len(body), durable=durable)
+        stored = await store(request, trace, len(body))
     return json_response(reply_of(context, id, decision, stored))
+
+
+def trace_batch(context: ServerContext) -> Batch[Trace, None]:
+    """What commits the traces of checks to a server's ledger, with what the storage policy leaves of their texts."""
+    storage, traces = context.config.section.storage, Traces(context.ledger)
+
+    def keep(given: Sequence[Trace]) -> None:
+        traces.append([stored_trace(one, storage.text, storage.max_chars) for one in given])
+
+    return Batch(keep, what="traces", most=MOST_WAITING, most_bytes=MOST_BYTES, delay=GROUP_SECONDS, retry=RETRY_SECONDS)
+
+
+async def store(request: Request, trace: Trace, size: int) -> Noted:
+    """Store a trace: a held answer is on the disk on return, others are so a moment later.
+
+    Args:
+        size: about how many bytes it takes.
+
+    Raises:
+        StorageError: the answer is held, and could not be written.
+    """
+    batch = cast("Batch[Trace, None]", request.app.state.traces)
+    if trace.waits:
+        await batch.write_async([trace], size)
+        return "yes"
+    return "soon" if batch.write_soon([trace], size) else "no"
 
 
 def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:

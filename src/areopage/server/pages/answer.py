@@ -7,7 +7,7 @@ from msgspec import Struct
 from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.erasure import is_erased
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, ReviewItem, Submission
 from areopage.ledger.records import Judgment

@@ -8,9 +8,10 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.rag.records import MOST_QUESTION, ChatAnswer
+from areopage.ledger.records import Trace
+from areopage.rag.records import MOST_PROMPT, citations_of
 from areopage.server.access import Actor, checked_form, require
-from areopage.server.asking import ask, pipeline_of, question_of, reasons_of
+from areopage.server.asking import ask, pipeline_of, prompt_of, reasons_of
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import language, render
@@ -39,12 +40,12 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
     say, asked = language(request).say, fields.get("question", "").replace("\r\n", "\n").strip()
     if not asked:
         return chat_page(request, asker, fields, fault=say("chat_empty"), status=422)
-    if len(asked) > MOST_QUESTION:
-        return chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_QUESTION}"), status=422)
+    if len(asked) > MOST_PROMPT:
+        return chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_PROMPT}"), status=422)
     pipeline = pipeline_of(request)
     sources = [one.strip()[:MOST_NAME] for one in fields.get("sources", "").split(",") if one.strip()]
     try:
-        question = question_of(
+        prompt = prompt_of(
             pipeline,
             asker,
             asked,
@@ -52,7 +53,7 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
             sources=tuple(sources[:MOST_SOURCES]),
             no_cache="fresh" in fields,
         )
-        found = await ask(request, pipeline, question)
+        found = await ask(request, pipeline, prompt)
     except Refusal as refusal:
         key = f"chat_fault_{refusal.code}"
         told = say(key) if key in language(request).words else refusal.detail
@@ -65,7 +66,7 @@ def chat_page(
     actor: Actor,
     fields: Mapping[str, str],
     *,
-    found: ChatAnswer | None = None,
+    found: Trace | None = None,
     fault: str = "",
     status: int = 200,
 ) -> Response:
@@ -81,12 +82,13 @@ def chat_page(
         "pipeline": pipeline,
         "fields": {name: fields.get(name, "") for name in FIELDS},
         "found": found,
+        "citations": citations_of(found) if found else (),
         "fault": fault,
         "reasons": reasons_of(found, language(request).code) if found else [],
         "may_ask": actor.role != "read",
         "may_read": actor.role != "ask",
         "collections": actor.collections,
-        "longest": MOST_QUESTION,
+        "longest": MOST_PROMPT,
     }
     # htmx shows what it fetched only where the status says that all went well
     shown = 200 if request.headers.get("hx-request") else status

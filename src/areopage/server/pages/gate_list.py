@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.ledger.access import Audit
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import ExchangeFilter, ExchangeOrigin, ExchangeSummary
-from areopage.ledger.quality_records import Period
-from areopage.rag.records import MOST_QUESTION
+from areopage.ledger.queries import Period, TraceFilter, TraceSummary
+from areopage.ledger.records import Channel
+from areopage.ledger.traces import Traces
+from areopage.rag.records import MOST_PROMPT
 from areopage.report.charts import bar_chart
 from areopage.report.languages import Language
 from areopage.scoring.shares import wilson
@@ -28,7 +28,7 @@ from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
 DEFAULT_PERIOD = "30"
-ORIGINS: tuple[ExchangeOrigin, ...] = get_args(ExchangeOrigin)
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
 MOST_NAME = 128
 BARS = 10
 Reader = Annotated[Actor, Depends(require("read"))]
@@ -42,9 +42,9 @@ class GateChosen(Struct, frozen=True, kw_only=True):
     name: str
     period: Period | None
     verdict: GateVerdict | None = None
-    origin: ExchangeOrigin | None = None
+    channel: Channel | None = None
     collection: str | None = None
-    question: str = ""
+    prompt: str = ""
     unlabelled: bool = False
     before: int | None = None
 
@@ -56,18 +56,18 @@ class GateChosen(Struct, frozen=True, kw_only=True):
     @property
     def narrowed(self) -> bool:
         """Whether anything but the period is chosen."""
-        return bool(self.verdict or self.origin or self.collection is not None or self.question or self.unlabelled)
+        return bool(self.verdict or self.channel or self.collection is not None or self.prompt or self.unlabelled)
 
     @property
-    def filter(self) -> ExchangeFilter:
+    def filter(self) -> TraceFilter:
         """As the ledger takes it."""
-        return ExchangeFilter(
+        return TraceFilter(
             since=midnight(self.period.start) if self.period else None,
             until=midnight(self.period.end) if self.period else None,
-            origins=(self.origin,) if self.origin else (),
+            channels=(self.channel,) if self.channel else (),
             verdict=self.verdict,
             collection=self.collection,
-            question=self.question or None,
+            prompt=self.prompt or None,
             unlabelled=self.unlabelled,
         )
 
@@ -76,7 +76,7 @@ class GateChosen(Struct, frozen=True, kw_only=True):
         parts: dict[str, str | None] = {"period": self.name}
         if self.name == CUSTOM and self.period and self.last_day:
             parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
-        parts |= {"verdict": self.verdict, "origin": self.origin, "collection": self.collection, "q": self.question or None}
+        parts |= {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
         parts |= {"unlabelled": "1" if self.unlabelled else None} | changes
         return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
 
@@ -102,24 +102,24 @@ def show_gate(request: Request, reader: Reader) -> Response:
     """The figures of the period and one page of the list, the newest first; a scoped key sees its own collections alone."""
     context, spoken = context_of(request), language(request)
     asked = gate_chosen(request.query_params, context.now().date(), reader)
-    exchanges = Exchanges(context.ledger)
+    traces = Traces(context.ledger)
     # a verdict, a question or a wish narrows the list; the rates are about all answers of the period
-    summary = exchanges.summary(structs.replace(asked.filter, verdict=None, question=None, unlabelled=False))
-    found = exchanges.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
+    summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
+    found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
     rows = found[:PER_PAGE]
-    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} exchanges")
+    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} traces")
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,
         "rates": rates_of(summary),
         "rows": rows,
-        "older": asked.query(before=str(rows[-1].number)) if len(found) > PER_PAGE else None,
+        "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,
         "confidences": histogram(summary.confidences, spoken, "gate_confidences"),
         "risks": histogram(summary.p_unsupported, spoken, "gate_risks"),
         "reasons": list(summary.reasons.items()),
         "verdicts": GATE_VERDICTS,
-        "origins": ORIGINS,
+        "channels": CHANNELS,
         "scope": reader.collections,
         "host": request.url.netloc,
     }
@@ -138,9 +138,9 @@ def gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateCho
         name=name,
         period=period,
         verdict=next((one for one in GATE_VERDICTS if one == query.get("verdict")), None),
-        origin=next((one for one in ORIGINS if one == query.get("origin")), None),
+        channel=next((one for one in CHANNELS if one == query.get("channel")), None),
         collection=collection,
-        question=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_QUESTION],
+        prompt=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_PROMPT],
         unlabelled="unlabelled" in query,
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None,
     )
@@ -151,15 +151,15 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def rates_of(summary: ExchangeSummary) -> list[Rate]:
+def rates_of(summary: TraceSummary) -> list[Rate]:
     """The share of each verdict."""
     counts = [(verdict, summary.verdicts.get(verdict, 0)) for verdict in GATE_VERDICTS]
     return [
         Rate(
             verdict=verdict,
             count=count,
-            share=count / summary.exchanges if summary.exchanges else None,
-            interval=wilson(count, summary.exchanges),
+            share=count / summary.traces if summary.traces else None,
+            interval=wilson(count, summary.traces),
         )
         for verdict, count in counts
     ]

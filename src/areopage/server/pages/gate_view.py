@@ -11,7 +11,7 @@ from areopage.gate.config import Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import Decision, Place, Reason, SentenceCheck, Signal, SignalName
-from areopage.ledger.gate_records import Exchange
+from areopage.ledger.records import Trace
 from areopage.report.gate.wording import gate_language, reason_text
 
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
@@ -88,12 +88,12 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     thresholds: Mapping[str, float] | None
 
 
-def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView:
-    """Gather what a page shows of a decision; an imported exchange may have none."""
-    decision = exchange.decision
+def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
+    """Gather what a page shows of a decision; an imported trace may have none."""
+    decision = trace.decision
     if decision is None:
-        plain = tuple(DocumentView(document=one, marked=Markup.escape(one.text)) for one in exchange.documents)
-        pieces = (Piece(text=exchange.generation),) if exchange.generation else ()
+        plain = tuple(DocumentView(document=one, marked=Markup.escape(one.text)) for one in trace.documents)
+        pieces = (Piece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
     reasons = grouped(decision, language)
     sentences = tuple(
@@ -107,14 +107,12 @@ def decision_view(exchange: Exchange, gate: Gate, language: str) -> DecisionView
         )
         for index, one in enumerate(decision.sentences)
     )
-    support = support_of(exchange, decision, gate)
+    support = support_of(trace, decision, gate)
     return DecisionView(
-        pieces=pieces_of(exchange.generation, decision.sentences, sentences),
+        pieces=pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
         reasons=reasons,
-        documents=tuple(
-            DocumentView(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in exchange.documents
-        ),
+        documents=tuple(DocumentView(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in trace.documents),
         signals=tuple(signal_view(one) for one in decision.signals),
         thresholds=bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
     )
@@ -183,17 +181,17 @@ def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Senten
     return tuple(pieces)
 
 
-def support_of(exchange: Exchange, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+def support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
     """The places that support the answer's sentences, by document, each with its sentence's number.
 
     They are not kept: the grounding model finds them again in the texts.
     """
     model, rules = gate.config.grounding, gate.config
     found: dict[str, list[tuple[int, Place]]] = {}
-    if model is None or not decision.sentences or len(exchange.generation) > rules.max_characters:
+    if model is None or not decision.sentences or len(trace.response) > rules.max_characters:
         return found
     language = decision.response_lang or decision.prompt_lang or "en"
-    grounding = ground(model, exchange.question, exchange.generation, exchange.documents[: rules.top], language)
+    grounding = ground(model, trace.prompt, trace.response, trace.documents[: rules.top], language)
     for number, sentence in enumerate(grounding.sentences, start=1):
         if sentence.claim and sentence.supporting is not None:
             found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.traces import Traces
 from areopage.server.access import Actor, require
 from areopage.server.api.chat import held_of
 from areopage.server.context import context_of
@@ -23,5 +23,5 @@ def show_held(request: Request, id: str, visitor: Annotated[Actor, Depends(requi
         held = held_of(request, visitor, id)
     except Refusal:
         return render(request, "missing.html.j2", 404)
-    exchange = Exchanges(context_of(request).ledger).get(id)
-    return render(request, "held.html.j2", held=held, question=exchange.question if exchange else "")
+    trace = Traces(context_of(request).ledger).get(id)
+    return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")

@@ -18,7 +18,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.erasure import is_erased
 from areopage.ledger.exchange_rows import HELD
 from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.people import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import Label, QualityScore, ReviewItem, Submission
 from areopage.ledger.store import Ledger

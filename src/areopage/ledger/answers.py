@@ -1,0 +1,209 @@
+"""Answers: appended once under their id, whoever asked for them; their texts lie apart, so that they can be erased."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Column, Connection, Row, Select, insert, select
+
+from areopage.cases.records import Case, Document, Turn
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.inserts import insert_into, insert_missing
+from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
+from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers
+from areopage.ledger.store import Ledger, insert_judgments
+
+_TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "session", "decision")
+
+
+class Link(Struct, frozen=True):
+    """That the judgment of a key was asked for about an answer, by the answer's number."""
+
+    answer: int
+    key: str
+
+
+Record = Answer | Judgment | Link
+
+
+class Answers:
+    """The tables `answers` and `answer_texts`. Each method is one transaction and may be called from any thread."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def append(self, given: Sequence[Answer]) -> int:
+        """Append answers; one whose id is there already changes nothing. Returns how many are new."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return len(insert_answers(connection, given))
+
+    def append_judged(self, records: Sequence[Record]) -> None:
+        """Append answers, judgments, and which of them belong together. An answer or a link that is there changes nothing."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_answers(connection, [record for record in records if isinstance(record, Answer)])
+            insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
+            insert_links(connection, [record for record in records if isinstance(record, Link)])
+
+    def get(self, id: str) -> Answer | None:
+        """An answer by its id."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
+        return answer_of(row) if row else None
+
+    def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """The answer that counts for each key of a call: the latest that was answered, else the latest attempt."""
+        best: dict[str, Answer] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks(keys):
+                query = whole_answers().where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
+                for row in connection.execute(query):
+                    answer = answer_of(row)
+                    if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
+                        best[answer.key] = answer
+        return best
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of those of these answers that the ledger holds, by id."""
+        found: dict[str, int] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
+                found |= {row.id: row.number for row in rows}
+        return found
+
+
+def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:
+    """Append answers with their texts; one that is erased from the start has none.
+
+    Args:
+        decisions: the JSON of the gate's decision by the answer's id.
+
+    Returns:
+        The numbers of those that are new, by id; of several with one id the first counts.
+    """
+    by_id: dict[str, Answer] = {}
+    for answer in given:
+        by_id.setdefault(storable(answer.id), answer)
+    if not by_id:
+        return {}
+    # transactions that bring the same ids at once wait for each other in one order
+    order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
+    statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
+    new = {row.id: row.number for row in connection.execute(statement, [_answer_row(by_id[id]) for id in order])}
+    texts = [
+        text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
+        for id, number in new.items()
+        if not by_id[id].erased
+    ]
+    if texts:
+        connection.execute(insert(answer_texts), texts)
+    return new
+
+
+def insert_links(connection: Connection, links: Sequence[Link]) -> None:
+    """Note which judgments belong to which answers."""
+    insert_missing(connection, answer_judgments, [{"answer": one.answer, "key": one.key} for one in dict.fromkeys(links)])
+
+
+def text_columns() -> list[Column[Any]]:
+    """The columns of `answer_texts` that `answer_of` reads."""
+    return [answer_texts.c[name] for name in _TEXTS]
+
+
+def whole_answers() -> Select[Any]:
+    """Answers with their texts; those of erased ones are NULL."""
+    source = answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+    return select(answers, *text_columns()).select_from(source)
+
+
+def answer_of(row: Row[Any]) -> Answer:
+    """A row of `whole_answers` as an answer."""
+    return Answer(
+        number=row.number,
+        id=row.id,
+        origin=row.origin,
+        case=_case_of(row),
+        state=row.state,
+        reason=row.reason,
+        finish_reason=row.finish_reason,
+        key=row.key,
+        run_id=row.run_id or "",
+        source=row.source,
+        variant=row.variant,
+        language=row.language,
+        model=row.model,
+        session=row.session or "",
+        api_key=row.api_key,
+        delivered=row.delivered or "",
+        received_at=aware(row.received_at),
+        answered_at=aware(row.answered_at),
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        seconds=row.seconds,
+        erased=row.prompt is None,
+    )
+
+
+def text_row(number: int, answer: Answer) -> dict[str, Any]:
+    """An answer's texts as a row of `answer_texts`, without the gate's decision."""
+    case = answer.case
+    return {
+        "answer": number,
+        "prompt": storable(case.prompt_text),
+        "turns": None if isinstance(case.prompt, str) else storable_json(case.prompt),
+        "response": None if case.response is None else storable(case.response),
+        "documents": storable_json(case.documents),
+        "details": storable_json(_details_of(case)),
+        "delivered": storable(answer.delivered),
+        "session": storable(answer.session),
+    }
+
+
+def prompt_key(prompt: str) -> str:
+    """What answers are found by: the same for a prompt whatever its case and white space."""
+    return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]
+
+
+def _answer_row(answer: Answer) -> dict[str, Any]:
+    return {
+        "id": storable(answer.id),
+        "origin": answer.origin,
+        "key": answer.key,
+        "run_id": answer.run_id or None,
+        "state": answer.state,
+        "reason": storable(answer.reason),
+        "finish_reason": storable(answer.finish_reason),
+        "source": storable(answer.source)[:LONGEST_NAME],
+        "variant": storable(answer.variant),
+        "language": storable(answer.language)[:16],
+        "model": storable(answer.model),
+        "api_key": storable(answer.api_key)[:LONGEST_NAME],
+        "received_at": naive(answer.received_at),
+        "answered_at": naive(answer.answered_at),
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "seconds": answer.seconds,
+        "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
+    }
+
+
+_IN_COLUMNS = ("prompt", "response", "documents")
+_BARE = Case(id="", prompt="")
+
+
+def _details_of(case: Case) -> dict[str, Any]:
+    """What a case has beside its three texts, defaults left out."""
+    values = {name: getattr(case, name) for name in Case.__struct_fields__ if name not in _IN_COLUMNS}
+    return {name: value for name, value in values.items() if value != getattr(_BARE, name)}
+
+
+def _case_of(row: Row[Any]) -> Case:
+    if row.prompt is None:
+        return Case(id=row.id, prompt="")
+    details: dict[str, Any] = {"id": row.id} | msgspec.json.decode(row.details)
+    prompt = row.prompt if row.turns is None else msgspec.json.decode(row.turns, type=tuple[Turn, ...])
+    documents = msgspec.json.decode(row.documents, type=tuple[Document, ...])
+    return Case(prompt=prompt, response=row.response, documents=documents, **details)

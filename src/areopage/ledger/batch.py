@@ -1,0 +1,283 @@
+"""Group commits: records that many callers write at the same time share one transaction.
+
+A transaction costs far more than a row. Callers in threads and in event loops hand records over; one thread, which lives while
+something waits, commits them together. A caller either waits until its records are on the disk, or is content that they will be
+within a moment.
+"""
+
+import asyncio
+import heapq
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from msgspec import Struct
+
+from areopage.errors import StorageError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+DELAY = 0.05
+DRAIN_SECONDS = 10.0
+LOG_SECONDS = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+class _Portion(Struct, Generic[Item, Result]):
+    """What one caller handed over; `done` is None where the caller does not wait."""
+
+    items: Sequence[Item]
+    size: int
+    since: float
+    done: "Future[Sequence[Result]] | None"
+
+
+class Batch(Generic[Item, Result]):
+    """Commits records in groups. Its methods may be called from any thread and any event loop.
+
+    While the ledger cannot be written, callers that wait get the error at once. Records that nobody waits for are kept and tried
+    again where `retry` is given; else the first error ends the batch, and the next call raises it. Records that do not fit, or
+    that are left when the batch is closed, are lost: they are counted and logged.
+    """
+
+    def __init__(
+        self,
+        store: Callable[[Sequence[Item]], Sequence[Result] | None],
+        *,
+        what: str = "records",
+        at_once: int = 500,
+        most: int | None = None,
+        most_bytes: int | None = None,
+        delay: float = DELAY,
+        retry: float | None = None,
+    ) -> None:
+        """Make a batch; no thread is started.
+
+        Args:
+            store: commits records, all or none, and returns one result for each, or None; it may block.
+            what: the records' name in the log.
+            at_once: records in one transaction, unless one caller brings more.
+            most, most_bytes: records and bytes that may wait; None: any number.
+            delay: seconds that records which nobody waits for may wait for others.
+            retry: seconds until these are tried again.
+        """
+        self._store, self._what, self._at_once = store, what, at_once
+        self._most, self._most_bytes, self._delay, self._retry = most, most_bytes, delay, retry
+        self._changed = threading.Condition()
+        self._urgent: deque[_Portion[Item, Result]] = deque()
+        self._soon: deque[_Portion[Item, Result]] = deque()
+        self._count = self._bytes = self._in_flight = 0
+        self._running = self._closing = self._abandoned = False
+        self._not_before = self._logged_at = float("-inf")
+        self._fault: BaseException | None = None
+        self.lost = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not on the disk yet."""
+        return self._count
+
+    def write(self, items: Sequence[Item], size: int = 0) -> Sequence[Result]:
+        """Write records; on return they are on the disk.
+
+        Args:
+            size: about how many bytes they take.
+
+        Returns:
+            The store's results for these records.
+
+        Raises:
+            StorageError: too many records wait, or the ledger cannot be written.
+        """
+        return self._add_urgent(items, size).result() if items else ()
+
+    async def write_async(self, items: Sequence[Item], size: int = 0) -> Sequence[Result]:
+        """Like `write`, for event loops. A caller that is cancelled does not stop the commit."""
+        return await asyncio.wrap_future(self._add_urgent(items, size)) if items else ()
+
+    def write_soon(self, items: Sequence[Item], size: int = 0) -> bool:
+        """Write records within `delay`, without waiting for it.
+
+        Returns:
+            False where too many wait: these records are lost.
+
+        Raises:
+            StorageError: earlier records could not be written, and are not tried again.
+        """
+        with self._changed:
+            if self._fault is not None:
+                raise self._fault
+            if self._is_full(len(items), size):
+                self._lose(len(items), "too many wait for the ledger")
+                return False
+            self._add(self._soon, _Portion(items, size, time.monotonic(), None))
+        return True
+
+    def close(self, seconds: float | None = DRAIN_SECONDS) -> None:
+        """Write what waits; what cannot be written in so many seconds (None: any number) is lost.
+
+        Raises:
+            StorageError: records could not be written, and are not tried again.
+        """
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            if not self._changed.wait_for(lambda: not self._running, seconds):
+                self._abandon()
+            if self._fault is not None:
+                raise self._fault
+
+    def _abandon(self) -> None:
+        left = sum(len(one.items) for one in self._soon) + self._in_flight
+        if left:
+            self._logged_at = float("-inf")
+            self._lose(left, "the ledger cannot be written")
+        self._settle_waiting(StorageError("the ledger cannot be written"))
+        self._soon.clear()
+        self._count = self._bytes = 0
+        self._abandoned = True
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Commit all that waits. A failure to do so is raised unless something else already is."""
+        try:
+            await asyncio.to_thread(self.close, None if self._retry is None else DRAIN_SECONDS)
+        except Exception:
+            if error is None:
+                raise
+
+    def _add_urgent(self, items: Sequence[Item], size: int) -> "Future[Sequence[Result]]":
+        done: Future[Sequence[Result]] = Future()
+        with self._changed:
+            if self._is_full(len(items), size):
+                raise StorageError(f"too many {self._what} wait for the ledger")
+            self._add(self._urgent, _Portion(items, size, time.monotonic(), done))
+        return done
+
+    def _is_full(self, count: int, size: int) -> bool:
+        over = self._most is not None and self._count + count > self._most
+        return over or (self._most_bytes is not None and self._bytes + size > self._most_bytes)
+
+    def _add(self, queue: "deque[_Portion[Item, Result]]", portion: "_Portion[Item, Result]") -> None:
+        queue.append(portion)
+        self._count += len(portion.items)
+        self._bytes += portion.size
+        if not self._running:
+            self._running = True
+            threading.Thread(target=self._run, name=f"write {self._what}", daemon=True).start()
+        elif queue is self._urgent or self._count >= self._at_once:
+            self._changed.notify_all()
+
+    # --- the thread
+
+    def _run(self) -> None:
+        while group := self._next_group():
+            results: Sequence[Result] | None = None
+            fault: BaseException | None = None
+            try:
+                results = self._store([item for one in group for item in one.items])
+            except BaseException as raised:  # noqa: BLE001 - it is raised to each caller that waits
+                fault = raised
+            with self._changed:
+                self._in_flight = 0
+                self._settle(group, results, fault)
+
+    def _next_group(self) -> "list[_Portion[Item, Result]]":
+        """Wait until something is due and take it; nothing ends the thread."""
+        with self._changed:
+            while self._urgent or self._soon:
+                pause = self._pause(time.monotonic())
+                if pause <= 0:
+                    return self._take(time.monotonic())
+                self._changed.wait(pause)
+            self._running = False
+            self._changed.notify_all()
+            return []
+
+    def _pause(self, now: float) -> float:
+        if self._urgent:
+            return 0.0
+        if self._closing or self._count >= self._at_once:
+            return self._not_before - now
+        return max(self._soon[0].since + self._delay, self._not_before) - now
+
+    def _take(self, now: float) -> "list[_Portion[Item, Result]]":
+        """Those that a caller waits for, unless the first of the others has waited long enough: then all, as they came."""
+        due = self._soon and (self._closing or not self._urgent or self._soon[0].since + self._delay <= now)
+        order = heapq.merge(self._urgent, self._soon, key=lambda one: one.since) if due else iter(self._urgent)
+        group: list[_Portion[Item, Result]] = []
+        count = 0
+        for one in order:
+            if group and count + len(one.items) > self._at_once:
+                break
+            group.append(one)
+            count += len(one.items)
+        for one in group:
+            (self._soon if one.done is None else self._urgent).popleft()
+        self._in_flight = sum(len(one.items) for one in group if one.done is None)
+        return group
+
+    def _settle(
+        self, group: "list[_Portion[Item, Result]]", results: Sequence[Result] | None, fault: BaseException | None
+    ) -> None:
+        """Tell those who wait, and see to what needs another attempt."""
+        at = 0
+        for one in group:
+            mine = () if results is None else results[at : at + len(one.items)]
+            at += len(one.items)
+            _tell(one.done, mine, fault)
+        if self._abandoned:
+            return
+        if isinstance(fault, StorageError):
+            self._settle_waiting(fault)  # also those behind the group: they would fail like it, one group after the other
+            if self._retry is not None:
+                kept = [one for one in group if one.done is None]
+                self._soon.extendleft(reversed(kept))
+                self._forget([one for one in group if one.done is not None])
+                self._not_before = time.monotonic() + (self._delay if self._closing else self._retry)
+                return
+        self._not_before = float("-inf")
+        self._forget(group)
+        unsaved = sum(len(one.items) for one in group if one.done is None)
+        if fault is None or not unsaved:
+            return
+        if self._retry is None:
+            self._fault = self._fault or fault
+        else:
+            self._lose(unsaved, str(fault))
+
+    def _settle_waiting(self, fault: StorageError) -> None:
+        waiting = list(self._urgent)
+        self._urgent.clear()
+        self._forget(waiting)
+        for one in waiting:
+            _tell(one.done, (), fault)
+
+    def _forget(self, group: "Sequence[_Portion[Item, Result]]") -> None:
+        self._count -= sum(len(one.items) for one in group)
+        self._bytes -= sum(one.size for one in group)
+
+    def _lose(self, count: int, reason: str) -> None:
+        self.lost += count
+        if time.monotonic() - self._logged_at >= LOG_SECONDS:
+            _log.error("%s that are not in the ledger: %d since the start (%s)", self._what, self.lost, reason)
+            self._logged_at = time.monotonic()
+
+
+def _tell(done: "Future[Sequence[Result]] | None", results: Sequence[Result], fault: BaseException | None) -> None:
+    """End a caller's wait, unless it waits no longer."""
+    if done is None or not done.set_running_or_notify_cancel():
+        return
+    if fault is None:
+        done.set_result(results)
+    else:
+        done.set_exception(fault)

@@ -1,0 +1,320 @@
+"""Counts by day: what evaluations and their judges add to them, what a period comes to, and how all of them are formed anew."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from sqlalchemy import ColumnElement, Connection, Select, Table, case, delete, func, select, text
+
+from areopage.criteria.records import Scale
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluation_rows import each_evaluation
+from areopage.ledger.inserts import insert_or_add
+from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source
+from areopage.ledger.records import Evaluation, JudgeUse
+from areopage.ledger.rows import chunks, storable
+from areopage.ledger.schema import answer_judgments, days, judgments, runs, score_days, verdicts
+from areopage.ledger.store import Ledger
+from areopage.ledger.trace_counts import recounted_days
+from areopage.ledger.transactions import exclusive
+from areopage.scoring.counts import WEAK_UNDER
+
+CALLS = ""
+"""The value under which a judge's calls are counted; its verdicts are counted under their own outcomes."""
+COUNTED = "monitor"
+"""The origin of the evaluations that are counted by day; those of a run of the benchmark belong to the run."""
+
+_NO_SUITE = ""
+_DECIMALS = 2
+_TOLERANCE = 1e-6  # of a band's end, whatever binary fractions make of it
+_DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
+_DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
+_LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
+_SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source")
+_SCORE_SUMS = ("answers", "total", "squares")
+
+_Key = TypeVar("_Key")
+
+
+class DayCounts(Struct):
+    """What evaluations add to the tables `days` and `score_days`, by key."""
+
+    days: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+    scores: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+
+    def add(self, evaluation: Evaluation, uses: Iterable[JudgeUse] = ()) -> None:
+        """Count an evaluation on the day of its answer in UTC, and what its judges did for it."""
+        if evaluation.origin != COUNTED:
+            return
+        if evaluation.state in ("failed", "left_out"):
+            self._count(evaluation, evaluation.state, (1, 0.0, 0, 0, 0.0))
+        elif evaluation.state == "evaluated":
+            value = "unscored" if evaluation.score_global is None else "scored"
+            tokens = (evaluation.prompt_tokens or 0, evaluation.completion_tokens or 0)
+            self._count(evaluation, value, (1, evaluation.seconds, *tokens, 0.0))
+            self._add_scores(evaluation)
+            for use in uses:
+                self._add_judge(evaluation, use)
+
+    def take_back(self, evaluation: Evaluation) -> None:
+        """No longer count an evaluation as given up."""
+        self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
+
+    def write(self, connection: Connection) -> None:
+        """Add all to the tables, in one order for every transaction. The busiest rows, those of days, are locked last."""
+        insert_or_add(connection, score_days, [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()])
+        insert_or_add(connection, days, [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()])
+
+    def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
+        place = (storable(one.suite), storable(one.source), storable(one.variant))
+        _add_to(self.days, (_day(one), "evaluation", "", value, "", one.origin, *place, ""), sums)
+
+    def _add_scores(self, one: Evaluation) -> None:
+        place = (storable(one.suite), one.origin, storable(one.source))
+        for criterion, score in [("", one.score_global), *((found.criterion, found.score) for found in one.criteria)]:
+            if score is not None:
+                key = (_day(one), storable(one.variant), storable(criterion), rounded(score), *place)
+                _add_to(self.scores, key, (1, score, score * score))
+
+    def _add_judge(self, one: Evaluation, use: JudgeUse) -> None:
+        names = (storable(use.judge), storable(use.model), storable(use.currency))
+
+        def key(value: str) -> tuple[Any, ...]:
+            return (_day(one), "judge", names[0], value, names[1], one.origin, "", "", "", names[2])
+
+        _add_to(self.days, key(CALLS), (use.calls, use.seconds, use.prompt_tokens, use.completion_tokens, use.cost))
+        for outcome, count in use.outcomes.items():
+            if count:
+                _add_to(self.days, key(outcome), (count, 0.0, 0, 0, 0.0))
+
+
+class Days:
+    """Reads of the tables `score_days` and `days`: what every figure of a period is aggregated from."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
+        """Scores given over the whole period, with two decimals: variant -> criterion -> score -> answers.
+
+        The criterion "" is the global score. For bands and histograms; means are made of `sums`.
+        """
+        columns = score_days.c
+        group = (columns.variant, columns.criterion, columns.score)
+        found: dict[str, dict[str, dict[float, int]]] = {}
+        for variant, criterion, score, answers in self._rows(_scores_by(group, period, scope)):
+            found.setdefault(variant, {}).setdefault(criterion, {})[score] = int(answers)
+        return found
+
+    def sums(self, period: Period, scope: Scope, scale: Scale) -> Sequence[DaySums]:
+        """What means and variances are made of, by day, variant and criterion, in order of days; sums are of the exact scores.
+
+        Args:
+            scale: the suite's; a score in its weak band counts as weak.
+        """
+        columns = score_days.c
+        group = (columns.day, columns.variant, columns.criterion)
+        totals = (
+            func.sum(columns.total),
+            func.sum(columns.squares),
+            func.sum(case((is_weak(columns.score, scale), columns.answers), else_=0)),
+        )
+        query = _scores_by(group, period, scope).add_columns(*totals).order_by(*group)
+        return [
+            DaySums(
+                day=day, variant=variant, criterion=criterion, answers=int(answers), total=total, squares=squares, weak=int(weak)
+            )
+            for day, variant, criterion, answers, total, squares, weak in self._rows(query)
+        ]
+
+    def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
+        """What was done, by day, in order; days without answers are left out.
+
+        What was given up or left out by sampling belongs to every suite: none had judged it.
+        """
+        columns = days.c
+        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
+        query = select(columns.day, columns.value, *sums).where(columns.kind == "evaluation", *_in_scope(days, period, scope))
+        if scope.suite is not None:
+            query = query.where(columns.suite.in_((scope.suite, _NO_SUITE)))
+        by_day: dict[date, dict[str, Any]] = {}
+        for row in self._rows(query.group_by(columns.day, columns.value).order_by(columns.day)):
+            by_day.setdefault(row.day, {})[row.value] = row
+        totals = [_totals_of(day, rows) for day, rows in by_day.items()]
+        return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]
+
+    def judges(self, period: Period) -> Sequence[JudgeDays]:
+        """What each judge did (golden questions included)."""
+        columns = days.c
+        group = (columns.name, columns.detail, columns.value, columns.currency)
+        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
+        query = select(*group, *sums).where(columns.kind == "judge", columns.day >= period.start, columns.day < period.end)
+        judges: dict[tuple[str, str], list[Any]] = {}
+        for row in self._rows(query.group_by(*group).order_by(*group)):
+            judges.setdefault((row.name, row.detail), []).append(row)
+        return [_judge_of(judge, model, rows) for (judge, model), rows in judges.items()]
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return connection.execute(query).all()
+
+
+def judge_uses(connection: Connection, answers: Sequence[int]) -> dict[int, list[JudgeUse]]:
+    """What judges did for some answers (by their numbers): the sums of the judgment that counts for each key of the answer.
+
+    Judgments on single sentences, which the gate asked for, are left out.
+    """
+    found: dict[int, list[JudgeUse]] = {}
+    for part in chunks(answers):
+        counting = list(_counting(connection, part))
+        outcomes = _outcomes(connection, [row.id for row in counting])
+        by_judge: dict[tuple[int, str, str, str], list[Any]] = {}
+        for row in counting:
+            by_judge.setdefault((row.answer, row.judge, row.model, row.currency), []).append(row)
+        for (answer, judge, model, currency), rows in by_judge.items():
+            counts: dict[str, int] = {}
+            for row in rows:
+                for outcome in outcomes.get(row.id, ()):
+                    counts[outcome] = counts.get(outcome, 0) + 1
+            use = JudgeUse(
+                judge=judge,
+                model=model,
+                calls=sum(row.calls for row in rows),
+                outcomes=counts,
+                seconds=sum(row.seconds for row in rows),
+                prompt_tokens=sum(row.prompt_tokens or 0 for row in rows),
+                completion_tokens=sum(row.completion_tokens or 0 for row in rows),
+                cost=sum(row.cost or 0.0 for row in rows),
+                currency=currency,
+            )
+            found.setdefault(answer, []).append(use)
+    return found
+
+
+def rebuild_days(ledger: Ledger) -> None:
+    """Throw all counts by day away and form them anew from evaluations, judgments and decisions, in one transaction."""
+    with storage_errors(ledger.place), exclusive(ledger) as connection:
+        if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
+            connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
+        connection.execute(delete(score_days))
+        connection.execute(delete(days))
+        counts = DayCounts()
+        for portion in each_evaluation(connection, COUNTED):
+            uses = judge_uses(connection, [answer for answer, one in portion if one.state == "evaluated"])
+            for answer, one in portion:
+                counts.add(one, uses.get(answer, ()))
+        counts.write(connection)
+        insert_or_add(connection, days, list(recounted_days(connection)))
+
+
+def rounded(score: float) -> float:
+    """A score as it is counted for bands; never −0, which one database tells from 0."""
+    return round(score, _DECIMALS) + 0.0
+
+
+def is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
+    """Whether a score, of two decimals, is in the weak band; `scoring.counts.band_of` says which that is."""
+    reach = WEAK_UNDER * (scale.max - scale.min)
+    return score < scale.min + reach - _TOLERANCE if scale.higher_is_better else score > scale.max - reach + _TOLERANCE
+
+
+# --- parts
+
+
+def _day(one: Evaluation) -> date:
+    return one.timestamp.astimezone(UTC).date()
+
+
+def _add_to(sums: dict[_Key, list[float]], key: _Key, values: Sequence[float]) -> None:
+    known = sums.setdefault(key, [0] * len(values))
+    for place, value in enumerate(values):
+        known[place] += value
+
+
+def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], values: Sequence[float]) -> dict[str, Any]:
+    return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
+
+
+def _counting(connection: Connection, answers: Sequence[int]) -> Iterator[Any]:
+    """The judgment that counts for each answer and key: the latest of which every verdict is a score, else the latest."""
+    unscored = verdicts.c.judgment_id == judgments.c.id, verdicts.c.outcome != "scored"
+    is_scored = (
+        ~select(verdicts.c.criterion).where(*unscored).exists()
+        & select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id).exists()
+    )
+    query = (
+        select(answer_judgments.c.answer, judgments, is_scored.label("is_scored"))
+        .join(judgments, judgments.c.key == answer_judgments.c.key)
+        .join(runs, runs.c.id == judgments.c.run_id)
+        .where(answer_judgments.c.answer.in_(answers), runs.c.kind != "gate")
+        .order_by(judgments.c.id)
+    )
+    best: dict[tuple[int, str], Any] = {}
+    for row in connection.execute(query):
+        known = best.get((row.answer, row.key))
+        if known is None or row.is_scored or not known.is_scored:
+            best[(row.answer, row.key)] = row
+    yield from best.values()
+
+
+def _outcomes(connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for part in chunks(numbers):
+        query = select(verdicts.c.judgment_id, verdicts.c.outcome).where(verdicts.c.judgment_id.in_(part))
+        for row in connection.execute(query):
+            found.setdefault(row.judgment_id, []).append(row.outcome)
+    return found
+
+
+def _scores_by(group: Sequence[ColumnElement[Any]], period: Period, scope: Scope) -> Select[Any]:
+    """How many scores were given, by some of the columns of `score_days`."""
+    query = select(*group, func.sum(score_days.c.answers)).where(*_in_scope(score_days, period, scope)).group_by(*group)
+    return query if scope.suite is None else query.where(score_days.c.suite == scope.suite)
+
+
+def _in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:
+    """The conditions of a period, and of a scope but for its suite."""
+    columns = table.c
+    inside = [columns.day >= period.start, columns.day < period.end]
+    conditions = [*inside, columns.origin == COUNTED, in_source(columns.source, scope.source)]
+    return conditions if scope.variant is None else [*conditions, columns.variant == storable(scope.variant)]
+
+
+def _totals_of(day: date, rows: dict[str, Any]) -> DayTotals:
+    def counted(value: str) -> int:
+        return int(rows[value].rows) if value in rows else 0
+
+    judged = [rows[value] for value in ("scored", "unscored") if value in rows]
+    return DayTotals(
+        day=day,
+        scored=counted("scored"),
+        unscored=counted("unscored"),
+        failed=counted("failed"),
+        left_out=counted("left_out"),
+        seconds=sum(row.seconds for row in judged),
+        prompt_tokens=sum(int(row.prompt_tokens) for row in judged),
+        completion_tokens=sum(int(row.completion_tokens) for row in judged),
+    )
+
+
+def _judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:
+    """One judge's sums, from its rows by outcome and currency."""
+    outcomes: dict[str, int] = {}
+    cost: dict[str, float] = {}
+    calls = [row for row in rows if row.value == CALLS]
+    for row in rows:
+        if row.value != CALLS:
+            outcomes[row.value] = outcomes.get(row.value, 0) + int(row.rows)
+        elif row.cost:
+            cost[row.currency] = row.cost
+    return JudgeDays(
+        judge=judge,
+        model=model,
+        calls=sum(int(row.rows) for row in calls),
+        outcomes=outcomes,
+        seconds=sum(row.seconds for row in calls),
+        prompt_tokens=sum(int(row.prompt_tokens) for row in calls),
+        completion_tokens=sum(int(row.completion_tokens) for row in calls),
+        cost=cost,
+    )

@@ -1,0 +1,107 @@
+"""Evaluations as rows and back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select
+
+from areopage.ledger.records import CriterionResult, Evaluation
+from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_value
+from areopage.ledger.schema import answer_texts, answers, evaluation_scores, evaluations
+
+PORTION = 500
+
+_LISTS = ("strengths", "weaknesses", "suggestions")
+_TEXTS = ("feedback", *_LISTS)
+_TIMES = ("timestamp", "received_at", "evaluated_at", "next_attempt_at")
+_OF_ANSWER = ("id", "prompt", "response", "erased")
+BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
+"""The texts of an evaluation, once they are erased."""
+
+
+def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as a row, without its number, its answer and its criteria."""
+    row = {name: storable_value(value) for name, value in msgspec.structs.asdict(evaluation).items()}
+    for name in ("number", "criteria", *_OF_ANSWER):
+        del row[name]
+    received = evaluation.received_at or evaluation.timestamp
+    row |= {"received_at": received, "next_attempt_at": evaluation.next_attempt_at or received}
+    row |= {name: json_text(row[name]) for name in _LISTS}
+    row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
+    return row | {"run_id": evaluation.run_id or None, "band": evaluation.band if evaluation.state == "evaluated" else ""}
+
+
+def insert_scores(connection: Connection, criteria: dict[int, Sequence[CriterionResult]]) -> None:
+    """Insert the criteria of evaluations (by their numbers), in their order."""
+    rows = [
+        {
+            "evaluation": number,
+            "criterion": storable(one.criterion),
+            "position": position,
+            "score": one.score,
+            "band": one.band,
+            "agreement": one.agreement,
+        }
+        for number, found in criteria.items()
+        for position, one in enumerate(found)
+    ]
+    if rows:
+        connection.execute(insert(evaluation_scores), rows)
+
+
+def whole_evaluations() -> Select[Any]:
+    """Evaluations with the id, the prompt and the response of their answers; the texts of erased ones are NULL."""
+    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
+    source = source.outerjoin(answer_texts, answer_texts.c.answer == evaluations.c.answer)
+    return select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(source)
+
+
+def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
+    """Rows of `whole_evaluations` with their criteria, in the same order."""
+    criteria = _criteria_of(connection, (row.number for row in rows))
+    return [_evaluation_of(row._mapping, criteria.get(row.number, ())) for row in rows]
+
+
+def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:
+    """The evaluations of these numbers, in their order; those that are not there are left out."""
+    found: dict[int, Row[Any]] = {}
+    for part in chunks(numbers):
+        found |= {row.number: row for row in connection.execute(whole_evaluations().where(evaluations.c.number.in_(part)))}
+    return evaluations_of(connection, [found[number] for number in numbers if number in found])
+
+
+def each_evaluation(
+    connection: Connection, origin: str, *conditions: ColumnElement[bool]
+) -> Iterator[list[tuple[int, Evaluation]]]:
+    """All evaluations of an origin with the numbers of their answers, without texts, in portions."""
+    last = 0
+    columns = [column for column in evaluations.c if column.name not in _TEXTS]
+    query = select(*columns).where(evaluations.c.origin == origin, *conditions).order_by(evaluations.c.number).limit(PORTION)
+    while rows := connection.execute(query.where(evaluations.c.number > last)).all():
+        criteria = _criteria_of(connection, (row.number for row in rows))
+        yield [(row.answer, _evaluation_of(_textless(row), criteria.get(row.number, ()))) for row in rows]
+        last = rows[-1].number
+
+
+def _textless(row: Row[Any]) -> dict[str, Any]:
+    return dict(row._mapping) | BLANK | {"id": "", "prompt": "", "response": ""}
+
+
+def _evaluation_of(columns: Any, criteria: Sequence[CriterionResult]) -> Evaluation:
+    fields = {name: value for name, value in columns.items() if name != "answer"}
+    fields |= {name: msgspec.json.decode(fields[name], type=tuple[str, ...]) for name in _LISTS}
+    fields |= {name: aware(fields[name]) for name in _TIMES}
+    texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
+    fields |= texts | {"run_id": fields["run_id"] or "", "band": fields["band"] or "unscored"}
+    return Evaluation(**fields, criteria=tuple(criteria))
+
+
+def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, list[CriterionResult]]:
+    criteria: dict[int, list[CriterionResult]] = {}
+    for part in chunks(list(numbers)):
+        query = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(part))
+        for row in sorted(connection.execute(query), key=lambda row: (row.evaluation, row.position)):
+            result = CriterionResult(criterion=row.criterion, score=row.score, band=row.band, agreement=row.agreement)
+            criteria.setdefault(row.evaluation, []).append(result)
+    return criteria

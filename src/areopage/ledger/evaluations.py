@@ -1,0 +1,365 @@
+"""Evaluations: answers submitted to be judged, how far each has come, and their scores, written once with the day's counts."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
+
+from areopage.ledger.answers import answer_of, insert_answers, text_row, whole_answers
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.days import DayCounts, judge_uses
+from areopage.ledger.erasure import blank_judgments
+from areopage.ledger.evaluation_rows import (
+    evaluation_row,
+    evaluations_by_number,
+    evaluations_of,
+    insert_scores,
+    whole_evaluations,
+)
+from areopage.ledger.inserts import insert_missing
+from areopage.ledger.queries import Backlog, not_golden
+from areopage.ledger.records import Answer, Evaluation, Judgment
+from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, naive, storable
+from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
+from areopage.ledger.search import add_words, index_words
+from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import durable, exclusive
+
+OPEN_STATES = ("waiting", "queued")
+MONITOR = evaluations.c.origin == "monitor"
+LATE = timedelta(days=1)
+"""How long after it was due an attempt may have been made, in `failing_since`; what was due before is not looked at."""
+
+
+class Evaluations:
+    """The table `evaluations` with its scores and links. Each method is one transaction and may be called from any thread."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    # --- submit
+
+    def submit(self, given: Sequence[Answer]) -> list[bool]:
+        """Append answers that are to be judged; on return they are on the disk, whatever happens to power.
+
+        An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why.
+
+        Returns:
+            For each whether it is new; one whose id is there already (or came earlier in the sequence) changes nothing.
+        """
+        if not given:
+            return []
+        by_id: dict[str, Answer] = {}
+        for answer in given:
+            by_id.setdefault(storable(answer.id), answer)
+        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+            new = insert_answers(connection, list(by_id.values()))
+            waiting = {number: _submitted(by_id[id]) for id, number in new.items()}
+            if waiting:
+                rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
+                connection.execute(insert(evaluations), rows)
+            counts = DayCounts()
+            for one in waiting.values():
+                counts.add(one)
+            counts.write(connection)
+        told = []
+        for answer in given:
+            told.append(new.pop(storable(answer.id), None) is not None)
+        return told
+
+    # --- attempts
+
+    def due(self, now: datetime, limit: int) -> list[tuple[str, int]]:
+        """Ids and attempt counts of waiting answers whose next attempt is due, the one that has been due longest first."""
+        query = _attempts().where(evaluations.c.state == "waiting", evaluations.c.next_attempt_at <= naive(now))
+        return self._pairs(query.order_by(evaluations.c.next_attempt_at, evaluations.c.number).limit(limit))
+
+    def queued(self, ids: Sequence[str]) -> None:
+        """Note that waiting answers have gone to the queue."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                change_locked(connection, (_of_ids(part), evaluations.c.state == "waiting"), {"state": "queued"})
+
+    def still_queued(self, before: datetime, limit: int) -> list[tuple[str, int]]:
+        """Ids and attempt counts of answers that went to the queue and were received before a moment (to find lost ones)."""
+        query = _attempts().where(evaluations.c.state == "queued", evaluations.c.received_at < naive(before))
+        return self._pairs(query.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit))
+
+    def retry(self, id: str, at: datetime, reason: str, deaths: int = 0) -> None:
+        """Count a failed attempt and let the answer wait until `at`; one that is evaluated, given up or erased stays so.
+
+        Args:
+            deaths: how many workers in a row have died while they evaluated it.
+        """
+        values = {"state": "waiting", "next_attempt_at": naive(at), "reason": storable(reason), "deaths": deaths}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(_open(id).values(attempts=evaluations.c.attempts + 1, **values))
+
+    def give_up(self, id: str, reason: str) -> None:
+        """Note that no further attempt is made, and count it in the day's totals; once, however often it is called."""
+        change = _open(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            _count_failed(connection, connection.execute(change.returning(*_PLACE)).all(), taken_back=False)
+
+    def reopen(self, ids: Sequence[str] | None = None) -> int:
+        """Let given-up answers (all: None) wait again with no attempts counted; returns how many.
+
+        They are due at once, and leave the days' totals of what was given up. Erased ones stay given up.
+        """
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            if ids is not None:
+                return sum(_reopen(connection, _of_ids(part)) for part in chunks([storable(id) for id in ids]))
+            reopened = 0
+            while portion := _reopen(connection):
+                reopened += portion
+            return reopened
+
+    # --- judge
+
+    def link(self, id: str, keys: Sequence[str]) -> None:
+        """Note that judgments belong to an answer, whatever becomes of it: so they are shown with it, and erased with it."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
+            if number is not None:
+                link_judgments(connection, {number: keys})
+
+    def finish(self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None) -> bool:
+        """Write an answer's scores, count them for its day and its judges, link its judgments, set it evaluated.
+
+        Args:
+            evaluation: prompt and response as they are to be searched.
+            keys: the keys of its judgments, which are in the ledger.
+            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+
+        Returns:
+            False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
+            erased while it was judged: the texts of its judgments go the same way then.
+        """
+        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+            found = connection.execute(_locked(storable(evaluation.id))).one_or_none()
+            if found is None or found.is_erased:
+                _erase_late(connection, found, keys)
+                return False
+            if found.state == "evaluated":
+                return False
+            kept = {"number", "answer", "attempts", "deaths", "received_at", "next_attempt_at", "origin"}
+            row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
+            row |= {"state": "evaluated", "band": evaluation.band}
+            connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
+            if stored is not None:
+                texts = text_row(found.answer, stored)
+                connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
+            insert_scores(connection, {found.number: evaluation.criteria})
+            add_words(connection, {found.number: index_words(evaluation)})
+            link_judgments(connection, {found.answer: keys})
+            counts = DayCounts()
+            if found.state == "failed":
+                counts.take_back(_place_of(found))
+            evaluated = msgspec.structs.replace(evaluation, state="evaluated")
+            counts.add(evaluated, judge_uses(connection, [found.answer]).get(found.answer, ()))
+            counts.write(connection)
+        return True
+
+    def put(self, found: Sequence[Evaluation]) -> None:
+        """Write evaluations of a run of the benchmark; those of the same answer and run are replaced.
+
+        They are not counted by day, and not found by words.
+        """
+        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+            for start in range(0, len(found), KEYS_PER_QUERY):
+                _put(connection, found[start : start + KEYS_PER_QUERY])
+
+    # --- read
+
+    def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
+        """An answer's evaluation by the answer's id: the latest, or that under one panel or run."""
+        query = whole_evaluations().where(answers.c.id == storable(id))
+        if run_id is not None:
+            query = query.where(evaluations.c.run_id == run_id)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
+            return next(iter(evaluations_of(connection, rows)), None)
+
+    def answer(self, id: str) -> Answer | None:
+        """An answer with all its texts, by its id."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
+        return answer_of(row) if row else None
+
+    def judgments(self, id: str) -> list[Judgment]:
+        """Every judgment of an answer, failed attempts too, in the order they came."""
+        query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
+        return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
+
+    def failed(self, limit: int) -> list[Evaluation]:
+        """The given-up answers that are not erased, the last received first."""
+        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP)
+        newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
+
+    def backlog(self) -> Backlog:
+        """How much is not evaluated yet; what is given up and erased does not count."""
+        columns = evaluations.c
+        counts = select(columns.state, func.count()).group_by(columns.state)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state.in_(OPEN_STATES)))}
+            found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
+            oldest = [
+                connection.execute(select(func.min(columns.received_at)).where(columns.state == state)).scalar()
+                for state in OPEN_STATES
+            ]
+        known = [moment for moment in oldest if moment is not None]
+        return Backlog(
+            waiting=found.get("waiting", 0),
+            queued=found.get("queued", 0),
+            failed=found.get("failed", 0),
+            oldest_at=aware(min(known)) if known else None,
+        )
+
+    def failing_since(self, since: datetime, limit: int) -> int:
+        """How many answers (at most `limit`) have no score yet and got no verdict from a judge at or after a moment.
+
+        They wait for another attempt, are in one, or were given up. Golden questions are left out.
+        """
+        columns = evaluations.c
+        failure = (
+            select(answer_judgments.c.key)
+            .join(judgments, judgments.c.key == answer_judgments.c.key)
+            .join(verdicts, verdicts.c.judgment_id == judgments.c.id)
+            .where(
+                answer_judgments.c.answer == columns.answer,
+                judgments.c.created_at >= naive(since),
+                verdicts.c.outcome.in_(("timed_out", "unreachable")),
+            )
+        )
+        found = (
+            select(columns.number)
+            .where(
+                columns.state.in_((*OPEN_STATES, "failed")),
+                columns.next_attempt_at >= naive(since - LATE),
+                columns.attempts > 0,
+                not_golden(columns.source),
+                failure.exists(),
+            )
+            .limit(limit)
+        )
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
+
+    def _pairs(self, query: Select[Any]) -> list[tuple[str, int]]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [(row.id, row.attempts) for row in connection.execute(query)]
+
+
+def link_judgments(connection: Connection, keys: Mapping[int, Sequence[str]]) -> None:
+    """Link judgments to answers: keys by the answer's number."""
+    rows = [{"answer": number, "key": key} for number, some in keys.items() for key in dict.fromkeys(some)]
+    insert_missing(connection, answer_judgments, rows)
+
+
+def change_locked(
+    connection: Connection, conditions: tuple[ColumnElement[bool], ...], values: dict[str, Any]
+) -> Sequence[Row[Any]]:
+    """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle.
+
+    Returns:
+        What is counted of each: `_PLACE`.
+    """
+    numbers = select(evaluations.c.number).where(*conditions).order_by(evaluations.c.number).limit(KEYS_PER_QUERY)
+    found = list(connection.execute(numbers.with_for_update()).scalars())
+    if not found:
+        return []
+    # the conditions once more: SQLite has no locks on rows, and another process may have come in between
+    change = update(evaluations).where(evaluations.c.number.in_(found), *conditions).values(**values)
+    return connection.execute(change.returning(*_PLACE)).all()
+
+
+_PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
+"""The columns that say where an evaluation is counted that has no score."""
+_GIVEN_UP = and_(evaluations.c.state == "failed", exists().where(answer_texts.c.answer == evaluations.c.answer))
+
+
+def _submitted(answer: Answer) -> Evaluation:
+    """The evaluation that a new answer waits for."""
+    return Evaluation(
+        id=answer.id,
+        state="left_out" if answer.erased else "waiting",
+        reason=answer.reason if answer.erased else "",
+        timestamp=answer.answered_at,
+        received_at=answer.received_at,
+        language=answer.language,
+        source=answer.source,
+        variant=answer.variant,
+    )
+
+
+def _attempts() -> Select[Any]:
+    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
+    return select(answers.c.id, evaluations.c.attempts).select_from(source)
+
+
+def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
+    return evaluations.c.answer.in_(select(answers.c.number).where(answers.c.id.in_(ids)))
+
+
+def _open(id: str) -> Any:
+    return update(evaluations).where(_of_ids([storable(id)]), evaluations.c.state.in_(OPEN_STATES))
+
+
+def _reopen(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    """Let a portion of the given-up answers wait again; returns how many."""
+    values = {"state": "waiting", "attempts": 0, "deaths": 0, "next_attempt_at": evaluations.c.received_at}
+    places = change_locked(connection, (_GIVEN_UP, *conditions), values)
+    _count_failed(connection, places, taken_back=True)
+    return len(places)
+
+
+def _count_failed(connection: Connection, places: Sequence[Row[Any]], *, taken_back: bool) -> None:
+    counts = DayCounts()
+    for place in places:
+        if taken_back:
+            counts.take_back(_place_of(place))
+        else:
+            counts.add(_place_of(place))
+    counts.write(connection)
+
+
+def _place_of(row: Row[Any]) -> Evaluation:
+    """A given-up evaluation as far as it is counted."""
+    place = {"origin": row.origin, "suite": row.suite, "source": row.source, "variant": row.variant}
+    return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
+
+
+def _locked(id: str) -> Select[Any]:
+    """The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
+    gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
+    query = select(*_PLACE, evaluations.c.answer, evaluations.c.state, gone.label("is_erased"))
+    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
+    return query.select_from(source).where(answers.c.id == id, MONITOR).with_for_update(of=evaluations)
+
+
+def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[str]) -> None:
+    """Erase the texts of judgments of an answer that was erased while they were made."""
+    if found is not None:
+        link_judgments(connection, {found.answer: keys})
+        blank_judgments(connection, [found.answer])
+
+
+def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
+    ids = [storable(one.id) for one in found]
+    numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
+    numbers = {row.id: row.number for row in connection.execute(numbered)}
+    pairs = [(numbers[storable(one.id)], one.run_id) for one in found]
+    there = select(evaluations.c.number).where(tuple_(evaluations.c.answer, evaluations.c.run_id).in_(pairs))
+    old = list(connection.execute(there.order_by(evaluations.c.number).with_for_update()).scalars())
+    connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(old)))
+    connection.execute(delete(evaluations).where(evaluations.c.number.in_(old)))
+    rows = [evaluation_row(one) | {"answer": answer} for one, (answer, _) in zip(found, pairs, strict=True)]
+    inserting = insert(evaluations).returning(evaluations.c.number, sort_by_parameter_order=True)
+    new = connection.execute(inserting, rows).scalars().all()
+    insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})

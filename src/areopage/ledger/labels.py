@@ -1,0 +1,276 @@
+"""People's labels of answers, and the queue of answers that they should label."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.inserts import insert_into
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.rows import aware, chunks, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.schema import (
+    answer_judgments,
+    answers,
+    decisions,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    labels,
+    releases,
+    review_items,
+    verdicts,
+)
+from areopage.ledger.store import Ledger
+from areopage.scoring.outcome import PlannedPass, Scored
+
+ROWS_PER_INSERT = 200
+
+
+class ReviewQueue:
+    """The table `review_items`. Each method is one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, items: Sequence[ReviewItem]) -> int:
+        """Queue answers; one that is in the queue already (open or done) stays as it is. Returns how many are new."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            return insert_items(connection, items)
+
+    def open_items(self, rater: str | None = None, *, limit: int = 50, after: int = 0) -> Sequence[ReviewItem]:
+        """Open items in order of arrival; with a rater, only those without a label of his, or whose answer waits for release."""
+        query = select(review_items).where(review_items.c.state == "open", review_items.c.number > after)
+        if rater is not None:
+            own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
+            query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
+
+    def item(self, answer_id: str) -> ReviewItem | None:
+        """The item of an answer."""
+        return self.items([answer_id]).get(answer_id)
+
+    def items(self, answer_ids: Sequence[str]) -> dict[str, ReviewItem]:
+        """The items of answers, by the answer's id; those that are not in the queue are left out."""
+        found: dict[str, ReviewItem] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                rows = connection.execute(select(review_items).where(review_items.c.answer_id.in_(part)))
+                found |= {row.answer_id: item_of(row) for row in rows}
+        return found
+
+    def count_open(self) -> int:
+        """How many are open."""
+        query = select(func.count()).select_from(review_items).where(review_items.c.state == "open")
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
+
+class Labels:
+    """The table `labels`, and what judges gave the labelled answers. Each method is one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, labels: Sequence[Label]) -> None:
+        """Append labels, and set review items done that need no further one. All of them or none."""
+        if not labels:
+            return
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            append_labels(connection, labels)
+            set_done(connection, [label.answer_id for label in labels])
+
+    def of(self, answer_id: str) -> Sequence[Label]:
+        """The labels of an answer in the order they came, replaced ones too."""
+        query = select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
+        return list(self._labels(query))
+
+    def current(self, since: datetime | None = None) -> Sequence[Label]:
+        """The label that counts for each answer, rater and criterion: the latest.
+
+        Args:
+            since: only those given at or after this moment.
+        """
+        latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+        query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
+        return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
+
+    def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
+        """The labels that count for some answers: (answer, rater, criterion) -> label."""
+        found: dict[tuple[str, str, str], Label] = {}
+        for part in chunks([storable(id) for id in answer_ids]):
+            query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
+            found |= {(label.answer_id, label.rater, label.criterion): label for label in self._labels(query)}
+        return found
+
+    def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
+        """The grounding label of each rater that counts (his latest), by answer."""
+        found: dict[str, list[Label]] = {}
+        for (id, _, criterion), label in self.current_of(answer_ids).items():
+            if criterion == GROUNDING:
+                found.setdefault(id, []).append(label)
+        return found
+
+    def panel_scores(self, answer_ids: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
+        """What panels gave these answers: answer -> suite -> criterion -> score; "" is the global score.
+
+        Of several panels of one suite the latest counts. Scores that are None are left out.
+        """
+        query = select(
+            answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
+        ).join(answers, answers.c.number == evaluations.c.answer)
+        found: dict[str, dict[str, dict[str, float]]] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                held = query.where(answers.c.id.in_(part), evaluations.c.state == "evaluated")
+                scores: dict[int, dict[str, float]] = {}
+                for row in connection.execute(held.order_by(evaluations.c.evaluated_at, evaluations.c.number)):
+                    given = {} if row.score_global is None else {"": row.score_global}
+                    found.setdefault(row.id, {})[row.suite] = scores[row.number] = given
+                for numbers in chunks(list(scores)):
+                    criteria = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers))
+                    for one in connection.execute(criteria.where(evaluation_scores.c.score.is_not(None))):
+                        scores[one.evaluation][one.criterion] = one.score
+        return found
+
+    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
+        """What one judge said of these answers, by the answer's id; criteria are named with their version.
+
+        Of several attempts at one pass the latest that scored counts, else the latest.
+        """
+        asked = judgments.c
+        query = (
+            select(answers.c.id, asked.pass_index, verdicts)
+            .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
+            .join(judgments, asked.key == answer_judgments.c.key)
+            .join(verdicts, verdicts.c.judgment_id == asked.id)
+            .where(asked.judge == judge)
+            .order_by(asked.id)
+        )
+        latest: dict[tuple[str, str, int], PlannedPass] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                for row in connection.execute(query.where(answers.c.id.in_(part))):
+                    place = (row.id, row.criterion, row.pass_index)
+                    outcome = outcome_of(row)
+                    if isinstance(outcome, Scored) or place not in latest or not isinstance(latest[place].outcome, Scored):
+                        latest[place] = PlannedPass(
+                            case_id=row.id, criterion=row.criterion, judge=judge, pass_index=row.pass_index, outcome=outcome
+                        )
+        return [(id, one) for (id, _, _), one in latest.items()]
+
+    def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
+        """How unsupported the gate took these answers to be, in [0, 1]; where it gave no probability its verdict counts."""
+        query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
+        query = query.join(answers, answers.c.number == decisions.c.answer)
+        found: dict[str, float] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                for row in connection.execute(query.where(answers.c.id.in_(part))):
+                    by_verdict = 0.0 if row.verdict == "deliver" else 1.0
+                    found[row.id] = by_verdict if row.p_unsupported is None else row.p_unsupported
+        return found
+
+    def judges_of(self, answer_ids: Sequence[str]) -> list[str]:
+        """The names of the judges that judged any of these answers, in order."""
+        query = select(judgments.c.judge).join(answer_judgments, judgments.c.key == answer_judgments.c.key)
+        query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
+        names: set[str] = set()
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                names.update(connection.execute(query.where(answers.c.id.in_(part))).scalars())
+        return sorted(names)
+
+    def _labels(self, query: Select[Any]) -> Iterator[Label]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for row in connection.execute(query).all():
+                yield label_of(row)
+
+
+def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
+    """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
+    supports by half of them or more.
+
+    Args:
+        labels: grounding labels of one answer, one of each rater; at least one.
+    """
+    words = Counter(label.grounded for label in labels)
+    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
+    marked = Counter(sentence for label in labels for sentence in set(label.sentences))
+    return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
+
+
+def append_labels(connection: Connection, given: Sequence[Label]) -> None:
+    """Append rows to `labels`."""
+    connection.execute(insert(labels), [label_row(label) for label in given])
+
+
+def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
+    """Queue answers in their order; one that is in the queue already stays as it is. Returns how many are new."""
+    added = 0
+    for start in range(0, len(items), ROWS_PER_INSERT):
+        rows = [item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
+        statement = insert_into(connection, review_items).values(rows)
+        new = statement.on_conflict_do_nothing(index_elements=["answer_id"]).returning(review_items.c.number)
+        added += len(connection.execute(new).all())
+    return added
+
+
+def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:
+    """Set the review items of answers done that as many people as wanted labelled, and whose answer does not wait for release.
+
+    Held answers with the same key count as one: a label of one is a label of all. The items are locked before their raters are
+    counted: of two raters who label at once, the second then sees both.
+    """
+    for part in chunks([storable(id) for id in answer_ids]):
+        held = select(decisions.c.held_key).join(answers).where(answers.c.id.in_(part), decisions.c.held_key != "")
+        for key in sorted(set(connection.execute(held).scalars())):
+            equal = select(answers.c.id).join(decisions).where(decisions.c.held_key == key, decisions.c.held_key != "")
+            _finish(connection, review_items.c.answer_id.in_(equal), labels.c.answer_id.in_(equal))
+        _finish(connection, review_items.c.answer_id.in_(part), labels.c.answer_id == review_items.c.answer_id)
+
+
+def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnElement[bool]) -> None:
+    """Set open items done: `which` they are, and which labels are `about` one of them."""
+    item = review_items.c
+    locked = select(item.number).where(which, item.state == "open").order_by(item.number).with_for_update()
+    numbers = list(connection.execute(locked).scalars())
+    raters = select(func.count(labels.c.rater.distinct())).where(about).scalar_subquery()
+    for part in chunks(numbers):
+        finished = update(review_items).where(item.number.in_(part), raters >= item.wanted, ~_waits(item.answer_id))
+        connection.execute(finished.values(state="done"))
+
+
+def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether the answer of an id is held, and not settled."""
+    one = decisions.c
+    held = and_(one.verdict == "human_review", one.channel != "import", one.mode != "shadow")
+    theirs = exists().where(answers.c.id == answer_id, one.answer == answers.c.number, held)
+    return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
+
+
+def label_row(label: Label) -> dict[str, Any]:
+    """A label as a row, its texts as every database takes them."""
+    fields = msgspec.structs.asdict(label)
+    texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
+    return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
+
+
+def item_row(item: ReviewItem) -> dict[str, Any]:
+    """An item as a row; its number is the database's."""
+    return {
+        "answer_id": storable(item.answer_id),
+        "why": item.why,
+        "created_at": naive(item.created_at),
+        "state": item.state,
+        "wanted": item.wanted,
+    }
+
+
+def item_of(row: Row[Any]) -> ReviewItem:
+    """A row as an item."""
+    return ReviewItem(**dict(row._mapping) | {"created_at": aware(row.created_at)})

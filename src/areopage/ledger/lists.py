@@ -1,0 +1,157 @@
+"""Lists of evaluated answers: filtered, searched, page by page, and as a stream for exports."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, func, select, tuple_
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.days import rounded
+from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
+from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
+from areopage.ledger.records import Evaluation
+from areopage.ledger.rows import naive
+from areopage.ledger.schema import days, evaluation_scores, evaluations
+from areopage.ledger.search import Direction, numbers_found, wanted
+from areopage.ledger.store import Ledger
+
+COLUMNS = evaluations.c
+_EVALUATED = (COLUMNS.origin == "monitor", COLUMNS.state == "evaluated")
+
+
+class EvaluationLists:
+    """Lists of the monitor's evaluated answers. Quick at a million rows: each goes through an index and takes few more rows than
+    it shows.
+
+    Two orders stand for "newest". Lists under at most one of a band and a source go by the moment of the answer; all others (a
+    text, a criterion's band, a variant, several filters at once) by `number`, the order in which answers were submitted.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def page(self, filters: Filters, *, before: int | None = None, limit: int = 50) -> list[Evaluation]:
+        """The newest answers that pass the filters.
+
+        Args:
+            before: the `number` of the last answer of the page before, with the same filters: what follows on it.
+        """
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return portion(connection, filters, "newest", before, limit)
+
+    def stream(self, filters: Filters) -> Iterator[Evaluation]:
+        """All answers that pass, oldest first, in portions; memory stays bounded."""
+        last: int | None = None
+        while True:
+            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+                found = portion(connection, filters, "oldest", last, PORTION)
+            yield from found
+            if len(found) < PORTION:
+                return
+            last = found[-1].number
+
+    def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
+        """The scored answers of a period with the worst global score: the lowest, unless lower is better on the suite's scale."""
+        columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
+        order = columns if higher_is_better else [column.desc() for column in columns]
+        return self._found(extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
+
+    def spread_most(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
+        """The answers of a period on which judges differ most."""
+        columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
+        query = extremes(COLUMNS.spread, period, scope)
+        return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
+
+    def recent(self, since: datetime, scope: Scope, limit: int) -> list[Evaluation]:
+        """The answers evaluated at or after a moment, newest first."""
+        query = select(COLUMNS.number).where(COLUMNS.evaluated_at >= naive(since), *not_by_index(in_scope(scope)))
+        return self._found(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
+
+    def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[Evaluation]:
+        """A random sample of a period's answers; the same for the same seed and rows. Reads the whole period's keys."""
+        numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
+        return self._found(numbers.order_by(shuffled(COLUMNS.number, seed), COLUMNS.number).limit(limit))
+
+    def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
+        """How often each score was given to answers whose timestamp is in [since, until): criterion, score, number of answers.
+
+        The criterion "" is the global score; scores are rounded as the days' counts are.
+        """
+        inside = [*_EVALUATED, *between(since, until), *in_scope(scope)]
+        overall = select(COLUMNS.score_global, func.count()).where(*inside, COLUMNS.score_global.is_not(None))
+        criteria = evaluation_scores.c
+        joined = evaluations.join(evaluation_scores, criteria.evaluation == COLUMNS.number)
+        each = select(criteria.criterion, criteria.score, func.count()).select_from(joined)
+        each = each.where(*inside, criteria.score.is_not(None))
+        found: dict[str, dict[float, int]] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = [("", *row) for row in connection.execute(overall.group_by(COLUMNS.score_global))]
+            rows += [tuple(row) for row in connection.execute(each.group_by(criteria.criterion, criteria.score))]
+        for criterion, score, answers in rows:
+            tally = found.setdefault(criterion, {})
+            tally[rounded(score)] = tally.get(rounded(score), 0) + answers
+        return found
+
+    def sources(self) -> Sequence[str]:
+        """The sources there are (from the counts by day)."""
+        return self._distinct(days.c.source)
+
+    def variants(self) -> Sequence[str]:
+        """The variants there are, "" included where answers have none (from the counts by day)."""
+        return self._distinct(days.c.variant)
+
+    def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:
+        query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def _found(self, numbers: Select[Any]) -> list[Evaluation]:
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return evaluations_by_number(connection, list(connection.execute(numbers).scalars()))
+
+
+def extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Select[Any]:
+    """The numbers of a period's rows with a measure, to be walked along that measure's index: never all collected and sorted."""
+    return select(COLUMNS.number).where(measure.is_not(None), *not_by_index([*in_period(period), *in_scope(scope)]))
+
+
+def portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[Evaluation]:
+    """The answers that pass filters, beyond the last one of the portion before."""
+    single = filters.band is None or filters.source is None
+    if filters.text.strip() or (filters.criterion and filters.band) or filters.variant is not None or not single:
+        asked = wanted(filters)
+        numbers = numbers_found(connection, asked, direction, last, limit) if asked else []
+        return evaluations_by_number(connection, numbers)
+    query = by_time(filters, direction).limit(limit)
+    if last is not None:
+        query = query.where(beyond(connection, last, direction))
+    return evaluations_by_number(connection, list(connection.execute(query).scalars()))
+
+
+def by_time(filters: Filters, direction: Direction) -> Select[Any]:
+    """The numbers of answers by their moment, under at most one of a band and a source: each has its index in that order."""
+    conditions: Conditions = [*_EVALUATED, *(in_period(filters.period) if filters.period else ())]
+    if filters.band is not None:
+        conditions.append(COLUMNS.band == filters.band)
+    conditions.append(in_source(COLUMNS.source, filters.source))
+    order = (COLUMNS.timestamp, COLUMNS.number)
+    columns = order if direction == "oldest" else tuple(column.desc() for column in order)
+    return select(COLUMNS.number).where(*conditions).order_by(*columns)
+
+
+def beyond(connection: Connection, last: int, direction: Direction) -> ColumnElement[bool]:
+    """What comes after an answer in the order of time; where there is none of that number, after the nearest before it."""
+    nearest = select(COLUMNS.timestamp).where(COLUMNS.number <= last).order_by(COLUMNS.number.desc()).limit(1)
+    moment = connection.execute(nearest).scalar()
+    here = tuple_(COLUMNS.timestamp, COLUMNS.number)
+    there = tuple_(moment if moment is not None else datetime.min, last)
+    return here < there if direction == "newest" else here > there
+
+
+def shuffled(number: ColumnElement[int], seed: int) -> ColumnElement[Any]:
+    """A number's place in an order that a seed determines; all arithmetic stays under 2⁶³."""
+    prime = 2_147_483_647
+    first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime
+    mixed = (cast(number, BigInteger) * first + second) % prime
+    return (mixed * mixed + first) % prime

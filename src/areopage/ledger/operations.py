@@ -1,0 +1,176 @@
+"""What the programs around the ledger leave in it: workers, rounds of golden questions, alerts, API keys, the audit log."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Row, Select, select, update
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.inserts import insert_or_replace
+from areopage.ledger.rows import aware, naive, storable, storable_value
+from areopage.ledger.schema import golden_runs, workers
+from areopage.ledger.store import Ledger
+
+Role = Literal["ask", "read", "write", "admin"]
+"""What a key is for. `ask`: questions, and the releases of one's answers, and nothing else: no text that was held back."""
+
+
+class Worker(Struct, frozen=True, kw_only=True):
+    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"."""
+
+    id: str
+    host: str
+    process: int
+    started_at: datetime
+    seen_at: datetime
+    state: str
+
+
+class Alert(Struct, frozen=True, kw_only=True):
+    """One condition that holds or held. `subject` tells one alert of a rule from another.
+
+    `delivery` is "none" where nobody is to be told. `times` counts how often the condition was seen while the alert was open.
+    """
+
+    number: int = 0
+    rule: str
+    subject: str
+    state: Literal["open", "closed"]
+    opened_at: datetime
+    last_seen_at: datetime
+    closed_at: datetime | None = None
+    times: int = 1
+    title: str
+    body: str
+    answer_id: str = ""
+    delivery: Literal["pending", "sent", "given_up", "none"] = "pending"
+    attempts: int = 0
+    next_attempt_at: datetime
+    delivery_error: str = ""
+
+
+class GoldenRun(Struct, frozen=True, kw_only=True):
+    """One round of golden questions. `verdict` is "running", "first", "good", "drop" or "incomplete"; `change` is in points.
+
+    `asking_at` is when a worker last asked one of its questions; None before the first and once all are asked.
+    """
+
+    id: str
+    suite: str
+    started_at: datetime
+    asking_at: datetime | None = None
+    finished_at: datetime | None = None
+    asked: int = 0
+    answered: int = 0
+    scored: int = 0
+    mean: float | None = None
+    compared_to: str = ""
+    change: float | None = None
+    verdict: str = "running"
+    reason: str = ""
+
+
+class ApiKey(Struct, frozen=True, kw_only=True):
+    """A key's record; the key itself is never kept. `collections`: which documents it may ask about; () for all."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    revoked_at: datetime | None = None
+    collections: tuple[str, ...] = ()
+
+
+class AuditEntry(Struct, frozen=True, kw_only=True):
+    """Who did what to what. `subject` is the id of an answer, a key, or a setting."""
+
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    detail: str = ""
+
+
+# --- stores
+
+
+_TIMES = ("started_at", "asking_at", "finished_at")
+
+
+class Workers:
+    """The table `workers`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def beat(self, worker: Worker) -> None:
+        """Insert a worker or renew its heartbeat."""
+        row = msgspec.structs.asdict(worker) | {"host": storable(worker.host)}
+        row |= {"started_at": naive(worker.started_at), "seen_at": naive(worker.seen_at)}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_or_replace(connection, workers, row)
+
+    def silent(self, since: datetime) -> Sequence[Worker]:
+        """Workers that are "alive" and sent no heartbeat since a moment."""
+        return self._workers(select(workers).where(workers.c.state == "alive", workers.c.seen_at < naive(since)))
+
+    def mark(self, id: str, state: str) -> None:
+        """Set a worker's state."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(update(workers).where(workers.c.id == id).values(state=state))
+
+    def list(self) -> Sequence[Worker]:
+        """All workers, the latest heartbeat first."""
+        return self._workers(select(workers))
+
+    def _workers(self, query: Select[Any]) -> Sequence[Worker]:
+        newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [
+                Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
+                for row in connection.execute(newest)
+            ]
+
+
+def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
+    """A worker's state as it is known now: its own, but "silent" where it says nothing for so many seconds."""
+    quiet = (now - worker.seen_at).total_seconds() > dead_after
+    return "silent" if worker.state == "alive" and quiet else worker.state
+
+
+class GoldenRuns:
+    """The table `golden_runs`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def save(self, run: GoldenRun) -> None:
+        """Insert a round, or replace what is there under its id."""
+        row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
+        row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_or_replace(connection, golden_runs, row)
+
+    def list(self, suite: str | None = None, limit: int = 50) -> Sequence[GoldenRun]:
+        """The newest rounds."""
+        query = select(golden_runs) if suite is None else select(golden_runs).where(golden_runs.c.suite == suite)
+        return self._rounds(query, limit)
+
+    def last_good(self, suite: str) -> GoldenRun | None:
+        """The newest finished round whose verdict is "good" or "first"."""
+        good = select(golden_runs).where(
+            golden_runs.c.suite == suite, golden_runs.c.finished_at.is_not(None), golden_runs.c.verdict.in_(("good", "first"))
+        )
+        return next(iter(self._rounds(good, 1)), None)
+
+    def _rounds(self, query: Select[Any], limit: int) -> Sequence[GoldenRun]:
+        newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [_round_of(row) for row in connection.execute(newest)]
+
+
+def _round_of(row: Row[Any]) -> GoldenRun:
+    return GoldenRun(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in _TIMES})

@@ -1,0 +1,197 @@
+"""Which answers a figure or a list is about: scopes, periods, filters, and the sums that they lead to.
+
+The functions below say the same in SQL, over the table `evaluations`.
+"""
+
+from datetime import UTC, date, datetime, time
+from typing import Any, cast
+
+from msgspec import Struct
+from sqlalchemy import BinaryExpression, ColumnElement, func
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from areopage.gate.records import GateVerdict
+from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel
+from areopage.ledger.rows import naive, storable
+from areopage.ledger.schema import evaluations
+
+Conditions = list[ColumnElement[bool]]
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """Which answers a figure is about. None takes all; golden questions are taken only where `source` names them."""
+
+    suite: str | None = None
+    source: str | None = None
+    variant: str | None = None
+
+
+class Period(Struct, frozen=True, kw_only=True):
+    """Days in UTC, `end` excluded."""
+
+    start: date
+    end: date
+
+    @property
+    def days(self) -> int:
+        """How many days."""
+        return (self.end - self.start).days
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    """Which answers a list shows. `criterion` "" means that `band` is that of the global score; `text` is free text."""
+
+    period: Period | None = None
+    band: Band | None = None
+    criterion: str = ""
+    source: str | None = None
+    variant: str | None = None
+    text: str = ""
+
+
+class DaySums(Struct, frozen=True, kw_only=True):
+    """How many scores one criterion got on one day for one variant, their sum, the sum of their squares, and how many are weak.
+
+    The sums are of the scores as they were given, not rounded. The criterion "" is the global score.
+    """
+
+    day: date
+    variant: str
+    criterion: str
+    answers: int
+    total: float
+    squares: float
+    weak: int
+
+
+class DayTotals(Struct, frozen=True, kw_only=True):
+    """What was done on one day, and how many answers of it sampling left out."""
+
+    day: date
+    scored: int
+    unscored: int
+    failed: int
+    left_out: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class JudgeDays(Struct, frozen=True, kw_only=True):
+    """What one judge did over a period; `outcomes` counts verdicts by outcome name, `cost` is by currency."""
+
+    judge: str
+    model: str
+    calls: int
+    outcomes: dict[str, int]
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: dict[str, float]
+
+
+class Backlog(Struct, frozen=True, kw_only=True):
+    """How much is not evaluated yet; `oldest_at` is when the oldest of the waiting and queued was received."""
+
+    waiting: int
+    queued: int
+    failed: int
+    oldest_at: datetime | None
+
+
+class TraceFilter(Struct, frozen=True, kw_only=True):
+    """Which traces are wanted; None and () mean any. `since` and `until` are UTC, `until` is exclusive.
+
+    `unlabelled`: only those that no rater has said of whether the documents support them.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    channels: tuple[Channel, ...] = ()
+    verdict: GateVerdict | None = None
+    collection: str | None = None
+    prompt: str | None = None
+    unlabelled: bool = False
+
+
+class TraceSummary(Struct, frozen=True, kw_only=True):
+    """Counts of a period, formed by the database.
+
+    Args:
+        reasons: how many traces each reason decided, the most frequent first.
+        confidences, p_unsupported: histograms of 20 equal bins over [0, 1].
+        labelled: traces with labels of grounding; `ungrounded_delivered`: those of them that were delivered though people say
+            that the documents do not support them, or partly.
+    """
+
+    traces: int
+    verdicts: dict[str, int]
+    modes: dict[str, int]
+    reasons: dict[str, int]
+    languages: dict[str, int]
+    confidences: tuple[int, ...]
+    p_unsupported: tuple[int, ...]
+    labelled: int
+    ungrounded_delivered: int
+
+
+# --- in SQL
+
+
+def in_source(column: ColumnElement[str], source: str | None) -> ColumnElement[bool]:
+    """Whether a row is of a source; of any but golden questions' where none is named."""
+    return column == storable(source) if source is not None else not_golden(column)
+
+
+def not_golden(column: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether a row is no golden question's."""
+    return func.substr(column, 1, len(GOLDEN_SOURCE)) != GOLDEN_SOURCE  # LIKE would mind the case in one database only
+
+
+def in_scope(scope: Scope) -> Conditions:
+    """The conditions of a scope on `evaluations`."""
+    columns = evaluations.c
+    conditions = [columns.origin == "monitor", in_source(columns.source, scope.source)]
+    if scope.suite is not None:
+        conditions.append(columns.suite == scope.suite)
+    if scope.variant is not None:
+        conditions.append(columns.variant == storable(scope.variant))
+    return conditions
+
+
+def in_period(period: Period) -> Conditions:
+    """The conditions of a period on `evaluations`."""
+    return between(midnight(period.start), midnight(period.end))
+
+
+def between(since: datetime, until: datetime) -> Conditions:
+    """Since a moment, and before another."""
+    timestamp: ColumnElement[Any] = evaluations.c.timestamp
+    return [timestamp >= naive(since), timestamp < naive(until)]
+
+
+def midnight(day: date) -> datetime:
+    """The moment in UTC when a day begins."""
+    return datetime.combine(day, time(), UTC)
+
+
+class PassedOver(FunctionElement[Any]):
+    """A column in a condition that SQLite is not to choose an index by: its `+column`. PostgreSQL sees the column itself."""
+
+    name = "passed_over"
+    inherit_cache = True
+
+
+@compiles(PassedOver)
+def compile_passed_over(element: PassedOver, compiler: SQLCompiler, **options: Any) -> str:
+    """The column, behind a plus in SQLite."""
+    column = compiler.process(element.clause_expr.element, **options)
+    return f"+{column}" if compiler.dialect.name == "sqlite" else column
+
+
+def not_by_index(conditions: Conditions) -> Conditions:
+    """Comparisons with a column that SQLite is not to choose an index by; it would collect and sort all rows that they leave."""
+    comparisons = [cast("BinaryExpression[bool]", condition) for condition in conditions]
+    return [BinaryExpression(PassedOver(one.left), one.right, one.operator) for one in comparisons]

@@ -1,0 +1,270 @@
+"""Traces: answers with the decision of the gate on each."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, select, update
+
+from areopage.gate.records import Decision
+from areopage.ledger.answers import answer_of, insert_answers, text_columns, text_row
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluations import link_judgments
+from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
+from areopage.ledger.inserts import insert_into
+from areopage.ledger.labels import Labels, set_done
+from areopage.ledger.queries import TraceFilter, TraceSummary
+from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
+from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
+from areopage.ledger.schema import (
+    LONGEST_NAME,
+    answer_texts,
+    answers,
+    decision_reasons,
+    decisions,
+    labels,
+    releases,
+)
+from areopage.ledger.store import Ledger
+from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, summed
+from areopage.ledger.transactions import durable
+
+PORTION = 200
+"""Traces that `each` holds at a time: each may have some ten thousand characters."""
+
+
+class Traces:
+    """The tables `decisions`, `decision_reasons` and `releases`, with the answers that they belong to.
+
+    Each method may be called from any thread, and is one transaction but for `each` and `each_labelled`.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def append(self, traces: Sequence[Trace]) -> int:
+        """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
+
+        On return they are on the disk, whatever happens to power. An id that is there already stays as it is.
+
+        Returns:
+            How many are new.
+        """
+        if not traces:
+            return 0
+        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+            return insert_traces(connection, traces)
+
+    def get(self, id: str) -> Trace | None:
+        """A trace by its answer's id; an erased one has no texts."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(_whole_traces().where(answers.c.id == storable(id))).one_or_none()
+        return _trace_of(row) if row else None
+
+    def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
+        """The newest first, by their time; `before` is the answer's number of the last one of the page before."""
+        at, number = decisions.c.at, decisions.c.answer
+        if filter.prompt is not None:  # the same values, in an index by the prompt
+            at, number = answers.c.received_at, answers.c.number
+        query = _whole_traces().where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            if before is not None:
+                moment = connection.execute(select(decisions.c.at).where(decisions.c.answer == before)).scalar()
+                if moment is None:
+                    return []
+                query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
+            return [_trace_of(row) for row in connection.execute(query)]
+
+    def each(self, filter: TraceFilter) -> Iterator[Trace]:
+        """All of them in the order they came, read in portions: memory does not grow with their number."""
+        number, last = decisions.c.answer, 0
+        # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
+        query = _whole_traces().where(*conditions_of(filter, scan=filter.prompt is None)).order_by(number).limit(PORTION)
+        while True:
+            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+                found = [_trace_of(row) for row in connection.execute(query.where(number > last))]
+            yield from found
+            if len(found) < PORTION:
+                return
+            last = found[-1].answer.number
+
+    def each_labelled(self, filter: TraceFilter) -> Iterator[tuple[Trace, Sequence[Label]]]:
+        """The same, each with its labels of grounding; see `Labels.grounding`."""
+        found = self.each(filter)
+        while portion := tuple(islice(found, PORTION)):
+            given = Labels(self._ledger).grounding([one.id for one in portion])
+            for one in portion:
+                yield one, given.get(one.id, ())
+
+    def count(self, filter: TraceFilter) -> int:
+        """How many traces `each` gives."""
+        query = joined(select(func.count()), filter).where(*conditions_of(filter))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def summary(self, filter: TraceFilter) -> TraceSummary:
+        """Counts; cheap on a million rows."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return summed(connection, filter)
+
+    def latest_label(self) -> int:
+        """The number of the latest label of any answer; a later one has a higher number."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(select(func.max(labels.c.number))).scalar() or 0)
+
+    def stands(self, answer_id: str, label: int) -> bool:
+        """Whether an answer may be given again: it is not erased, and no label after that one doubts it.
+
+        A label of another answer to the same prompt counts too. Only the labels that came later are looked at, however often the
+        prompt came.
+        """
+        one, texts = decisions.c, exists().where(answer_texts.c.answer == answers.c.number)
+        asked = select(answers.c.prompt_key, one.collection).join(decisions, one.answer == answers.c.number)
+        doubts = asked.join(labels, labels.c.answer_id == answers.c.id).where(
+            labels.c.number > label, labels.c.criterion == GROUNDING, labels.c.score < len(GROUNDED) - 1
+        )
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            own = connection.execute(asked.where(answers.c.id == storable(answer_id), texts)).one_or_none()
+            return own is not None and tuple(own) not in [tuple(row) for row in connection.execute(doubts)]
+
+    # --- held answers
+
+    def settle(self, release: Release, reduce: Callable[[Trace], Trace] | None = None) -> int:
+        """Release or refuse a held answer, and all equal ones that wait with it; of two calls at once one does.
+
+        Args:
+            reduce: what stays of the texts, which no review needs any more; None: all of them.
+
+        Returns:
+            How many were settled; 0 where it was settled before, or is not held.
+        """
+        settled = {
+            "state": release.state,
+            "text": storable(release.text),
+            "rater": storable(release.rater),
+            "at": naive(release.at or datetime.now(UTC)),
+        }
+        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+            waiting = lock_waiting(connection, storable(release.answer_id))
+            if not waiting:
+                return 0
+            statement = insert_into(connection, releases).on_conflict_do_nothing().returning(releases.c.answer_id)
+            done = connection.execute(statement, [settled | {"answer_id": id} for id in waiting]).scalars().all()
+            if reduce is not None:
+                _reduce_texts(connection, [waiting[id] for id in done], reduce)
+            set_done(connection, [release.answer_id])
+        return len(done)
+
+    def waiting(self, answer_ids: Sequence[str]) -> dict[str, int]:
+        """How many wait for the same release as each of these, itself included; those that do not wait are left out."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return count_waiting(connection, [storable(id) for id in answer_ids])
+
+    def release(self, answer_id: str) -> Release | None:
+        """How a held answer stands; `waiting` where it is not settled; None: there is no such id, or it was not held."""
+        id = storable(answer_id)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()
+            if row is not None:
+                return Release(answer_id=row.answer_id, state=row.state, text=row.text, rater=row.rater, at=aware(row.at))
+            query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number)
+            held = connection.execute(query.where(answers.c.id == id, is_held())).first()
+        return Release(answer_id=answer_id, state="waiting") if held else None
+
+
+def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
+    """Append traces with their answers, links, counts and items of the review queue; returns how many are new."""
+    by_id: dict[str, Trace] = {}
+    for trace in given:
+        by_id.setdefault(storable(trace.id), trace)
+    texts = {id: storable_json(one.decision) for id, one in by_id.items() if one.decision is not None}
+    numbers = insert_answers(connection, [one.answer for one in by_id.values()], texts)
+    new = {number: by_id[id] for id, number in numbers.items()}
+    if not new:
+        return 0
+    connection.execute(insert(decisions), [_decision_row(number, trace) for number, trace in new.items()])
+    reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
+    if reasons:
+        connection.execute(insert(decision_reasons), reasons)
+    link_judgments(connection, {number: trace.judgments for number, trace in new.items()})
+    queue_traces(connection, new)
+    count_traces(connection, new.values())
+    return len(new)
+
+
+def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Trace], Trace]) -> None:
+    """Put what stays of traces' texts in their place."""
+    for part in chunks(numbers):
+        for row in connection.execute(_whole_traces().where(decisions.c.answer.in_(part))).all():
+            kept = reduce(_trace_of(row))
+            texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
+            connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+
+
+def _decision_text(trace: Trace) -> str | None:
+    return None if trace.decision is None else storable_json(trace.decision)
+
+
+def _decision_row(number: int, trace: Trace) -> dict[str, Any]:
+    return {
+        "answer": number,
+        "at": naive(trace.at),
+        "channel": trace.channel,
+        "collection": storable(trace.collection)[:LONGEST_NAME],
+        "verdict": trace.verdict,
+        "mode": trace.mode,
+        "language": storable(trace.language)[:16],
+        "confidence_bin": bin_of(trace.metrics.get("confidence")),
+        "unsupported_bin": bin_of(trace.p_unsupported),
+        "p_unsupported": trace.p_unsupported,
+        "metrics": storable_json(trace.metrics),
+        "sources_filter": storable_json(trace.sources_filter),
+        "profile": storable(trace.profile)[:32],
+        "version": storable(trace.version)[:64],
+        "gate_seconds": trace.gate_seconds,
+        "held_key": held_key(trace),
+    }
+
+
+def _reason_rows(number: int, trace: Trace) -> list[dict[str, Any]]:
+    """The codes of the reasons that decided, each once."""
+    shared = {
+        "answer": number,
+        "at": naive(trace.at),
+        "verdict": trace.verdict,
+        "channel": trace.channel,
+        "collection": storable(trace.collection)[:LONGEST_NAME],
+    }
+    reasons = trace.decision.reasons if trace.decision else ()
+    return [shared | {"code": code} for code in dict.fromkeys(one.code for one in reasons if one.decisive)]
+
+
+_FIGURES = ("at", "channel", "collection", "verdict", "mode", "metrics", "p_unsupported", "sources_filter", "profile", "version")
+
+
+def _whole_traces() -> Select[Any]:
+    """Decisions with their answers and texts; the texts of erased ones are NULL."""
+    own = [decisions.c[name] for name in (*_FIGURES, "gate_seconds")]
+    source = decisions.join(answers, answers.c.number == decisions.c.answer)
+    source = source.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
+    return select(answers, *text_columns(), *own, decisions.c.language.label("read_language")).select_from(source)
+
+
+def _trace_of(row: Row[Any]) -> Trace:
+    return Trace(
+        answer=answer_of(row),
+        channel=row.channel,
+        collection=row.collection,
+        sources_filter=msgspec.json.decode(row.sources_filter, type=tuple[str, ...]),
+        verdict=row.verdict,
+        mode=row.mode,
+        decision=None if row.decision is None else msgspec.json.decode(row.decision, type=Decision),
+        metrics=msgspec.json.decode(row.metrics),
+        p_unsupported=row.p_unsupported,
+        language=row.read_language,
+        profile=row.profile,
+        version=row.version,
+        gate_seconds=row.gate_seconds,
+    )

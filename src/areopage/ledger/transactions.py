@@ -1,0 +1,71 @@
+"""Transactions that write: which are on the disk at once, and whose turn it is in a SQLite file.
+
+SQLite's own waiting looks again after ever longer pauses, up to 100 ms: beside a busy worker, a request to submit an answer would
+be passed by again and again. A caller that waits in `begin_soon` looks every millisecond.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+
+from areopage.ledger.store import Ledger
+
+PATIENCE = 30.0
+PAUSE = 0.001
+
+
+@contextmanager
+def durable(ledger: Ledger) -> Iterator[Connection]:
+    """A transaction that is on the disk once it is committed; every other one of SQLite is so a moment later."""
+    with ledger.engine.connect() as connection:
+        if connection.dialect.name != "sqlite":
+            with connection.begin():
+                yield connection
+            return
+        connection.exec_driver_sql("PRAGMA synchronous=FULL")
+        try:
+            begin_soon(connection)
+            yield connection
+            connection.commit()
+        finally:
+            connection.rollback()  # SQLite takes no such setting inside of a transaction
+            connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+
+
+@contextmanager
+def exclusive(ledger: Ledger) -> Iterator[Connection]:
+    """A transaction that reads before it writes: in SQLite nobody else writes in between, in PostgreSQL rows are to be locked."""
+    with ledger.engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        yield connection
+        connection.commit()
+
+
+def begin_soon(connection: Connection) -> None:
+    """Begin a transaction that writes in SQLite, as soon as the one under way has ended.
+
+    Raises:
+        OperationalError: another connection has written for `PATIENCE` seconds, or the file cannot be written.
+    """
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    end = time.monotonic() + PATIENCE
+    try:
+        while not _begun(connection, time.monotonic() > end):
+            time.sleep(PAUSE)
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+
+
+def _begun(connection: Connection, last: bool) -> bool:
+    """Try once; False where another connection writes, which is an error at the last time."""
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except OperationalError as fault:
+        if last or "locked" not in str(fault.orig):
+            raise
+        return False
+    return True

@@ -1,0 +1,104 @@
+"""The review queue and people's labels, on both databases."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.records import Label, ReviewItem
+from areopage.ledger.store import Ledger
+
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+EXACT = "quality.answer.exactitude"
+
+
+def item(id: str, *, wanted: int = 1, why: str = "sample") -> ReviewItem:
+    return ReviewItem(answer_id=id, why=why, created_at=NOW, wanted=wanted)
+
+
+def label(id: str, rater: str, score: float, criterion: str = EXACT, *, note: str = "", at: datetime = NOW) -> Label:
+    return Label(answer_id=id, rater=rater, criterion=criterion, score=score, note=note, origin="cli", created_at=at)
+
+
+def test_an_answer_is_queued_once_whatever_becomes_of_it(ledger: Ledger) -> None:
+    queue = ReviewQueue(ledger)
+    assert queue.add([item("a"), item("b"), item("a")]) == 2
+    Labels(ledger).add([label("a", "Anne", 7)])
+    assert queue.add([item("a", why="alert"), item("c")]) == 1
+    found = queue.item("a")
+    assert found is not None
+    assert (found.why, found.state, found.created_at) == ("sample", "done", NOW)
+    assert [one.answer_id for one in queue.open_items()] == ["b", "c"]
+    assert queue.count_open() == 2
+    assert queue.item("nobody") is None
+
+
+def test_many_items_are_queued_in_their_order(ledger: Ledger) -> None:
+    assert ReviewQueue(ledger).add([item(f"n{number:04d}") for number in range(450)]) == 450
+    first = ReviewQueue(ledger).open_items(limit=3)
+    assert [one.answer_id for one in first] == ["n0000", "n0001", "n0002"]
+    assert [one.answer_id for one in ReviewQueue(ledger).open_items(limit=1, after=first[-1].number)] == ["n0003"]
+
+
+def test_an_item_is_done_when_as_many_raters_as_wanted_have_labelled_it(ledger: Ledger) -> None:
+    queue, labels = ReviewQueue(ledger), Labels(ledger)
+    queue.add([item("a", wanted=2), item("b")])
+    labels.add([label("a", "Anne", 7), label("a", "Anne", 6, "")])
+    assert [one.answer_id for one in queue.open_items("Anne")] == ["b"]
+    assert [one.answer_id for one in queue.open_items("Bruno")] == ["a", "b"]
+    labels.add([label("a", "Bruno", 5)])
+    assert [one.answer_id for one in queue.open_items()] == ["b"]
+
+
+def test_two_raters_at_once_finish_an_item(ledger: Ledger) -> None:
+    for number in range(8):
+        ReviewQueue(ledger).add([item(f"x{number}", wanted=2)])
+        start = threading.Barrier(2)
+
+        def give(rater: str, id: str = f"x{number}", start: threading.Barrier = start) -> None:
+            start.wait()
+            Labels(ledger).add([label(id, rater, 5)])
+
+        threads = [threading.Thread(target=give, args=(rater,)) for rater in ("Anne", "Bruno")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert ReviewQueue(ledger).count_open() == 0
+
+
+def test_the_latest_label_counts_and_none_is_lost(ledger: Ledger) -> None:
+    labels = Labels(ledger)
+    labels.add([label("a", "Anne", 7, note="first"), label("a", "Bruno", 4)])
+    labels.add([label("a", "Anne", 5, note="second", at=NOW + timedelta(days=1))])
+    assert [(one.rater, one.score, one.note) for one in labels.of("a")] == [
+        ("Anne", 7, "first"),
+        ("Bruno", 4, ""),
+        ("Anne", 5, "second"),
+    ]
+    assert {(one.rater, one.score) for one in labels.current()} == {("Anne", 5), ("Bruno", 4)}
+    assert [(one.rater, one.score) for one in labels.current(NOW + timedelta(hours=1))] == [("Anne", 5)]
+    assert labels.current_of(["a"])["a", "Anne", EXACT].score == 5
+
+
+def test_texts_that_no_database_takes_are_mended(ledger: Ledger) -> None:
+    Labels(ledger).add([label("a\x00", "An\ud800ne", 7, note="n\x00")])
+    assert [(one.rater, one.note) for one in Labels(ledger).of("a\x00")] == [("An\ufffdne", "n\ufffd")]
+
+
+def test_what_the_jury_and_each_judge_gave_is_found(ledger: Ledger) -> None:
+    ledger.create_run(run_of(NOW), [])
+    judged(ledger, "a", NOW, SAMPLES[0])
+    judged(ledger, "b", NOW, SAMPLES[2])
+    labels = Labels(ledger)
+    jury = labels.judge_scores(["a", "b", "nobody"])
+    assert jury["a"][EXACT] == 9.5
+    assert jury["a"][""] == pytest.approx(0.4 * 9.5 + 0.3 * 9.0 + 0.15 * 9.5 + 0.15 * 9.0, abs=0.01)
+    assert set(jury) == {"a", "b"}
+    assert labels.judges_of(["a", "b"]) == ["controle", "mistral"]
+    # mistral's first attempt could not be read: the second one counts
+    assert labels.one_judge_scores(["a"], "mistral")["a"][f"{EXACT}__v1_0"] == 9.5
+    assert labels.one_judge_scores(["a"], "nobody") == {}
+    assert labels.known_answers(["a", "b", "c"]) == {"a", "b"}

@@ -1,0 +1,53 @@
+"""Handing answers over to a SQLite file that others write to."""
+
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from areopage.cases.records import Case
+from areopage.errors import StorageError
+from areopage.ledger import sqlite_turn
+from areopage.ledger.records import Answer
+from areopage.ledger.store import Ledger
+from areopage.ledger.evaluations import Evaluations
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def one(id: str) -> Answer:
+    return Answer(case=Case(id=id, prompt="?", response="!"), received_at=NOW, answered_at=NOW, language="fr")
+
+
+def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
+    ledger, other = Ledger.open(tmp_path / "l.db"), Ledger.open(tmp_path / "l.db")
+    stored: list[bool] = []
+    with other.engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        waiting = threading.Thread(target=lambda: stored.extend(Evaluations(ledger).add([one("a")])))
+        waiting.start()
+        time.sleep(0.05)
+        assert stored == []
+        connection.rollback()
+    waiting.join(30)
+    assert stored == [True]
+    with ledger.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
+    ledger.close()
+    other.close()
+
+
+def test_it_gives_up_with_one_line_when_nobody_lets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_turn, "PATIENCE", 0.05)
+    ledger, other = Ledger.open(tmp_path / "l.db"), Ledger.open(tmp_path / "l.db")
+    with other.engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="locked"):
+            Evaluations(ledger).add([one("a")])
+        connection.rollback()
+    assert Evaluations(ledger).add([one("a")]) == [True]
+    ledger.close()
+    other.close()
