@@ -17,7 +17,7 @@ from areopage.jury.opening import open_retrying
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
-from areopage.jury.session import LedgerJudgments, Session, is_final
+from areopage.jury.session import Session, is_final
 from areopage.ledger.answers import Answers, Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
@@ -163,7 +163,7 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
     """
     spec, open_ends = context.spec, 0
     async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
-        store = LedgerJudgments(context.ledger, writer)
+        store = _RunJudgments(context.ledger, writer)
         session = Session(
             spec,
             context.settings,
@@ -185,6 +185,20 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
                 await session.release(judge)
             open_ends += sum(not is_final(judgment) for judgment in held.values())
     return open_ends
+
+
+class _RunJudgments:
+    """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
+
+    def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
+        self._ledger, self._writer = ledger, writer
+        self.links: Mapping[str, Sequence[Link]] = {}
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        return self._ledger.judgments(keys)
+
+    def append(self, judgment: Judgment) -> None:
+        self._writer.write_soon([judgment, *self.links[judgment.key]])
 
 
 def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:

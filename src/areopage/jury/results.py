@@ -65,12 +65,14 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
     Args:
         scores: by the criterion's short name ("exactitude"), every criterion of the suite; None where there is no score.
         documents_left_out: documents that models were not shown, or not whole; what `max_chars` cuts off does not count.
+        remarks: what the reader should know of the configuration.
         judgments: one for each call.
         retryable: why another attempt may bring more; "" where it cannot.
     """
 
     scores: dict[str, float | None]
     documents_left_out: int = 0
+    remarks: tuple[str, ...] = ()
     judgments: tuple[Judgment, ...] = ()
     retryable: str = ""
 

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,7 +17,6 @@ from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, 
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently
-from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment, Run, RunKind
 from areopage.ledger.store import Ledger
@@ -36,8 +36,11 @@ class JudgmentStore(Protocol):
         """The judgment that counts for each of these keys: the latest that scored, else the latest attempt."""
         ...
 
-    def append(self, judgment: Judgment) -> None:
-        """Keep a judgment; it is committed within 50 ms.
+    def append(self, judgment: Judgment) -> "Future[Any] | None":
+        """Keep a judgment, without waiting for it.
+
+        Returns:
+            What is done once it is committed; None where the store's owner sees to that.
 
         Raises:
             StorageError: an earlier one could not be committed.
@@ -45,44 +48,36 @@ class JudgmentStore(Protocol):
         ...
 
 
-class MemoryJudgments:
-    """Judgments of one process, for evaluations without a ledger."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, Judgment] = {}
+class NoJudgments:
+    """Keeps nothing: for evaluations without a ledger."""
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """Those that were appended."""
-        return {key: self._held[key] for key in keys if key in self._held}
+        """None of them."""
+        return {}
 
     def append(self, judgment: Judgment) -> None:
-        """Keep a judgment."""
-        self._held[judgment.key] = judgment
+        """Forget a judgment."""
 
 
 class LedgerJudgments:
-    """Judgments of a ledger. New ones go to it in group commits, with their links to the answers that they are about."""
+    """Judgments of a ledger."""
 
-    def __init__(
-        self, ledger: Ledger, writer: "Batch[Record, None]", reduce: Callable[[Judgment], Judgment] | None = None
-    ) -> None:
-        """Look up and keep judgments.
+    def __init__(self, ledger: Ledger, reduce: Callable[[Judgment], Judgment] | None = None) -> None:
+        """Look up and append judgments.
 
         Args:
-            writer: commits judgments and links; its owner closes it.
             reduce: what stays of a judgment by the storage policy; None: all of it.
         """
-        self._ledger, self._writer, self._reduce = ledger, writer, reduce
-        self.links: Mapping[str, Sequence[Link]] = {}
+        self._ledger, self._reduce = ledger, reduce
+        self._writer = Batch[Judgment, None](ledger.append, what="judgments")
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Those that the ledger holds."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
 
-    def append(self, judgment: Judgment) -> None:
-        """Hand a judgment to the writer."""
-        kept = self._reduce(judgment) if self._reduce else judgment
-        self._writer.write_soon([kept, *self.links.get(judgment.key, ())])
+    def append(self, judgment: Judgment) -> "Future[Any]":
+        """Commit a judgment, together with others that arrive meanwhile."""
+        return self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
 
 
 def is_final(judgment: Judgment) -> bool:
@@ -142,6 +137,17 @@ class Session:
             raise ModelError("the judges were not checked yet: await check() first")
         return self._run
 
+    @property
+    def checked(self) -> Panel:
+        """The checked panel.
+
+        Raises:
+            ModelError: as for `run`.
+        """
+        if self._run is None:
+            raise ModelError("the judges were not checked yet: await check() first")
+        return self._panel
+
     async def check(self) -> Panel:
         """Make sure, once, that every judge can be asked.
 
@@ -186,6 +192,8 @@ class Session:
             on_judgment: called with each new judgment.
             concurrency: how many calls may be in flight; None: as many as the judges take.
 
+        On return what is new is committed.
+
         Raises:
             ServerDown, ModelError: a judge cannot be asked any more, where the session stops at an outage.
             StorageError: a judgment could not be stored.
@@ -200,11 +208,14 @@ class Session:
             run_id=run_id, secret=self._secret, personas=self._panel.personas, language=self._panel.language
         )
         limit = concurrency or len(missing)
+        commits: list[asyncio.Future[Any]] = []
         watches = {judge.name: OutageWatch(max(UNREACHABLE_IN_A_ROW, limit)) for judge in self._panel.judges}
 
         async def ask_one(call: PlannedCall) -> None:
             judgment = await pool.ask(call, context, raises=self._stops)
-            self._store.append(judgment)
+            commit = self._store.append(judgment)
+            if commit is not None:
+                commits.append(asyncio.wrap_future(commit))
             held[call.key] = judgment
             if on_judgment is not None:
                 on_judgment(judgment)
@@ -212,7 +223,11 @@ class Session:
                 _note(watches[call.judge.name], call.judge, judgment)
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
-        await run_concurrently(name, missing.values(), ask_one, min(limit, len(missing)))
+        try:
+            await run_concurrently(name, missing.values(), ask_one, min(limit, len(missing)))
+        finally:
+            # whatever happens: what was paid for is in the ledger before anything asks for it again
+            await asyncio.shield(asyncio.gather(*commits))
 
     # --- open judges
 
