@@ -5,13 +5,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.pool import same_models, with_competent_jury
+from areopage.bench.pool import same_models
 from areopage.bench.prepare import RunWishes, prepare_run
 from areopage.bench.target_options import choose_target
 from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge
 from areopage.jury.options import choose_judges, judge_name, model_settings, typed_reference
+from areopage.jury.panel import checked_panel
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, write_config
@@ -118,10 +119,11 @@ def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_
     judges = {"alpha": {"model": "fake-a", "criteria": ["safety"]}}
     write_config(suite, judge_system={"judges": judges})
     loaded = load_suite(str(suite))
-    spec = with_competent_jury(prepare_run(loaded, RunWishes()).spec)
-    assert spec.remarks[-1] == f"left out, since no judge may judge it: {CRITERIA[2]}, {CRITERIA[3]}"
+    spec = prepare_run(loaded, RunWishes()).spec
+    checked = {spec.judges[0].reference: JudgeStatus()}
+    assert checked_panel(spec, checked).unjudged == (CRITERIA[2], CRITERIA[3])
     with pytest.raises(CriteriaError, match="alpha may judge none"):
-        with_competent_jury(prepare_run(loaded, RunWishes(criteria="tone")).spec)
+        checked_panel(prepare_run(loaded, RunWishes(criteria="tone")).spec, checked)
 
 
 def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path) -> None:

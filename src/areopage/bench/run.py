@@ -30,6 +30,7 @@ TARGET_PHASE = "target"
 # server may have been set up wrongly; but nobody should wait for it.
 SETTLED = ("answered", "refused")
 
+
 class Observer(Protocol):
     """Who wants to know how a run goes on."""
 

@@ -21,7 +21,7 @@ from areopage.bench.pool import check_models, same_models
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import load_run_cases, store_evaluations, view_run
 from areopage.bench.run import Observer, RunContext, carry_out
-from areopage.bench.spec import RunCase, RunSpec, encode_spec, spec_of, fingerprint_of
+from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
 from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.errors import ServerDown, StorageError, UserError

@@ -204,9 +204,7 @@ class Session:
             return
         pool = self._pool()
         run_id = self._run_id or self.run.id
-        context = CallContext(
-            run_id=run_id, secret=self._secret, personas=self._panel.personas, language=self._panel.language
-        )
+        context = CallContext(run_id=run_id, secret=self._secret, personas=self._panel.personas, language=self._panel.language)
         limit = concurrency or len(missing)
         commits: list[asyncio.Future[Any]] = []
         watches = {judge.name: OutageWatch(max(UNREACHABLE_IN_A_ROW, limit)) for judge in self._panel.judges}

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from areopage.bench.results import RunView
-from areopage.jury.results import JudgeHealth
 from areopage.cases.records import MATURITIES, RejectedRow
 from areopage.criteria.records import Scale
+from areopage.jury.results import JudgeHealth
 from areopage.report.run_results import run_criteria
 from areopage.report.worst import WorstCase, label_of, worst_cases
 from areopage.scoring.agreement import mean
