@@ -6,8 +6,9 @@ from typing import Literal
 
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
-from areopage.ledger.quality_records import Label
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric
 
@@ -35,11 +36,11 @@ def label_answer(
     given = scores_of(rubric, scores)
     if not given:
         raise UserError("no score is given: score at least one criterion")
-    if not Labels(ledger).known_answers([id]):
+    if not Answers(ledger).known([id]):
         raise UserError(f"no answer {id!r} in {ledger.place}: areopage review list shows those that wait")
     labels = [
         Label(
-            submission_id=id,
+            answer_id=id,
             rater=name,
             criterion=criterion,
             score=score,
