@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from areopage.cases.records import Case
-from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
+from areopage.ledger.records import CriterionResult
+from areopage.ledger.records import Evaluation
+from areopage.ledger.records import Answer
 from areopage.ledger.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
+from servers.evaluated import submitted
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
@@ -81,39 +83,36 @@ def monitored(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Led
     """An open ledger that holds the monitor's run `m`."""
     opened = open_ledger(location)
     run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
-    opened.put_monitor_run(run)
+    opened.put_panel(run)
     return opened
 
 
 @pytest.fixture
-def submission() -> Callable[..., Submission]:
-    """A submission, with the fields that a test cares about."""
-
-    def make(id: str = "a", **fields: Any) -> Submission:
-        case = Case(id=id, prompt=fields.pop("prompt", "Why?"), response=fields.pop("response", "So."), source="site")
-        known: dict[str, Any] = {"case": case, "received_at": MOMENT, "answered_at": MOMENT, "language": "en", "variant": "A"}
-        return Submission(**known | fields)
-
-    return make
+def submission() -> Callable[..., Answer]:
+    """A submitted answer, with the fields that a test cares about."""
+    return submitted
 
 
 @pytest.fixture
-def scored() -> Callable[..., QualityScore]:
-    """The score of an answer, with the fields that a test cares about."""
+def scored() -> Callable[..., Evaluation]:
+    """The evaluation of an answer, with the fields that a test cares about."""
 
-    def make(id: str = "a", **fields: Any) -> QualityScore:
+    def make(id: str = "a", **fields: Any) -> Evaluation:
         known: dict[str, Any] = {
             "id": id,
             "run_id": "m",
+            "state": "evaluated",
             "timestamp": MOMENT,
+            "received_at": MOMENT,
+            "next_attempt_at": MOMENT,
             "evaluated_at": MOMENT,
             "suite": "s",
             "suite_version": "1",
             "language": "en",
             "source": "site",
             "variant": "A",
-            "question": "Why?",
-            "answer": "So.",
+            "prompt": "Why?",
+            "response": "So.",
             "score_global": 7.0,
             "band": "good",
             "criteria": (
@@ -121,6 +120,6 @@ def scored() -> Callable[..., QualityScore]:
                 CriterionResult(criterion="q.a.completude", score=None, band="unscored"),
             ),
         }
-        return QualityScore(**known | fields)
+        return Evaluation(**known | fields)
 
     return make

@@ -1,12 +1,12 @@
-"""Counts, ends and reservations of alerts, on both databases."""
+"""Days, ends and reservations of alerts, on both databases."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from areopage.ledger.alert_pacing import AlertPacing
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.quality_records import Alert
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
 
 MOMENT = datetime(2026, 3, 4, 14, 20, 0, 123456, tzinfo=UTC)
@@ -30,7 +30,7 @@ def opened(ledger: Ledger, subject: str, at: datetime, rule: str = "answer") -> 
 
 def test_only_the_newest_of_a_rule_are_counted(location: str, open_ledger: Callable[[str | Path], Ledger]) -> None:
     ledger = open_ledger(location)
-    pacing = AlertPacing(ledger)
+    pacing = Alerts(ledger)
     assert pacing.opened_since("answer", MOMENT, 3) == 0
     for n in range(5):
         opened(ledger, f"a{n}", MOMENT + n * HOUR)
@@ -44,8 +44,8 @@ def test_old_alerts_of_one_rule_are_closed(location: str, open_ledger: Callable[
     opened(ledger, "old", MOMENT)
     opened(ledger, "old", MOMENT, rule="mean")
     opened(ledger, "new", MOMENT + HOUR)
-    assert AlertPacing(ledger).close_before("answer", MOMENT + HOUR, MOMENT + 2 * HOUR) == 1
-    assert AlertPacing(ledger).close_before("answer", MOMENT + HOUR, MOMENT + 2 * HOUR) == 0
+    assert Alerts(ledger).close_before("answer", MOMENT + HOUR, MOMENT + 2 * HOUR) == 1
+    assert Alerts(ledger).close_before("answer", MOMENT + HOUR, MOMENT + 2 * HOUR) == 0
     states = {(alert.rule, alert.subject): alert.state for alert in Alerts(ledger).list()}
     assert states == {("answer", "old"): "closed", ("mean", "old"): "open", ("answer", "new"): "open"}
 
@@ -53,7 +53,7 @@ def test_old_alerts_of_one_rule_are_closed(location: str, open_ledger: Callable[
 def test_an_alert_is_reserved_by_one_only_and_due_again_later(location: str, open_ledger: Callable[[str | Path], Ledger]) -> None:
     ledger = open_ledger(location)
     alert = opened(ledger, "a", MOMENT)
-    pacing = AlertPacing(ledger)
+    pacing = Alerts(ledger)
     assert pacing.reserve(alert, MOMENT + HOUR)
     assert not pacing.reserve(alert, MOMENT + HOUR)
     assert Alerts(ledger).undelivered(MOMENT + HOUR / 2) == []

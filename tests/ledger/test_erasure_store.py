@@ -11,23 +11,30 @@ from sqlalchemy import text
 
 from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.counts import Counts
+from areopage.ledger.days import Days
 from areopage.ledger.erasure import ERASED
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Alert, Filters, Label, Period, QualityScore, ReviewItem, Scope, Submission
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import Alert
+from areopage.ledger.queries import Filters
+from areopage.ledger.records import Label
+from areopage.ledger.queries import Period
+from areopage.ledger.records import Evaluation
+from areopage.ledger.records import ReviewItem
+from areopage.ledger.queries import Scope
+from areopage.ledger.records import Answer
 from areopage.ledger.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.tables import metadata
 from areopage.scoring.outcome import Scored
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
 SECRET = "Xylophage"  # stands in every text of the answer to erase
-Make = Callable[..., Submission]
-MakeScore = Callable[..., QualityScore]
+Make = Callable[..., Answer]
+MakeScore = Callable[..., Evaluation]
 MakeJudgment = Callable[..., Judgment]
 
 
@@ -35,15 +42,15 @@ def fill(ledger: Ledger, make: Make, scored: MakeScore, judgment: MakeJudgment, 
     """An answer with all that can hang on it, a word in each of its texts."""
     said = Verdict(criterion="q", outcome=Scored(score=1.0, explanation=word, evidence=(word,)))
     case = Case(id=id, prompt=f"{word}?", response=word, source="site", metadata={"x": word})
-    Submissions(ledger).add([make(case=case)])
+    Evaluations(ledger).add([make(case=case)])
     ledger.append([judgment(f"key-{id}", run_id="m", raw_text=word, repair_text=word, verdicts=(said,))])
     texts = {"question": f"{word}?", "answer": word, "feedback": f"Le {word}.", "reason": word}
-    QualityScores(ledger).finish(scored(id, **texts, strengths=(word,), weaknesses=(word,)), [], [f"key-{id}"], None)
+    Evaluations(ledger).finish(scored(id, **texts, strengths=(word,), weaknesses=(word,)), [], [f"key-{id}"], None)
     about = {"opened_at": MOMENT, "last_seen_at": MOMENT, "next_attempt_at": MOMENT}
-    alert = Alert(rule="answer", subject=id, state="open", title=word, body=word, submission_id=id, **about)  # type: ignore[arg-type]
+    alert = Alert(rule="answer", subject=id, state="open", title=word, body=word, answer_id=id, **about)  # type: ignore[arg-type]
     Alerts(ledger).open(alert)
-    ReviewQueue(ledger).add([ReviewItem(submission_id=id, why="asked", created_at=MOMENT)])
-    label = Label(submission_id=id, rater="ann", criterion="", score=1.0, note=word, origin="web", created_at=MOMENT)
+    ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="asked", created_at=MOMENT)])
+    label = Label(answer_id=id, rater="ann", criterion="", score=1.0, note=word, origin="web", created_at=MOMENT)
     Labels(ledger).add([label])
 
 
@@ -69,13 +76,13 @@ def test_nothing_of_an_erased_answer_stays(
     fill(monitored, submission, scored, judgment, "b", "Ordinary")
     everywhere = ["alerts", "judgments", "labels", "quality_scores", "quality_search", "submissions", "verdicts"]
     assert sorted(tables_with(monitored, SECRET)) == everywhere
-    scores, lists = QualityScores(monitored), QualityLists(monitored)
+    scores, lists = Evaluations(monitored), EvaluationLists(monitored)
     assert scores.erase(["a", "nobody's"]) == 1
     assert tables_with(monitored, SECRET) == []
     if monitored.engine.dialect.name == "sqlite":
         assert files_with(monitored, SECRET) == []
         assert files_with(monitored, "Ordinary") != []
-    assert (scores.get("a"), Submissions(monitored).get("a"), scores.judgments("a")) == (None, None, [])
+    assert (scores.get("a"), Evaluations(monitored).get("a"), scores.judgments("a")) == (None, None, [])
     assert (ReviewQueue(monitored).item("a"), list(Labels(monitored).of("a"))) == (None, [])
     assert [(alert.title, alert.body, alert.delivery) for alert in Alerts(monitored).list() if alert.subject == "a"] == [
         (ERASED, ERASED, "none")
@@ -87,20 +94,20 @@ def test_nothing_of_an_erased_answer_stays(
 def test_other_answers_stay_whole(monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment) -> None:
     for id in "ab":
         fill(monitored, submission, scored, judgment, id, f"Word{id}")
-    scores = QualityScores(monitored)
-    kept = (scores.get("b"), scores.judgments("b"), Submissions(monitored).get("b"), ReviewQueue(monitored).item("b"))
+    scores = Evaluations(monitored)
+    kept = (scores.get("b"), scores.judgments("b"), Evaluations(monitored).get("b"), ReviewQueue(monitored).item("b"))
     scores.erase(["a"])
-    assert (scores.get("b"), scores.judgments("b"), Submissions(monitored).get("b"), ReviewQueue(monitored).item("b")) == kept
+    assert (scores.get("b"), scores.judgments("b"), Evaluations(monitored).get("b"), ReviewQueue(monitored).item("b")) == kept
     assert [label.note for label in Labels(monitored).of("b")] == ["Wordb"]
-    assert [row.id for row in QualityLists(monitored).page(Filters(text="wordb"))] == ["b"]
-    assert sum(day.scored for day in Counts(monitored).totals(YEAR, Scope())) == 2  # counts hold no text
+    assert [row.id for row in EvaluationLists(monitored).page(Filters(text="wordb"))] == ["b"]
+    assert sum(day.scored for day in Days(monitored).totals(YEAR, Scope())) == 2  # counts hold no text
 
 
 def test_a_judgment_that_another_answer_shares_stays_until_that_one_goes(
     monitored: Ledger, scored: MakeScore, judgment: MakeJudgment
 ) -> None:
     monitored.append([judgment("k", run_id="m"), judgment("k", run_id="m")])
-    scores = QualityScores(monitored)
+    scores = Evaluations(monitored)
     for id in "ab":
         scores.finish(scored(id), [], ["k"], None)
     scores.erase(["a"])
@@ -113,7 +120,7 @@ def test_a_judgment_that_a_bench_paid_for_stays_its_own(monitored: Ledger, score
     run = Run(id="r", suite="s", fingerprint="f", folder="/x", created_at=MOMENT, finished_at=None, spec="{}")
     monitored.create_run(run, [])
     monitored.append([judgment("k", run_id="r"), judgment("k", run_id="m")])
-    scores = QualityScores(monitored)
+    scores = Evaluations(monitored)
     scores.finish(scored("a"), [], ["k"], None)
     scores.erase(["a"])
     assert [one.run_id for one in monitored.attempts(["k"])] == ["r"]
@@ -123,7 +130,7 @@ def test_a_judgment_that_a_bench_paid_for_stays_its_own(monitored: Ledger, score
 def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
     monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment, state: str
 ) -> None:
-    intake, scores = Submissions(monitored), QualityScores(monitored)
+    intake, scores = Evaluations(monitored), Evaluations(monitored)
     intake.add([submission("a", prompt=SECRET, state=state)])
     monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
     scores.link("a", ["k1", "k2"])
@@ -143,8 +150,8 @@ def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
 
 def test_the_oldest_submissions_are_named_first(monitored: Ledger, submission: Make) -> None:
     days = {"c": 3, "a": 1, "b": 2}
-    Submissions(monitored).add([submission(id, received_at=MOMENT + timedelta(days=day)) for id, day in days.items()])
-    scores = QualityScores(monitored)
+    Evaluations(monitored).add([submission(id, received_at=MOMENT + timedelta(days=day)) for id, day in days.items()])
+    scores = Evaluations(monitored)
     assert scores.older_than(MOMENT + timedelta(days=3), 9) == ["a", "b"]
     assert scores.older_than(MOMENT + timedelta(days=9), 1) == ["a"]
 
@@ -154,11 +161,11 @@ def test_bytes_are_gone_after_many_changes_of_every_size(
 ) -> None:
     """Rows that grew, moved between pages or were replaced by shorter ones leave no copy either."""
     ledger = open_ledger(tmp_path / "l.db")
-    ledger.put_monitor_run(
+    ledger.put_panel(
         Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
     )
     chance = random.Random(5)
-    intake, scores = Submissions(ledger), QualityScores(ledger)
+    intake, scores = Evaluations(ledger), Evaluations(ledger)
     ids = [f"{chance.getrandbits(64):016x}" for _ in range(400)]
     words = {id: (SECRET if number % 4 == 0 else "Ordinary") + str(number) for number, id in enumerate(ids)}
 
@@ -177,19 +184,19 @@ def test_bytes_are_gone_after_many_changes_of_every_size(
     erased: list[Sequence[str]] = [secret[:1], secret[1:60], secret[60:]]
     assert [scores.erase(part) for part in erased] == [len(part) for part in erased]
     assert files_with(ledger, SECRET) == []
-    assert len(QualityLists(ledger).page(Filters(text="ordinary"), limit=999)) == len(ids) - len(secret)
+    assert len(EvaluationLists(ledger).page(Filters(text="ordinary"), limit=999)) == len(ids) - len(secret)
 
 
 def test_what_the_storage_policy_took_out_is_not_left_in_the_file(
     tmp_path: Path, open_ledger: Callable[[Path], Ledger], submission: Make, scored: MakeScore
 ) -> None:
     ledger = open_ledger(tmp_path / "l.db")
-    ledger.put_monitor_run(
+    ledger.put_panel(
         Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
     )
     for number in range(50):
-        Submissions(ledger).add([submission(f"a{number}", prompt=SECRET * (1 + number * 10))])
+        Evaluations(ledger).add([submission(f"a{number}", prompt=SECRET * (1 + number * 10))])
     for number in range(50):
-        QualityScores(ledger).finish(replace(scored(), id=f"a{number}"), [], [], Case(id=f"a{number}", prompt="[cut]"))
-    QualityScores(ledger).wipe()
+        Evaluations(ledger).finish(replace(scored(), id=f"a{number}"), [], [], Case(id=f"a{number}", prompt="[cut]"))
+    Evaluations(ledger).wipe()
     assert files_with(ledger, SECRET) == []

@@ -10,12 +10,15 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
-from areopage.ledger.counts import Counts
+from areopage.ledger.days import Days
 from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters, Period, Scope, Submission
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters
+from areopage.ledger.queries import Period
+from areopage.ledger.queries import Scope
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -23,21 +26,24 @@ PRELUDE = """
 import random, sys
 from datetime import UTC, datetime, timedelta
 from areopage.cases.records import Case
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import CriterionResult, JudgeUse, QualityScore, Submission
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import CriterionResult
+from areopage.ledger.records import JudgeUse
+from areopage.ledger.records import Evaluation
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 location, name = sys.argv[1:3]
 ledger = Ledger.open(location)
-intake, scores = Submissions(ledger), QualityScores(ledger)
+intake, scores = Evaluations(ledger), Evaluations(ledger)
 
 def submission(id):
-    return Submission(case=Case(id=id, prompt="q", response="r"), received_at=MOMENT, answered_at=MOMENT, language="en")
+    return Answer(case=Case(id=id, prompt="q", response="r"), received_at=MOMENT, answered_at=MOMENT, language="en")
 
 def finish(id, number):
-    score = QualityScore(id=id, run_id="m", timestamp=MOMENT + timedelta(hours=7 * (number % 5)), evaluated_at=MOMENT, suite="s",
+    score = Evaluation(id=id, run_id="m", timestamp=MOMENT + timedelta(hours=7 * (number % 5)), evaluated_at=MOMENT, suite="s",
         suite_version="1", language="en", source=f"s{number % 3}", variant="AB"[number % 2], question="Quelle question ?",
         answer="Une reponse", score_global=float(number % 11), band="good",
         criteria=tuple(CriterionResult(criterion=f"q.{one}", score=float(number % 7), band="good") for one in "zyx"))
@@ -86,7 +92,7 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
     with ledger.engine.connect() as connection:
         rows = connection.execute(select(quality_scores)).all()
         parts = connection.execute(select(quality_criteria)).all()
-        links = Counter(connection.execute(select(evaluation_judgments.c.submission_id)).scalars())
+        links = Counter(connection.execute(select(evaluation_judgments.c.answer_id)).scalars())
     expected = Counter((row.timestamp.date(), row.variant, "", row.score_global) for row in rows)
     by_number = {row.number: row for row in rows}
     for part in parts:
@@ -95,16 +101,16 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
     found = {
         (day, variant, criterion, score): answers
         for day in {row.timestamp.date() for row in rows}
-        for variant, tallies in Counts(ledger).variants(Period(start=day, end=day + timedelta(days=1)), Scope()).items()
+        for variant, tallies in Days(ledger).variants(Period(start=day, end=day + timedelta(days=1)), Scope()).items()
         for criterion, tally in tallies.items()
         for score, answers in tally.items()
     }
     assert found == expected
-    assert sum(day.scored for day in Counts(ledger).totals(YEAR, Scope())) == len(rows)
-    worked = [(judge.calls, judge.outcomes["scored"]) for judge in Counts(ledger).judges(YEAR)]
+    assert sum(day.scored for day in Days(ledger).totals(YEAR, Scope())) == len(rows)
+    worked = [(judge.calls, judge.outcomes["scored"]) for judge in Days(ledger).judges(YEAR)]
     assert worked == ([(len(rows), 3 * len(rows))] * 2 if rows else [])
     assert links == {row.id: 2 for row in rows}
-    assert len(list(QualityLists(ledger).stream(Filters(text="reponse")))) == len(rows)
+    assert len(list(EvaluationLists(ledger).stream(Filters(text="reponse")))) == len(rows)
     return len(rows)
 
 
@@ -121,20 +127,20 @@ def test_what_was_added_and_finished_survives_kill_9_and_the_counts_are_those_of
     # the last line may be cut by the kill
     printed += [words for line in rest.splitlines() if len(words := line.split()) == 2 and words[1].count("-") == 2]
     assert len(printed) >= lines
-    states = {(verb, id): found.state for verb, id in printed if (found := Submissions(monitored).get(id))}
+    states = {(verb, id): found.state for verb, id in printed if (found := Evaluations(monitored).get(id))}
     assert len(states) >= len(printed) - 1
     assert {state for (verb, _), state in states.items() if verb == "finished"} <= {"evaluated"}
     assert_counts_equal_rows(monitored)
 
 
 def test_processes_that_finish_the_same_answers_at_once_write_each_once(
-    monitored: Ledger, location: str, submission: Callable[..., Submission]
+    monitored: Ledger, location: str, submission: Callable[..., Answer]
 ) -> None:
     answers = 60
-    Submissions(monitored).add([submission(f"a{number}") for number in range(answers)])
+    Evaluations(monitored).add([submission(f"a{number}") for number in range(answers)])
     processes = [start(OVERLAPPING, location, name, str(answers)) for name in "abc"]
     ended = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], ended
     assert sum(int(said) for said, _ in ended) == answers
     assert assert_counts_equal_rows(monitored) == answers
-    assert {found.state for number in range(answers) if (found := Submissions(monitored).get(f"a{number}"))} == {"evaluated"}
+    assert {found.state for number in range(answers) if (found := Evaluations(monitored).get(f"a{number}"))} == {"evaluated"}

@@ -12,10 +12,12 @@ from sqlalchemy import text
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_records import Alert, GoldenRun, Worker
+from areopage.ledger.operations import GoldenRuns
+from areopage.ledger.operations import Alert
+from areopage.ledger.operations import GoldenRun
+from areopage.ledger.operations import Worker
 from areopage.ledger.store import Ledger
-from areopage.ledger.workers import Workers
+from areopage.ledger.operations import Workers
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -41,7 +43,7 @@ def alert(subject: str = "s", **fields: Any) -> Alert:
 
 def test_an_alert_comes_back_as_it_was(monitored: Ledger) -> None:
     alerts = Alerts(monitored)
-    given = alert(submission_id="a", delivery="none", attempts=2, delivery_error="x", body="b")
+    given = alert(answer_id="a", delivery="none", attempts=2, delivery_error="x", body="b")
     assert alerts.open(given)
     assert alerts.get(1) == replace(given, number=1)
     assert alerts.get(2) is None

@@ -155,18 +155,6 @@ class Days:
             judges.setdefault((row.name, row.detail), []).append(row)
         return [_judge_of(judge, model, rows) for (judge, model), rows in judges.items()]
 
-    def sources(self) -> Sequence[str]:
-        """The sources there are."""
-        return self._distinct(days.c.source)
-
-    def variants_known(self) -> Sequence[str]:
-        """The variants there are, "" included where answers have none."""
-        return self._distinct(days.c.variant)
-
-    def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:
-        evaluated = select(column).distinct().where(days.c.kind == "evaluation", days.c.origin == COUNTED)
-        return [row[0] for row in self._rows(evaluated.order_by(column))]
-
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return connection.execute(query).all()

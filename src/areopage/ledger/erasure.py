@@ -1,7 +1,7 @@
 """Erasing answers: every text of an answer goes, first from the tables and then from the bytes of the file.
 
-The answer's row, its id, its figures, the scores of its judgments and all counts stay, so that scores can still be computed again.
-The keys of its judgments, which are hashes of their content, are replaced by random ones.
+The answer's row, its id, its figures, the scores of its judgments and all counts stay, so that scores can still be computed
+again. The keys of its judgments, which are hashes of their content, are replaced by random ones.
 """
 
 import secrets
@@ -47,9 +47,9 @@ PAUSE = 0.02
 def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
 
-    With them go the notes of labels, the text of a release, items of the review queue, the texts of alerts, and what judges wrote;
-    judgments that another answer shares stay until that one goes. An answer that waits to be evaluated is not evaluated any more;
-    a held answer that waits for people is refused.
+    With them go the notes of labels, the text of a release, items of the review queue, the texts of alerts, and what judges
+    wrote; judgments that another answer shares stay until that one goes. An answer that waits to be evaluated is not evaluated
+    any more; a held answer that waits for people is refused.
 
     Args:
         and_wipe: overwrite the bytes too, before this returns; see `wipe`.

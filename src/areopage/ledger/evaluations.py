@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
 
 from areopage.ledger.answers import answer_of, insert_answers, text_row, whole_answers
 from areopage.ledger.connection import storage_errors
@@ -162,17 +162,14 @@ class Evaluations:
             counts.write(connection)
         return True
 
-    def save(self, found: Sequence[Evaluation], keys: Mapping[str, Sequence[str]]) -> None:
-        """Write evaluations of a run of the benchmark and link their judgments; those of the same answer and run are replaced.
+    def put(self, found: Sequence[Evaluation]) -> None:
+        """Write evaluations of a run of the benchmark; those of the same answer and run are replaced.
 
         They are not counted by day, and not found by words.
-
-        Args:
-            keys: the keys of each answer's judgments, by the answer's id.
         """
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
             for start in range(0, len(found), KEYS_PER_QUERY):
-                _save(connection, found[start : start + KEYS_PER_QUERY], keys)
+                _put(connection, found[start : start + KEYS_PER_QUERY])
 
     # --- read
 
@@ -199,18 +196,19 @@ class Evaluations:
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
     def failed(self, limit: int) -> list[Evaluation]:
-        """The given-up answers, the last received first."""
-        newest = select(evaluations.c.number).where(MONITOR, evaluations.c.state == "failed")
+        """The given-up answers that are not erased, the last received first."""
+        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP)
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
     def backlog(self) -> Backlog:
-        """How much is not evaluated yet."""
+        """How much is not evaluated yet; what is given up and erased does not count."""
         columns = evaluations.c
-        counts = select(columns.state, func.count()).where(columns.state.in_((*OPEN_STATES, "failed"))).group_by(columns.state)
+        counts = select(columns.state, func.count()).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            found = {row[0]: row[1] for row in connection.execute(counts)}
+            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state.in_(OPEN_STATES)))}
+            found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
             oldest = [
                 connection.execute(select(func.min(columns.received_at)).where(columns.state == state)).scalar()
                 for state in OPEN_STATES
@@ -283,6 +281,7 @@ def change_locked(
 
 _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
 """The columns that say where an evaluation is counted that has no score."""
+_GIVEN_UP = and_(evaluations.c.state == "failed", exists().where(answer_texts.c.answer == evaluations.c.answer))
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -315,8 +314,7 @@ def _open(id: str) -> Any:
 def _reopen(connection: Connection, *conditions: ColumnElement[bool]) -> int:
     """Let a portion of the given-up answers wait again; returns how many."""
     values = {"state": "waiting", "attempts": 0, "deaths": 0, "next_attempt_at": evaluations.c.received_at}
-    there = exists().where(answer_texts.c.answer == evaluations.c.answer)
-    places = change_locked(connection, (evaluations.c.state == "failed", there, *conditions), values)
+    places = change_locked(connection, (_GIVEN_UP, *conditions), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
 
@@ -352,7 +350,7 @@ def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[s
         blank_judgments(connection, [found.answer])
 
 
-def _save(connection: Connection, found: Sequence[Evaluation], keys: Mapping[str, Sequence[str]]) -> None:
+def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
     ids = [storable(one.id) for one in found]
     numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
     numbers = {row.id: row.number for row in connection.execute(numbered)}
@@ -365,4 +363,3 @@ def _save(connection: Connection, found: Sequence[Evaluation], keys: Mapping[str
     inserting = insert(evaluations).returning(evaluations.c.number, sort_by_parameter_order=True)
     new = connection.execute(inserting, rows).scalars().all()
     insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})
-    link_judgments(connection, {numbers[storable(id)]: some for id, some in keys.items() if storable(id) in numbers})

@@ -1,6 +1,6 @@
 """Lists of evaluated answers: filtered, searched, page by page, and as a stream for exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
 from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation
 from areopage.ledger.rows import naive
-from areopage.ledger.schema import evaluation_scores, evaluations
+from areopage.ledger.schema import days, evaluation_scores, evaluations
 from areopage.ledger.search import Direction, numbers_found, wanted
 from areopage.ledger.store import Ledger
 
@@ -21,7 +21,8 @@ _EVALUATED = (COLUMNS.origin == "monitor", COLUMNS.state == "evaluated")
 
 
 class EvaluationLists:
-    """Reads of `evaluations`, of the monitor's evaluated answers. Quick at a million rows: each goes through an index and takes no more rows than it shows.
+    """Lists of the monitor's evaluated answers. Quick at a million rows: each goes through an index and takes few more rows than
+    it shows.
 
     Two orders stand for "newest". Lists under at most one of a band and a source go by the moment of the answer; all others (a
     text, a criterion's band, a variant, several filters at once) by `number`, the order in which answers were submitted.
@@ -91,6 +92,19 @@ class EvaluationLists:
             tally = found.setdefault(criterion, {})
             tally[rounded(score)] = tally.get(rounded(score), 0) + answers
         return found
+
+    def sources(self) -> Sequence[str]:
+        """The sources there are (from the counts by day)."""
+        return self._distinct(days.c.source)
+
+    def variants(self) -> Sequence[str]:
+        """The variants there are, "" included where answers have none (from the counts by day)."""
+        return self._distinct(days.c.variant)
+
+    def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:
+        query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return list(connection.execute(query).scalars())
 
     def _found(self, numbers: Select[Any]) -> list[Evaluation]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:

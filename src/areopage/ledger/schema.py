@@ -240,7 +240,7 @@ CREATE VIEW quality_scores AS SELECT e.number, a.id, e.timestamp, e.evaluated_at
     e.score_global, e.band, e.feedback, e.strengths, e.weaknesses, e.suggestions, e.reason
 FROM evaluations e JOIN answers a ON a.number = e.answer LEFT JOIN answer_texts t ON t.answer = e.answer
 WHERE e.origin = 'monitor' AND e.state = 'evaluated'
-"""
+"""  # noqa: S608 - there is no input in it
 
 # --- decisions of the gate
 
@@ -337,10 +337,11 @@ score_days = Table(
     sqlite_with_rowid=False,
 )
 
-# How many answers, calls or verdicts have a value of a kind, and what they took. Kinds: `evaluation` (values: scored, unscored,
-# failed, left_out), `judge` (name: the judge; values: outcomes, "" for its calls), and of the gate's decisions `mode`,
-# `language`, `confidence`, `unsupported` and `reason` (name: the verdict; source: the collection). `detail` is a judge's model,
-# or a decision's channel. The suite "" holds what no suite judged.
+# How many answers, calls or verdicts have a value of a kind, and what they took. The suite "" holds what no suite judged. Kinds:
+# - `evaluation`: values scored, unscored, failed, left_out
+# - `judge`: name the judge, detail its model, values outcomes, "" for its calls
+# - of the gate's decisions `mode`, `language`, `confidence`, `unsupported`, `reason`: name the verdict, origin the channel,
+#   source the collection
 days = Table(
     "days",
     metadata,

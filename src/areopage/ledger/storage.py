@@ -36,12 +36,11 @@ def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
         return structs.replace(one, title=kept(one.title), text=kept(one.text), source=kept(one.source), metadata=values)
 
     case = answer.case
-    prompt = case.prompt
+    asked = case.prompt
+    turns = () if isinstance(asked, str) else tuple(Turn(role=one.role, content=kept(one.content)) for one in asked)
     stored = structs.replace(
         case,
-        prompt=kept(prompt)
-        if isinstance(prompt, str)
-        else tuple(Turn(role=one.role, content=kept(one.content)) for one in prompt),
+        prompt=kept(asked) if isinstance(asked, str) else turns,
         response=None if case.response is None else kept(case.response),
         reference=None if case.reference is None else kept(case.reference),
         documents=() if policy == "none" else tuple(document(one) for one in case.documents),

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.inserts import insert_or_add
-from areopage.ledger.labels import agreed, label_of
+from areopage.ledger.labels import agreed
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDING, Label, Trace
-from areopage.ledger.rows import chunks, naive, storable
+from areopage.ledger.rows import chunks, label_of, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
 
 BINS = 20

@@ -56,7 +56,7 @@ def is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bo
 def dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
     """One row. `grounded` and `unsupported` are there where people labelled the answer: what they say together.
 
-    `group` is the same for the same question: rows of one group must not be on both sides of a split.
+    `group` is the same for the same prompt: rows of one group must not be on both sides of a split.
     """
     group = hashlib.sha256(prompt_key(trace.prompt).encode()).hexdigest()[:16]
     kept = reduced_trace(trace, policy, max_chars)

@@ -10,15 +10,15 @@ import pytest
 from areopage.cases.records import Case
 from areopage.errors import StorageError
 from areopage.ledger import sqlite_turn
-from areopage.ledger.quality_records import Submission
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def one(id: str) -> Submission:
-    return Submission(case=Case(id=id, prompt="?", response="!"), received_at=NOW, answered_at=NOW, language="fr")
+def one(id: str) -> Answer:
+    return Answer(case=Case(id=id, prompt="?", response="!"), received_at=NOW, answered_at=NOW, language="fr")
 
 
 def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
     stored: list[bool] = []
     with other.engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-        waiting = threading.Thread(target=lambda: stored.extend(Submissions(ledger).add([one("a")])))
+        waiting = threading.Thread(target=lambda: stored.extend(Evaluations(ledger).add([one("a")])))
         waiting.start()
         time.sleep(0.05)
         assert stored == []
@@ -46,8 +46,8 @@ def test_it_gives_up_with_one_line_when_nobody_lets_it(tmp_path: Path, monkeypat
     with other.engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match="locked"):
-            Submissions(ledger).add([one("a")])
+            Evaluations(ledger).add([one("a")])
         connection.rollback()
-    assert Submissions(ledger).add([one("a")]) == [True]
+    assert Evaluations(ledger).add([one("a")]) == [True]
     ledger.close()
     other.close()

@@ -12,22 +12,27 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from areopage.criteria.records import Scale
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Band, CriterionResult, Filters, Period, QualityScore, Scope
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.records import Band
+from areopage.ledger.records import CriterionResult
+from areopage.ledger.queries import Filters
+from areopage.ledger.queries import Period
+from areopage.ledger.records import Evaluation
+from areopage.ledger.queries import Scope
 from areopage.ledger.search import GOLDEN, LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 START = datetime(2026, 1, 30, 12, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
 WORDS = ("congés", "Notaire", "œuvre", "l'État", "100", "pre", "prêt", "prêtre")
-MakeScore = Callable[..., QualityScore]
+MakeScore = Callable[..., Evaluation]
 Opener = Callable[..., Ledger]
 
 
-def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[QualityScore]:
+def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[Evaluation]:
     """Answers of all kinds; several of one moment, some evaluated later than newer ones."""
     chance = random.Random(seed)
     rows = []
@@ -54,16 +59,16 @@ def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[QualityScore
 
 
 @pytest.fixture
-def full(monitored: Ledger, scored: MakeScore) -> tuple[QualityLists, list[QualityScore]]:
+def full(monitored: Ledger, scored: MakeScore) -> tuple[EvaluationLists, list[Evaluation]]:
     """A ledger of 90 answers, and those answers with their numbers."""
-    store = QualityScores(monitored)
+    store = Evaluations(monitored)
     rows = make_rows(scored, 90)
     for row in rows:
         assert store.finish(row, [], [], None)
-    return QualityLists(monitored), [found for row in rows if (found := store.get(row.id))]
+    return EvaluationLists(monitored), [found for row in rows if (found := store.get(row.id))]
 
 
-def passes(row: QualityScore, filters: Filters) -> bool:
+def passes(row: Evaluation, filters: Filters) -> bool:
     """What the filters say, said once more in Python."""
     typed = list(words_of(filters.text))
     words = [word for text in (row.question, row.answer, row.feedback) for word in words_of(text)]
@@ -93,12 +98,12 @@ FILTERS = st.builds(
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FILTERS, st.sampled_from([1, 4, 50]))
 def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
-    full: tuple[QualityLists, list[QualityScore]], filters: Filters, limit: int
+    full: tuple[EvaluationLists, list[Evaluation]], filters: Filters, limit: int
 ) -> None:
     lists, rows = full
     if filters.criterion and filters.band is None:
         filters = Filters(text=filters.text)
-    found: list[QualityScore] = []
+    found: list[Evaluation] = []
     while page := lists.page(filters, before=found[-1].number if found else None, limit=limit):
         assert len(page) <= limit
         found += page
@@ -114,7 +119,7 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\",
      "\x00\ud83d", "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"],
 )  # fmt: skip
-def test_no_text_is_a_language_of_its_own(full: tuple[QualityLists, list[QualityScore]], text: str) -> None:
+def test_no_text_is_a_language_of_its_own(full: tuple[EvaluationLists, list[Evaluation]], text: str) -> None:
     lists, rows = full
     filters = Filters(text=text)
     expected = [row.id for row in rows if list(words_of(text))[:32] and passes(row, filters)]
@@ -141,10 +146,10 @@ def test_no_text_is_a_language_of_its_own(full: tuple[QualityLists, list[Quality
     ],
 )
 def test_words_are_found_as_people_type_them(monitored: Ledger, scored: MakeScore, text: str, ids: list[str]) -> None:
-    store = QualityScores(monitored)
+    store = Evaluations(monitored)
     store.finish(scored("a", question="Quels congés payés cet été ?", answer="東京"), [], [], None)
     store.finish(scored("b", question="CONGES ?", answer="Cœur de l’été, Straße 3,5 %… 3.5", feedback="SOURCES"), [], [], None)
-    assert sorted(row.id for row in QualityLists(monitored).page(Filters(text=text))) == ids
+    assert sorted(row.id for row in EvaluationLists(monitored).page(Filters(text=text))) == ids
 
 
 def test_an_answer_of_any_length_and_of_endless_words_is_found_by_its_beginning(monitored: Ledger, scored: MakeScore) -> None:
@@ -152,9 +157,9 @@ def test_an_answer_of_any_length_and_of_endless_words_is_found_by_its_beginning(
     endless = "x" * 100_000
     row = scored(question="Premier", answer=f"{endless} {many}")
     assert sum(len(word) for word in index_words(row)) <= MOST_CHARACTERS + 1000
-    QualityScores(monitored).finish(row, [], [], None)
+    Evaluations(monitored).finish(row, [], [], None)
     for text in ("premier", "word17 word5", endless, "x" * LONGEST_WORD):
-        assert [found.id for found in QualityLists(monitored).page(Filters(text=text))] == ["a"]
+        assert [found.id for found in EvaluationLists(monitored).page(Filters(text=text))] == ["a"]
 
 
 @given(st.dates(date(2019, 11, 1), date(2024, 3, 5)), st.integers(0, 1000), st.dates(date(2019, 11, 1), date(2028, 3, 5)))
@@ -166,19 +171,19 @@ def test_the_words_of_a_period_are_those_of_its_days(start: date, days: int, day
 
 
 def test_a_page_goes_on_where_the_last_answer_was_erased(
-    full: tuple[QualityLists, list[QualityScore]], monitored: Ledger
+    full: tuple[EvaluationLists, list[Evaluation]], monitored: Ledger
 ) -> None:
     lists, _ = full
     for filters in (Filters(), Filters(text="notaire"), Filters(band="weak", period=YEAR)):
         first = lists.page(filters, limit=3)
         rest = lists.page(filters, before=first[-1].number)
-        QualityScores(monitored).erase([first[-1].id])
+        Evaluations(monitored).erase([first[-1].id])
         after = lists.page(filters, before=first[-1].number)
         assert {row.id for row in rest} - {row.id for row in after} == set() or filters.text == ""
         assert after != []
 
 
-def test_the_worst_answers_are_the_lowest_scored_of_the_period_and_scope(full: tuple[QualityLists, list[QualityScore]]) -> None:
+def test_the_worst_answers_are_the_lowest_scored_of_the_period_and_scope(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     lists, rows = full
     period = Period(start=date(2026, 1, 31), end=date(2026, 2, 3))
     for scope in (Scope(), Scope(source="app"), Scope(variant="B"), Scope(suite="other"), Scope(source="golden:x", suite="s")):
@@ -192,13 +197,13 @@ def test_the_worst_answers_are_the_lowest_scored_of_the_period_and_scope(full: t
         assert [(row.score_global, row.timestamp) for row in lists.worst(period, scope, 4)] == kept[:4]
 
 
-def test_answers_on_which_judges_differ_most_come_first(full: tuple[QualityLists, list[QualityScore]]) -> None:
+def test_answers_on_which_judges_differ_most_come_first(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     lists, rows = full
     kept = sorted((row.spread for row in rows if row.spread is not None and passes(row, Filters())), reverse=True)
     assert [row.spread for row in lists.spread_most(YEAR, Scope(), 20)] == kept[:20]
 
 
-def test_recent_answers_are_those_evaluated_since(full: tuple[QualityLists, list[QualityScore]]) -> None:
+def test_recent_answers_are_those_evaluated_since(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     lists, rows = full
     since = START + timedelta(minutes=70)
     kept = [row.id for row in rows if row.evaluated_at >= since and passes(row, Filters(source="site"))]
@@ -207,7 +212,7 @@ def test_recent_answers_are_those_evaluated_since(full: tuple[QualityLists, list
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_any_answer_may_be_in_it(
-    full: tuple[QualityLists, list[QualityScore]],
+    full: tuple[EvaluationLists, list[Evaluation]],
 ) -> None:
     lists, rows = full
     drawn = {seed: [row.id for row in lists.sample(YEAR, Scope(), 10, seed)] for seed in range(60)}
@@ -217,7 +222,7 @@ def test_a_sample_is_the_same_for_the_same_seed_and_any_answer_may_be_in_it(
     assert all(len(set(ids)) == 10 for ids in drawn.values())
 
 
-def test_sources_and_variants_are_those_there_are(full: tuple[QualityLists, list[QualityScore]]) -> None:
+def test_sources_and_variants_are_those_there_are(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     assert list(full[0].sources()) == ["app", "golden:x", "site"]
     assert list(full[0].variants()) == ["", "A", "B"]
 
@@ -245,7 +250,7 @@ def test_every_list_goes_through_an_index_and_sorts_nothing(
     plans: tuple[Ledger, list[str]], period: Period | None, before: int | None, source: str | None, band: Any
 ) -> None:
     ledger, noted = plans
-    lists = QualityLists(ledger)
+    lists = EvaluationLists(ledger)
     for text in ("", "word"):
         for criterion in ("", "q.x") if band else ("",):
             for variant in (None, "A"):
@@ -265,25 +270,25 @@ def test_every_list_goes_through_an_index_and_sorts_nothing(
 
 def test_a_tally_reads_the_hours_that_it_is_about(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    QualityLists(ledger).tally(START, START + timedelta(hours=1), Scope())
+    EvaluationLists(ledger).tally(START, START + timedelta(hours=1), Scope())
     read = [plan for plan in noted if "quality_scores" in plan]
     assert read and all("ix_quality_scores_timestamp (timestamp>? AND timestamp<?)" in plan for plan in read)
 
 
 def test_the_days_counts_are_summed_on_the_way_without_sorting(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    Counts(ledger).sums(YEAR, Scope(), Scale(0, 10))
-    Counts(ledger).totals(YEAR, Scope(source="site"))
+    Days(ledger).sums(YEAR, Scope(), Scale(0, 10))
+    Days(ledger).totals(YEAR, Scope(source="site"))
     assert noted == [f"SEARCH {table} USING PRIMARY KEY (day>? AND day<?)" for table in ("quality_counts", "quality_days")]
 
 
 def test_the_queue_is_read_through_its_indexes(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    intake = Submissions(ledger)
+    intake = Evaluations(ledger)
     intake.due(START, 5)
     intake.still_queued(START, 5)
     intake.backlog()
     intake.get("a")
-    QualityScores(ledger).older_than(START, 5)
+    Evaluations(ledger).older_than(START, 5)
     assert noted and all(plan.startswith("SEARCH submissions USING") for plan in noted)
     assert [plan for plan in noted if "TEMP B-TREE" in plan] == []

@@ -1,4 +1,4 @@
-"""Submissions: on the disk once they are added, once each, and every one comes to an end that is counted once."""
+"""Evaluations: on the disk once they are added, once each, and every one comes to an end that is counted once."""
 
 import random
 from collections.abc import Callable
@@ -12,30 +12,34 @@ from sqlalchemy import event
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Backlog, Period, QualityScore, Scope, Submission
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import Backlog
+from areopage.ledger.queries import Period
+from areopage.ledger.records import Evaluation
+from areopage.ledger.queries import Scope
+from areopage.ledger.records import Answer
 from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 LATER = MOMENT + timedelta(hours=1)
 PERIOD = Period(start=date(2026, 1, 1), end=date(2026, 2, 1))
-Make = Callable[..., Submission]
-MakeScore = Callable[..., QualityScore]
+Make = Callable[..., Answer]
+MakeScore = Callable[..., Evaluation]
 
 
 @pytest.fixture
-def intake(monitored: Ledger) -> Submissions:
-    return Submissions(monitored)
+def intake(monitored: Ledger) -> Evaluations:
+    return Evaluations(monitored)
 
 
 def failed(ledger: Ledger, suite: str | None = None) -> int:
-    return sum(day.failed for day in Counts(ledger).totals(PERIOD, Scope(suite=suite)))
+    return sum(day.failed for day in Days(ledger).totals(PERIOD, Scope(suite=suite)))
 
 
-def test_a_submission_comes_back_as_it_was(intake: Submissions, submission: Make) -> None:
+def test_a_submission_comes_back_as_it_was(intake: Evaluations, submission: Make) -> None:
     case = Case(id="a", prompt="Où ?", response="Là", source="site", metadata={"x": [1, {"y": None}]})
     given = submission(case=case, next_attempt_at=LATER, attempts=2, reason="slow", state="queued", received_at=LATER)
     assert intake.add([given]) == [True]
@@ -43,7 +47,7 @@ def test_a_submission_comes_back_as_it_was(intake: Submissions, submission: Make
     assert intake.get("b") is None
 
 
-def test_any_text_can_be_handed_over(intake: Submissions, submission: Make) -> None:
+def test_any_text_can_be_handed_over(intake: Evaluations, submission: Make) -> None:
     bad = "a\x00b\ud83dc"
     case = Case(id=bad, prompt=bad, response=bad, source=bad, metadata={bad: (bad, {"x": bad})})
     assert intake.add([submission(case=case, variant=bad, reason=bad)]) == [True]
@@ -54,14 +58,14 @@ def test_any_text_can_be_handed_over(intake: Submissions, submission: Make) -> N
     assert found.case.metadata == {mended: [mended, {"x": mended}]}
 
 
-def test_an_id_is_taken_once_within_a_call_and_over_calls(intake: Submissions, submission: Make) -> None:
+def test_an_id_is_taken_once_within_a_call_and_over_calls(intake: Evaluations, submission: Make) -> None:
     assert intake.add([submission("a"), submission("b"), submission("a", prompt="Other?")]) == [True, True, False]
     assert intake.add([submission("c"), submission("b", prompt="Other?")]) == [True, False]
     assert intake.add([]) == []
     assert [found.case.prompt for id in "abc" if (found := intake.get(id))] == ["Why?"] * 3
 
 
-def test_threads_that_add_the_same_ids_at_once_add_each_once(intake: Submissions, submission: Make) -> None:
+def test_threads_that_add_the_same_ids_at_once_add_each_once(intake: Evaluations, submission: Make) -> None:
     ids = [f"s{number}" for number in range(60)]
     told: list[bool] = []
 
@@ -79,7 +83,7 @@ def test_threads_that_add_the_same_ids_at_once_add_each_once(intake: Submissions
 
 
 def test_an_added_submission_is_synchronised_to_the_disk_and_other_writes_are_not_slowed(
-    monitored: Ledger, intake: Submissions, submission: Make
+    monitored: Ledger, intake: Evaluations, submission: Make
 ) -> None:
     if monitored.engine.dialect.name != "sqlite":
         pytest.skip("PostgreSQL commits to the disk by its own setting")
@@ -96,7 +100,7 @@ def test_an_added_submission_is_synchronised_to_the_disk_and_other_writes_are_no
     assert levels == [2, 1, 2, 1]  # FULL, NORMAL
 
 
-def test_due_submissions_come_in_the_order_they_became_due(intake: Submissions, submission: Make) -> None:
+def test_due_submissions_come_in_the_order_they_became_due(intake: Evaluations, submission: Make) -> None:
     intake.add([submission(id, received_at=MOMENT + timedelta(seconds=number)) for number, id in enumerate("abcd")])
     intake.retry("a", MOMENT + timedelta(seconds=2.5), "busy")
     assert intake.due(LATER, 9) == [("b", 0), ("c", 0), ("a", 1), ("d", 0)]
@@ -104,7 +108,7 @@ def test_due_submissions_come_in_the_order_they_became_due(intake: Submissions, 
     assert intake.due(MOMENT + timedelta(seconds=1), 9) == [("b", 0)]
 
 
-def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Submissions, submission: Make) -> None:
+def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Evaluations, submission: Make) -> None:
     intake.add([submission("a"), submission("b")])
     intake.queued(["a", "nobody's"])
     assert intake.due(LATER, 9) == [("b", 0)]
@@ -118,10 +122,10 @@ def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Subm
 
 
 def test_what_is_evaluated_or_given_up_stays_so(
-    intake: Submissions, monitored: Ledger, submission: Make, scored: MakeScore
+    intake: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
     intake.add([submission("a"), submission("b")])
-    QualityScores(monitored).finish(scored("a"), [], [], None)
+    Evaluations(monitored).finish(scored("a"), [], [], None)
     intake.give_up("b", "no judge")
     for id in "ab":
         intake.retry(id, LATER, "late")
@@ -131,17 +135,17 @@ def test_what_is_evaluated_or_given_up_stays_so(
     assert states == [("evaluated", ""), ("failed", "no judge")]
 
 
-def test_what_is_given_up_is_counted_once_under_every_suite(intake: Submissions, monitored: Ledger, submission: Make) -> None:
+def test_what_is_given_up_is_counted_once_under_every_suite(intake: Evaluations, monitored: Ledger, submission: Make) -> None:
     intake.add([submission("a"), submission("b", answered_at=MOMENT + timedelta(days=1))])
     for _ in range(3):
         intake.give_up("a", "x")
     assert (failed(monitored), failed(monitored, "s")) == (1, 1)
     intake.give_up("b", "x")
-    assert [(day.day.day, day.failed) for day in Counts(monitored).totals(PERIOD, Scope())] == [(2, 1), (3, 1)]
+    assert [(day.day.day, day.failed) for day in Days(monitored).totals(PERIOD, Scope())] == [(2, 1), (3, 1)]
 
 
 def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
-    intake: Submissions, monitored: Ledger, submission: Make
+    intake: Evaluations, monitored: Ledger, submission: Make
 ) -> None:
     intake.add([submission(id) for id in "abc"])
     for id in "abc":
@@ -155,7 +159,7 @@ def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
     assert failed(monitored) == 1
 
 
-def test_many_submissions_are_queued_and_reopened(intake: Submissions, submission: Make) -> None:
+def test_many_submissions_are_queued_and_reopened(intake: Evaluations, submission: Make) -> None:
     ids = [f"s{number}" for number in range(2 * KEYS_PER_QUERY + 3)]
     intake.add([submission(id, state="failed") for id in ids])
     assert intake.reopen() == len(ids)
@@ -164,24 +168,24 @@ def test_many_submissions_are_queued_and_reopened(intake: Submissions, submissio
 
 
 def test_an_answer_that_was_given_up_and_comes_late_is_failed_no_more(
-    intake: Submissions, monitored: Ledger, submission: Make, scored: MakeScore
+    intake: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
     intake.add([submission("a")])
     intake.give_up("a", "x")
-    assert QualityScores(monitored).finish(scored("a"), [], [], None)
-    (day,) = Counts(monitored).totals(PERIOD, Scope())
+    assert Evaluations(monitored).finish(scored("a"), [], [], None)
+    (day,) = Days(monitored).totals(PERIOD, Scope())
     assert (day.scored, day.failed) == (1, 0)
 
 
-def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Submissions, monitored: Ledger, submission: Make) -> None:
+def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Evaluations, monitored: Ledger, submission: Make) -> None:
     left_out = [msgspec.structs.replace(submission(id), state="left_out") for id in "aba"]
     assert intake.add([*left_out, submission("c")]) == [True, True, False, True]
     assert intake.add([*left_out, msgspec.structs.replace(submission("c"), state="left_out")]) == [False] * 4
-    (day,) = Counts(monitored).totals(PERIOD, Scope(suite="s"))
+    (day,) = Days(monitored).totals(PERIOD, Scope(suite="s"))
     assert (day.scored, day.unscored, day.failed, day.left_out) == (0, 0, 0, 2)
 
 
-def test_the_backlog_says_how_much_waits_and_since_when(intake: Submissions, submission: Make) -> None:
+def test_the_backlog_says_how_much_waits_and_since_when(intake: Evaluations, submission: Make) -> None:
     assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
     times = {id: MOMENT + timedelta(minutes=number) for number, id in enumerate("efabcd")}
     intake.add([submission(id, received_at=moment) for id, moment in times.items()])
@@ -193,7 +197,7 @@ def test_the_backlog_says_how_much_waits_and_since_when(intake: Submissions, sub
 
 
 def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledger, submission: Make, scored: MakeScore) -> None:
-    intake, scores, ids = Submissions(monitored), QualityScores(monitored), [f"s{number}" for number in range(8)]
+    intake, scores, ids = Evaluations(monitored), Evaluations(monitored), [f"s{number}" for number in range(8)]
     faults: list[Exception] = []
 
     def work(seed: int) -> None:
