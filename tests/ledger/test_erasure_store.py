@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from areopage.ledger.tables import metadata
 from msgspec.structs import replace
 from sqlalchemy import text
 
@@ -13,21 +14,13 @@ from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
 from areopage.ledger.erasure import ERASED
-from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Filters
-from areopage.ledger.records import Label
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
-from areopage.ledger.records import ReviewItem
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.tables import metadata
 from areopage.scoring.outcome import Scored
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -9,7 +9,6 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Label, ReviewItem
 from areopage.ledger.store import Ledger
 
-
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 EXACT = "quality.answer.exactitude"
 

@@ -15,15 +15,10 @@ from areopage.criteria.records import Scale
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.records import Band
-from areopage.ledger.records import CriterionResult
-from areopage.ledger.queries import Filters
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
+from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.records import Band, CriterionResult, Evaluation
 from areopage.ledger.search import GOLDEN, LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
 
 START = datetime(2026, 1, 30, 12, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))

@@ -8,17 +8,15 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores
 from sqlalchemy import select, text
 
 from areopage.ledger.days import Days
-from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters
-from areopage.ledger.queries import Period
-from areopage.ledger.queries import Scope
+from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))

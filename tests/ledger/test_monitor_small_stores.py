@@ -12,12 +12,8 @@ from sqlalchemy import text
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import GoldenRuns
-from areopage.ledger.operations import Alert
-from areopage.ledger.operations import GoldenRun
-from areopage.ledger.operations import Worker
+from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.ledger.store import Ledger
-from areopage.ledger.operations import Workers
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HOUR = timedelta(hours=1)

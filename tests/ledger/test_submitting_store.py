@@ -14,14 +14,10 @@ from areopage.cases.records import Case
 from areopage.errors import StorageError
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Backlog
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
+from areopage.ledger.queries import Backlog, Period, Scope
+from areopage.ledger.records import Answer, Evaluation
 from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 LATER = MOMENT + timedelta(hours=1)

@@ -10,9 +10,9 @@ import pytest
 from areopage.cases.records import Case
 from areopage.errors import StorageError
 from areopage.ledger import sqlite_turn
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
