@@ -59,7 +59,7 @@ def kept(folder: Path) -> int:
     """How many judgments the ledger holds."""
     from sqlalchemy import func, select
 
-    from areopage.ledger.tables import judgments
+    from areopage.ledger.schema import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
