@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from areopage.ledger.tables import REVISION, metadata
 from sqlalchemy import create_engine, event, text
 
 from areopage.errors import MissingExtra, StorageError
 from areopage.ledger.connection import open_engine, shown, storage_errors, url_of
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.schema import REVISION, metadata
 
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]
