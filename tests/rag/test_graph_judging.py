@@ -58,12 +58,12 @@ def judged(
 
 
 def kept(folder: Path) -> int:
-    """How many judgments the ledger holds."""
-    from areopage.ledger.tables import judgments
+    """How many judgments the ledger holds with what the judge said."""
+    from areopage.ledger.schema import judgments
     from sqlalchemy import func, select
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
+        return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())
 
 
 def test_the_criterion_speaks_both_languages() -> None:
