@@ -71,7 +71,7 @@ def test_nobody_settles_what_was_settled_or_never_held_back(ledger: Ledger) -> N
     with pytest.raises(NotHeldBack, match="is refused already, by Anne"):
         settle(ledger, trace_id(1), "Bruno", RELEASE)
     for number in (2, 3):
-        with pytest.raises(NotHeldBack, match="was not held"):
+        with pytest.raises(NotHeldBack, match="was not held back"):
             settle(ledger, trace_id(number), "Bruno", RELEASE)
 
 
