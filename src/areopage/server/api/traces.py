@@ -19,7 +19,7 @@ from areopage.ledger.records import Label, Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.wording import explain
-from areopage.review.grounding import Settlement, Storage, label_trace, review_trace
+from areopage.review.label import Given, Settlement, Storage, review_answer
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.gate import sentence_views
@@ -42,6 +42,8 @@ Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
 Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The prompt as the user wrote it.")]
 Place = Annotated[str | None, Query(max_length=128)]
+
+SETTLED: dict[Literal["release", "refuse"], Literal["released", "refused"]] = {"release": "released", "refuse": "refused"}
 
 log = logging.getLogger(__name__)
 
@@ -259,19 +261,19 @@ def store_verdict(
         StorageError: the ledger cannot be written.
     """
     trace = kept_by(context, actor, id)
-    rater, ledger, settled = given.rater or actor.name, context.ledger, 0
-    said: dict[str, Any] = {"sentences": given.sentences, "note": given.note, "origin": origin, "now": context.now()}
+    rater, ledger = given.rater or actor.name, context.ledger
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: goes with the action release alone")
+    said = Given(
+        grounded=given.grounded,
+        sentences=given.sentences,
+        note=given.note,
+        settlement=Settlement(state=SETTLED[given.action], text=given.text) if given.action else None,
+    )
+    policy = context.config.section.storage
+    kept = Storage(policy=policy.text, max_chars=policy.max_chars)
     try:
-        if given.action is None:
-            label_trace(ledger, trace.id, rater, given.grounded, **said)
-        else:
-            policy = context.config.section.storage
-            settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
-            kept = Storage(policy=policy.text, max_chars=policy.max_chars)
-            _, done = review_trace(ledger, trace.id, rater, given.grounded, settlement, storage=kept, **said)
-            settled = done.answers
+        done = review_answer(ledger, trace.id, rater, said, origin=origin, now=context.now(), storage=kept)
     except StorageError:
         raise
     except NotHeldBack as fault:
@@ -281,4 +283,4 @@ def store_verdict(
     if rater != actor.name and not actor.keyless:
         Audit(ledger).note(actor.name, "label", trace.id, f"in the name of {rater}")
     release = Traces(ledger).release(trace.id)
-    return StoredVerdict(id=trace.id, rater=rater, state=release.state if release else None, settled=settled)
+    return StoredVerdict(id=trace.id, rater=rater, state=release.state if release else None, settled=done.settled)
