@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
 
-from areopage.ledger.answers import Link, answer_of, insert_answers, insert_links, text_row, whole_answers
+from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.erasure import blank_judgments
@@ -180,12 +180,6 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
             return next(iter(evaluations_of(connection, rows)), None)
-
-    def answer(self, id: str) -> Answer | None:
-        """An answer with all its texts, by its id."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
-        return answer_of(row) if row else None
 
     def judgments(self, id: str) -> list[Judgment]:
         """Every judgment of an answer, failed attempts too, in the order they came."""
