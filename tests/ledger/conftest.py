@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.records import CriterionResult
-from areopage.ledger.records import Evaluation
-from areopage.ledger.records import Answer
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 from servers.evaluated import submitted

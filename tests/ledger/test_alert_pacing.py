@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
 

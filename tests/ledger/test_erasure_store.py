@@ -7,28 +7,25 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from areopage.cases.records import Case
+from areopage.ledger import erasure
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.answers import Answers, Link
 from areopage.ledger.days import Days
-from areopage.ledger.erasure import ERASED
-from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.erasure import ERASED, erase, erase_before, wipe
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Filters
-from areopage.ledger.records import Label
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
-from areopage.ledger.records import ReviewItem
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.queries import Backlog, Filters, Period, Scope
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
+from areopage.ledger.schema import answers, metadata
+from areopage.ledger.search import SEARCH_TABLE
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.tables import metadata
 from areopage.scoring.outcome import Scored
+from servers.evaluated import evaluate
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -41,11 +38,11 @@ MakeJudgment = Callable[..., Judgment]
 def fill(ledger: Ledger, make: Make, scored: MakeScore, judgment: MakeJudgment, id: str, word: str) -> None:
     """An answer with all that can hang on it, a word in each of its texts."""
     said = Verdict(criterion="q", outcome=Scored(score=1.0, explanation=word, evidence=(word,)))
-    case = Case(id=id, prompt=f"{word}?", response=word, source="site", metadata={"x": word})
-    Evaluations(ledger).add([make(case=case)])
+    case = Case(id=id, prompt=f"{word}?", response=word, reference=word, metadata={"x": word})
+    Evaluations(ledger).submit([make(id, case=case, session=word, delivered=word)])
     ledger.append([judgment(f"key-{id}", run_id="m", raw_text=word, repair_text=word, verdicts=(said,))])
-    texts = {"question": f"{word}?", "answer": word, "feedback": f"Le {word}.", "reason": word}
-    Evaluations(ledger).finish(scored(id, **texts, strengths=(word,), weaknesses=(word,)), [], [f"key-{id}"], None)
+    texts = {"prompt": f"{word}?", "response": word, "feedback": f"Le {word}.", "reason": word}
+    Evaluations(ledger).finish(scored(id, **texts, strengths=(word,), weaknesses=(word,), suggestions=(word,)), [f"key-{id}"])
     about = {"opened_at": MOMENT, "last_seen_at": MOMENT, "next_attempt_at": MOMENT}
     alert = Alert(rule="answer", subject=id, state="open", title=word, body=word, answer_id=id, **about)  # type: ignore[arg-type]
     Alerts(ledger).open(alert)
@@ -63,41 +60,69 @@ def files_with(ledger: Ledger, word: str) -> list[str]:
 
 def tables_with(ledger: Ledger, word: str) -> list[str]:
     """The tables in which a word stands."""
-    names = [*metadata.tables, "quality_search"]
+    names = [*metadata.tables, SEARCH_TABLE]
     with ledger.engine.connect() as connection:
         rows = {name: connection.execute(text(f'SELECT * FROM "{name}"')).all() for name in names}
     return [name for name, found in rows.items() if word.lower() in str(found).lower()]
 
 
-def test_nothing_of_an_erased_answer_stays(
+def test_nothing_of_an_erased_answer_stays_but_its_figures(
     monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment
 ) -> None:
     fill(monitored, submission, scored, judgment, "a", SECRET)
     fill(monitored, submission, scored, judgment, "b", "Ordinary")
-    everywhere = ["alerts", "judgments", "labels", "quality_scores", "quality_search", "submissions", "verdicts"]
+    everywhere = ["alerts", "answer_texts", "evaluation_search", "evaluations", "judgments", "labels", "verdicts"]
     assert sorted(tables_with(monitored, SECRET)) == everywhere
     scores, lists = Evaluations(monitored), EvaluationLists(monitored)
-    assert scores.erase(["a", "nobody's"]) == 1
+    before = scores.get("a")
+    assert before is not None
+    assert erase(monitored, ["a", "nobody's"]) == 1
     assert tables_with(monitored, SECRET) == []
     if monitored.engine.dialect.name == "sqlite":
         assert files_with(monitored, SECRET) == []
         assert files_with(monitored, "Ordinary") != []
-    assert (scores.get("a"), Evaluations(monitored).get("a"), scores.judgments("a")) == (None, None, [])
-    assert (ReviewQueue(monitored).item("a"), list(Labels(monitored).of("a"))) == (None, [])
+    texts = {"prompt": "", "response": "", "feedback": "", "reason": "", "strengths": (), "weaknesses": (), "suggestions": ()}
+    assert scores.get("a") == replace(before, erased=True, **texts)
+    found = Answers(monitored).get("a")
+    assert found is not None and found.erased
+    assert (found.case, found.session, found.delivered) == (Case(id="a", prompt=""), "", "")
+    (judgment_of_a,) = scores.judgments("a")
+    assert judgment_of_a.key.startswith("erased-") and monitored.attempts(["key-a"]) == []
+    assert [one.outcome for one in judgment_of_a.verdicts] == [Scored(score=1.0, explanation="", evidence=())]
+    assert ReviewQueue(monitored).item("a") is None
+    assert [(one.score, one.note) for one in Labels(monitored).of("a")] == [(1.0, "")]
     assert [(alert.title, alert.body, alert.delivery) for alert in Alerts(monitored).list() if alert.subject == "a"] == [
         (ERASED, ERASED, "none")
     ]
     assert lists.page(Filters(text=SECRET)) == []
-    assert scores.erase(["a"]) == 0
+    with monitored.engine.connect() as connection:
+        assert connection.execute(select(answers.c.prompt_key).where(answers.c.id == "a")).scalar() == ""
+    assert erase(monitored, ["a"]) == 0
+
+
+def test_handing_an_erased_answer_in_again_changes_nothing(
+    monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment
+) -> None:
+    fill(monitored, submission, scored, judgment, "a", SECRET)
+    erase(monitored, ["a"])
+    scores = Evaluations(monitored)
+    before = scores.get("a")
+    assert scores.submit([submission("a", prompt=SECRET)]) == [False]
+    monitored.append([judgment("late", run_id="m", raw_text=SECRET)])
+    assert not scores.finish(scored("a", feedback=SECRET), ["late"])
+    assert scores.get("a") == before
+    assert [one.raw_text for one in scores.judgments("a")] == ["", ""]
+    assert tables_with(monitored, SECRET) == []
+    assert sum(day.scored for day in Days(monitored).totals(YEAR, Scope())) == 1
 
 
 def test_other_answers_stay_whole(monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment) -> None:
     for id in "ab":
         fill(monitored, submission, scored, judgment, id, f"Word{id}")
-    scores = Evaluations(monitored)
-    kept = (scores.get("b"), scores.judgments("b"), Evaluations(monitored).get("b"), ReviewQueue(monitored).item("b"))
-    scores.erase(["a"])
-    assert (scores.get("b"), scores.judgments("b"), Evaluations(monitored).get("b"), ReviewQueue(monitored).item("b")) == kept
+    scores, texts = Evaluations(monitored), Answers(monitored)
+    kept = (scores.get("b"), scores.judgments("b"), texts.get("b"), ReviewQueue(monitored).item("b"))
+    erase(monitored, ["a"])
+    assert (scores.get("b"), scores.judgments("b"), texts.get("b"), ReviewQueue(monitored).item("b")) == kept
     assert [label.note for label in Labels(monitored).of("b")] == ["Wordb"]
     assert [row.id for row in EvaluationLists(monitored).page(Filters(text="wordb"))] == ["b"]
     assert sum(day.scored for day in Days(monitored).totals(YEAR, Scope())) == 2  # counts hold no text
@@ -106,54 +131,94 @@ def test_other_answers_stay_whole(monitored: Ledger, submission: Make, scored: M
 def test_a_judgment_that_another_answer_shares_stays_until_that_one_goes(
     monitored: Ledger, scored: MakeScore, judgment: MakeJudgment
 ) -> None:
-    monitored.append([judgment("k", run_id="m"), judgment("k", run_id="m")])
-    scores = Evaluations(monitored)
     for id in "ab":
-        scores.finish(scored(id), [], ["k"], None)
-    scores.erase(["a"])
-    assert len(scores.judgments("b")) == 2
-    scores.erase(["b"])
+        evaluate(monitored, scored(id), [judgment("k", run_id="m", raw_text=SECRET)])
+    scores = Evaluations(monitored)
+    erase(monitored, ["a"])
+    assert [one.raw_text for one in scores.judgments("b")] == [SECRET] * 2
+    erase(monitored, ["b"])
     assert monitored.attempts(["k"]) == []
+    assert tables_with(monitored, SECRET) == []
+    for id in "ab":  # both lead to the figures still, and the counts can be formed anew
+        assert [one.raw_text for one in scores.judgments(id)] == [""] * 2
+    assert len({one.key for id in "ab" for one in scores.judgments(id)}) == 1
 
 
-def test_a_judgment_that_a_bench_paid_for_stays_its_own(monitored: Ledger, scored: MakeScore, judgment: MakeJudgment) -> None:
+def test_a_judgment_that_a_run_of_the_benchmark_made_stays_until_its_own_answer_is_erased(
+    monitored: Ledger, scored: MakeScore, judgment: MakeJudgment
+) -> None:
     run = Run(id="r", suite="s", fingerprint="f", folder="/x", created_at=MOMENT, finished_at=None, spec="{}")
     monitored.create_run(run, [])
-    monitored.append([judgment("k", run_id="r"), judgment("k", run_id="m")])
-    scores = Evaluations(monitored)
-    scores.finish(scored("a"), [], ["k"], None)
-    scores.erase(["a"])
+    monitored.append([judgment("k", run_id="r", raw_text=SECRET)])
+    evaluate(monitored, scored("a", prompt="?"), [judgment("k", run_id="m")])
+    erase(monitored, ["a"])
     assert [one.run_id for one in monitored.attempts(["k"])] == ["r"]
+    case = Case(id="1", prompt=SECRET, response=SECRET)
+    target = Answer(id="t", origin="bench", case=case, key="call", run_id="r", received_at=MOMENT, answered_at=MOMENT)
+    Answers(monitored).append([target])
+    found = Answers(monitored).numbers(["t"])
+    Answers(monitored).append_judged([Link(found["t"], "k")])
+    assert erase(monitored, ["t"]) == 1
+    assert tables_with(monitored, SECRET) == []
+    assert Answers(monitored).by_key(["call"]) == {}
 
 
 @pytest.mark.parametrize("state", ["waiting", "queued"])
 def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
     monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment, state: str
 ) -> None:
-    intake, scores = Evaluations(monitored), Evaluations(monitored)
-    intake.add([submission("a", prompt=SECRET, state=state)])
+    scores = Evaluations(monitored)
+    scores.submit([submission("a", prompt=SECRET)])
+    if state == "queued":
+        scores.queued(["a"])
     monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
     scores.link("a", ["k1", "k2"])
-    assert scores.erase(["a"]) == 1
+    assert erase(monitored, ["a"]) == 1
     monitored.append([judgment("k2", run_id="m", raw_text=SECRET)])
-    assert not scores.finish(scored("a", answer=SECRET), [], ["k1", "k2"], None)
-    intake.retry("a", MOMENT, "late")
-    intake.give_up("a", "late")
-    assert intake.add([submission("a", prompt=SECRET)]) == [False]
+    assert not scores.finish(scored("a", response=SECRET), ["k1", "k2"])
+    scores.retry("a", MOMENT, "late")
+    scores.give_up("a", "late")
+    assert scores.submit([submission("a", prompt=SECRET)]) == [False]
     assert tables_with(monitored, SECRET) == []
-    found = intake.get("a")
-    assert found is not None and (found.state, found.case.prompt) == ("left_out", "")
-    assert scores.older_than(MOMENT + timedelta(days=1), 9) == ["a"]
-    assert scores.erase(["a"]) == 1
-    assert intake.get("a") is None
+    found = scores.get("a")
+    assert found is not None and (found.state, found.prompt, found.erased) == ("erased", "", True)
+    assert scores.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
+    assert erase(monitored, ["a"]) == 0
 
 
-def test_the_oldest_submissions_are_named_first(monitored: Ledger, submission: Make) -> None:
-    days = {"c": 3, "a": 1, "b": 2}
-    Evaluations(monitored).add([submission(id, received_at=MOMENT + timedelta(days=day)) for id, day in days.items()])
+def test_a_given_up_answer_that_is_erased_waits_no_more_and_stays_counted(monitored: Ledger, submission: Make) -> None:
     scores = Evaluations(monitored)
-    assert scores.older_than(MOMENT + timedelta(days=3), 9) == ["a", "b"]
-    assert scores.older_than(MOMENT + timedelta(days=9), 1) == ["a"]
+    scores.submit([submission("a")])
+    scores.give_up("a", "x")
+    erase(monitored, ["a"])
+    assert (scores.backlog().failed, scores.failed(9), scores.reopen()) == (0, [], 0)
+    assert sum(day.failed for day in Days(monitored).totals(YEAR, Scope())) == 1
+
+
+def test_all_that_was_received_before_a_moment_is_erased_but_for_answers_of_the_benchmark(
+    monitored: Ledger, submission: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "PORTION", 2)
+    moments = {id: MOMENT + timedelta(days=number % 3) for number, id in enumerate("abcdefgh")}
+    Evaluations(monitored).submit([submission(id, received_at=moment) for id, moment in moments.items()])
+    bench = Answer(id="x", origin="bench", case=Case(id="1", prompt="?"), received_at=MOMENT, answered_at=MOMENT)
+    Answers(monitored).append([bench])
+    assert erase_before(monitored, MOMENT + timedelta(days=2)) == 6
+    assert erase_before(monitored, MOMENT + timedelta(days=2)) == 0
+    erased = {id for id in [*moments, "x"] if (found := Answers(monitored).get(id)) and found.erased}
+    assert erased == {id for id, moment in moments.items() if moment < MOMENT + timedelta(days=2)}
+
+
+def test_judgments_of_the_gate_that_belong_to_no_answer_go_with_time(
+    monitored: Ledger, scored: MakeScore, judgment: MakeJudgment
+) -> None:
+    gate = Run(id="g", kind="gate", suite="", fingerprint="g", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+    monitored.put_panel(gate)
+    evaluate(monitored, scored("a", received_at=MOMENT + timedelta(days=9)), [judgment("owned", run_id="g")])
+    monitored.append([judgment("m", run_id="m"), judgment("early", run_id="g")])
+    monitored.append([judgment("late", run_id="g", created_at=MOMENT + timedelta(days=1))])
+    erase_before(monitored, MOMENT + timedelta(hours=1))
+    assert {one.key for one in monitored.attempts(["owned", "m", "early", "late"])} == {"owned", "m", "late"}
 
 
 def test_bytes_are_gone_after_many_changes_of_every_size(
@@ -165,7 +230,7 @@ def test_bytes_are_gone_after_many_changes_of_every_size(
         Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
     )
     chance = random.Random(5)
-    intake, scores = Evaluations(ledger), Evaluations(ledger)
+    scores = Evaluations(ledger)
     ids = [f"{chance.getrandbits(64):016x}" for _ in range(400)]
     words = {id: (SECRET if number % 4 == 0 else "Ordinary") + str(number) for number, id in enumerate(ids)}
 
@@ -174,15 +239,16 @@ def test_bytes_are_gone_after_many_changes_of_every_size(
 
     for start in range(0, len(ids), 20):
         part = ids[start : start + 20]
-        intake.add([submission(id, prompt=written(id), response=written(id)) for id in part])
+        scores.submit([submission(id, prompt=written(id), response=written(id)) for id in part])
         for id in part:
             ledger.append([judgment(f"k{id}", run_id="m", raw_text=written(id))])
     for id in chance.sample(ids, len(ids)):
-        stored = Case(id=id, prompt=written(id)) if chance.random() < 0.5 else None
-        scores.finish(scored(id, question=written(id), answer=written(id), feedback=written(id)), [], [f"k{id}"], stored)
+        stored = submission(id, prompt=written(id)) if chance.random() < 0.5 else None
+        found = scored(id, prompt=written(id), response=written(id), feedback=written(id))
+        assert scores.finish(found, [f"k{id}"], stored)
     secret = [id for id in ids if words[id].startswith(SECRET)]
     erased: list[Sequence[str]] = [secret[:1], secret[1:60], secret[60:]]
-    assert [scores.erase(part) for part in erased] == [len(part) for part in erased]
+    assert [erase(ledger, part) for part in erased] == [len(part) for part in erased]
     assert files_with(ledger, SECRET) == []
     assert len(EvaluationLists(ledger).page(Filters(text="ordinary"), limit=999)) == len(ids) - len(secret)
 
@@ -195,8 +261,8 @@ def test_what_the_storage_policy_took_out_is_not_left_in_the_file(
         Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
     )
     for number in range(50):
-        Evaluations(ledger).add([submission(f"a{number}", prompt=SECRET * (1 + number * 10))])
+        Evaluations(ledger).submit([submission(f"a{number}", prompt=SECRET * (1 + number * 10))])
     for number in range(50):
-        Evaluations(ledger).finish(replace(scored(), id=f"a{number}"), [], [], Case(id=f"a{number}", prompt="[cut]"))
-    Evaluations(ledger).wipe()
+        Evaluations(ledger).finish(scored(f"a{number}"), [], submission(f"a{number}", prompt="[cut]"))
+    wipe(ledger)
     assert files_with(ledger, SECRET) == []

@@ -103,7 +103,7 @@ def test_a_second_finish_changes_and_counts_nothing(
     (day,) = Days(monitored).totals(YEAR, Scope())
     assert (day.scored, day.unscored) == (1, 0)
     assert [judge.calls for judge in Days(monitored).judges(YEAR)] == [2]
-    stored = scores.answer("a")
+    stored = Answers(monitored).get("a")
     assert stored is not None and stored.case.prompt == "Why?"
 
 
@@ -128,12 +128,12 @@ def test_threads_that_finish_the_same_answer_write_it_once(scores: Evaluations, 
 
 
 def test_finishing_sets_the_state_and_keeps_what_is_to_stay_of_the_answer(
-    scores: Evaluations, submission: Make, scored: MakeScore
+    scores: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
     scores.submit([submission("a"), submission("b")])
     scores.finish(scored("a"), [])
     scores.finish(scored("b"), [], submission("b", prompt="[cut]"))
-    found = [(one.state, answer.case.prompt) for id in "ab" if (one := scores.get(id)) and (answer := scores.answer(id))]
+    found = [(one.state, answer.case.prompt) for id in "ab" if (one := scores.get(id)) and (answer := Answers(monitored).get(id))]
     assert found == [("evaluated", "Why?"), ("evaluated", "[cut]")]
 
 

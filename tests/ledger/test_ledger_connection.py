@@ -17,7 +17,7 @@ from areopage.errors import MissingExtra, StorageError
 from areopage.ledger.connection import open_engine, shown, storage_errors, url_of
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables import REVISION, metadata
+from areopage.ledger.schema import REVISION, metadata
 
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]

@@ -11,14 +11,12 @@ import pytest
 from sqlalchemy import select, text
 
 from areopage.ledger.days import Days
-from areopage.ledger.monitor_tables import evaluation_judgments, quality_criteria, quality_scores
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters
-from areopage.ledger.queries import Period
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
-from areopage.ledger.store import Ledger
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.records import Answer
+from areopage.ledger.schema import answer_judgments, evaluation_scores, evaluations
+from areopage.ledger.store import Ledger
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -27,36 +25,38 @@ import random, sys
 from datetime import UTC, datetime, timedelta
 from areopage.cases.records import Case
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import CriterionResult
-from areopage.ledger.records import JudgeUse
-from areopage.ledger.records import Evaluation
-from areopage.ledger.records import Answer
+from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Verdict
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
+from areopage.scoring.outcome import Scored
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 location, name = sys.argv[1:3]
 ledger = Ledger.open(location)
-intake, scores = Evaluations(ledger), Evaluations(ledger)
+scores = Evaluations(ledger)
 
-def submission(id):
-    return Answer(case=Case(id=id, prompt="q", response="r"), received_at=MOMENT, answered_at=MOMENT, language="en")
+def submission(id, number=0):
+    return Answer(id=id, origin="monitor", case=Case(id=id, prompt="Quelle question ?", response="Une reponse"), language="en",
+        received_at=MOMENT, answered_at=MOMENT + timedelta(hours=7 * (number % 5)))
+
+def judgment(key, judge):
+    return Judgment(key=key, run_id="m", judge=judge, model="m", pass_index=1, raw_text="", repair_text="", finish_reason="stop",
+        prompt_tokens=1, completion_tokens=1, seconds=0.5, repair="none", steps=(), created_at=MOMENT,
+        verdicts=tuple(Verdict(criterion=one, outcome=Scored(score=1.0)) for one in "xyz"))
 
 def finish(id, number):
     score = Evaluation(id=id, run_id="m", timestamp=MOMENT + timedelta(hours=7 * (number % 5)), evaluated_at=MOMENT, suite="s",
-        suite_version="1", language="en", source=f"s{number % 3}", variant="AB"[number % 2], question="Quelle question ?",
-        answer="Une reponse", score_global=float(number % 11), band="good",
+        suite_version="1", language="en", source=f"s{number % 3}", variant="AB"[number % 2], prompt="Quelle question ?",
+        response="Une reponse", score_global=float(number % 11), band="good",
         criteria=tuple(CriterionResult(criterion=f"q.{one}", score=float(number % 7), band="good") for one in "zyx"))
-    uses = [JudgeUse(judge=judge, model="m", calls=1, outcomes={"scored": 3}, seconds=0.5, prompt_tokens=1, completion_tokens=1,
-        cost=0.0, currency="") for judge in random.sample(["a", "b"], 2)]
-    return scores.finish(score, uses, [f"{id}-{key}" for key in "ba"], None)
+    ledger.append([judgment(f"{id}-{judge}", judge) for judge in random.sample(["a", "b"], 2)])
+    return scores.finish(score, [f"{id}-{key}" for key in "ba"])
 """
 FOREVER = (
     PRELUDE
     + """
 for number in range(1_000_000):
     ids = [f"{name}-{number}-{part}" for part in range(3)]
-    intake.add([submission(id) for id in ids])
+    scores.submit([submission(id) for id in ids])
     print(*[f"added {id}" for id in ids], sep="\\n", flush=True)
     for part, id in enumerate(ids):
         finish(id, number + part)
@@ -67,6 +67,7 @@ OVERLAPPING = (
     PRELUDE
     + """
 numbers = list(range(int(sys.argv[3])))
+scores.submit([submission(f"a{number}", number) for number in numbers])
 random.Random(name).shuffle(numbers)
 print(sum(finish(f"a{number}", number) for number in numbers), flush=True)
 """
@@ -90,13 +91,13 @@ def wait_for_quiet(ledger: Ledger) -> None:
 def assert_counts_equal_rows(ledger: Ledger) -> int:
     """The days' counts are what a recount of the rows gives; returns how many rows there are."""
     with ledger.engine.connect() as connection:
-        rows = connection.execute(select(quality_scores)).all()
-        parts = connection.execute(select(quality_criteria)).all()
-        links = Counter(connection.execute(select(evaluation_judgments.c.answer_id)).scalars())
+        rows = connection.execute(select(evaluations).where(evaluations.c.state == "evaluated")).all()
+        parts = connection.execute(select(evaluation_scores)).all()
+        links = Counter(connection.execute(select(answer_judgments.c.answer)).scalars())
     expected = Counter((row.timestamp.date(), row.variant, "", row.score_global) for row in rows)
     by_number = {row.number: row for row in rows}
     for part in parts:
-        row = by_number[part.quality_number]
+        row = by_number[part.evaluation]
         expected[row.timestamp.date(), row.variant, part.criterion, part.score] += 1
     found = {
         (day, variant, criterion, score): answers
@@ -109,7 +110,7 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
     assert sum(day.scored for day in Days(ledger).totals(YEAR, Scope())) == len(rows)
     worked = [(judge.calls, judge.outcomes["scored"]) for judge in Days(ledger).judges(YEAR)]
     assert worked == ([(len(rows), 3 * len(rows))] * 2 if rows else [])
-    assert links == {row.id: 2 for row in rows}
+    assert links == {row.answer: 2 for row in rows}
     assert len(list(EvaluationLists(ledger).stream(Filters(text="reponse")))) == len(rows)
     return len(rows)
 
@@ -137,7 +138,7 @@ def test_processes_that_finish_the_same_answers_at_once_write_each_once(
     monitored: Ledger, location: str, submission: Callable[..., Answer]
 ) -> None:
     answers = 60
-    Evaluations(monitored).add([submission(f"a{number}") for number in range(answers)])
+    Evaluations(monitored).submit([submission(f"a{number}") for number in range(answers)])
     processes = [start(OVERLAPPING, location, name, str(answers)) for name in "abc"]
     ended = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], ended

@@ -12,12 +12,8 @@ from sqlalchemy import text
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import GoldenRuns
-from areopage.ledger.operations import Alert
-from areopage.ledger.operations import GoldenRun
-from areopage.ledger.operations import Worker
+from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.ledger.store import Ledger
-from areopage.ledger.operations import Workers
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -138,19 +134,19 @@ def test_the_last_good_round_is_finished_and_of_the_suite(monitored: Ledger) -> 
 # --- workers
 
 
-def test_a_worker_is_silent_when_it_gave_no_sign_for_long(monitored: Ledger) -> None:
+def test_a_worker_is_silent_when_it_sent_no_heartbeat_for_long(monitored: Ledger) -> None:
     workers = Workers(monitored)
-    one = Worker(executor="a", host="h", process=1, started_at=MOMENT, seen_at=MOMENT, state="alive")
+    one = Worker(id="a", host="h", process=1, started_at=MOMENT, seen_at=MOMENT, state="alive")
     workers.beat(one)
-    workers.beat(replace(one, executor="b", seen_at=MOMENT + HOUR))
-    assert [worker.executor for worker in workers.silent(MOMENT + HOUR / 2)] == ["a"]
+    workers.beat(replace(one, id="b", seen_at=MOMENT + HOUR))
+    assert [worker.id for worker in workers.silent(MOMENT + HOUR / 2)] == ["a"]
     workers.beat(replace(one, seen_at=MOMENT + HOUR, process=2))
     assert workers.silent(MOMENT + HOUR / 2) == []
-    assert [(worker.executor, worker.process) for worker in workers.list()] == [("a", 2), ("b", 1)]
+    assert [(worker.id, worker.process) for worker in workers.list()] == [("a", 2), ("b", 1)]
     workers.mark("a", "taken_over")
-    assert [worker.executor for worker in workers.silent(MOMENT + 2 * HOUR)] == ["b"]
+    assert [worker.id for worker in workers.silent(MOMENT + 2 * HOUR)] == ["b"]
     workers.beat(replace(one, seen_at=MOMENT + 3 * HOUR))
-    assert [(worker.executor, worker.state) for worker in workers.list()] == [("a", "alive"), ("b", "alive")]
+    assert [(worker.id, worker.state) for worker in workers.list()] == [("a", "alive"), ("b", "alive")]
 
 
 # --- keys and the audit log

@@ -10,18 +10,17 @@ import msgspec
 import pytest
 from sqlalchemy import event
 
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Document, Turn
 from areopage.errors import StorageError
+from areopage.ledger.answers import Answers
 from areopage.ledger.days import Days
+from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Backlog
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
+from areopage.ledger.queries import Backlog, Period, Scope
+from areopage.ledger.records import Answer, Evaluation
 from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
+from servers.evaluated import submitted
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 LATER = MOMENT + timedelta(hours=1)
@@ -39,30 +38,39 @@ def failed(ledger: Ledger, suite: str | None = None) -> int:
     return sum(day.failed for day in Days(ledger).totals(PERIOD, Scope(suite=suite)))
 
 
-def test_a_submission_comes_back_as_it_was(intake: Evaluations, submission: Make) -> None:
-    case = Case(id="a", prompt="Où ?", response="Là", source="site", metadata={"x": [1, {"y": None}]})
-    given = submission(case=case, next_attempt_at=LATER, attempts=2, reason="slow", state="queued", received_at=LATER)
-    assert intake.add([given]) == [True]
-    assert intake.get("a") == given
+def test_a_submission_comes_back_as_it_was(intake: Evaluations, monitored: Ledger) -> None:
+    document = Document(id="d", text="T", title="t", score=0.5, source="s", metadata={"p": 1})
+    turns = (Turn(role="user", content="Où ?"), Turn(role="assistant", content="?"), Turn(role="user", content="Ici ?"))
+    case = Case(id="a", prompt=turns, response="Là", documents=(document,), metadata={"x": [1, {"y": None}]})
+    given = submitted("a", case=case, source="site", received_at=LATER, api_key="ann", session="s1", delivered="Là.")
+    assert intake.submit([given]) == [True]
+    found = Answers(monitored).get("a")
+    assert found is not None and msgspec.structs.replace(found, number=0) == given
+    waiting = intake.get("a")
+    assert waiting is not None
+    assert (waiting.id, waiting.state, waiting.attempts, waiting.deaths, waiting.reason) == ("a", "waiting", 0, 0, "")
+    assert (waiting.timestamp, waiting.received_at, waiting.next_attempt_at) == (MOMENT, LATER, LATER)
+    assert (waiting.source, waiting.variant, waiting.language, waiting.run_id) == ("site", "A", "en", "")
+    assert (waiting.prompt, waiting.response, waiting.erased) == (case.prompt_text, "Là", False)
     assert intake.get("b") is None
 
 
-def test_any_text_can_be_handed_over(intake: Evaluations, submission: Make) -> None:
+def test_any_text_can_be_submitted(intake: Evaluations, monitored: Ledger, submission: Make) -> None:
     bad = "a\x00b\ud83dc"
-    case = Case(id=bad, prompt=bad, response=bad, source=bad, metadata={bad: (bad, {"x": bad})})
-    assert intake.add([submission(case=case, variant=bad, reason=bad)]) == [True]
-    found = intake.get(bad)
+    case = Case(id=bad, prompt=bad, response=bad, metadata={bad: (bad, {"x": bad})})
+    assert intake.submit([submission(bad, case=case, variant=bad, source=bad, reason=bad)]) == [True]
+    found = Answers(monitored).get(bad)
     mended = "a\ufffdb\ufffdc"
     assert found is not None
-    assert (found.id, found.case.prompt, found.case.response, found.variant) == (mended,) * 4
+    assert (found.id, found.case.prompt, found.case.response, found.variant, found.source) == (mended,) * 5
     assert found.case.metadata == {mended: [mended, {"x": mended}]}
 
 
 def test_an_id_is_taken_once_within_a_call_and_over_calls(intake: Evaluations, submission: Make) -> None:
-    assert intake.add([submission("a"), submission("b"), submission("a", prompt="Other?")]) == [True, True, False]
-    assert intake.add([submission("c"), submission("b", prompt="Other?")]) == [True, False]
-    assert intake.add([]) == []
-    assert [found.case.prompt for id in "abc" if (found := intake.get(id))] == ["Why?"] * 3
+    assert intake.submit([submission("a"), submission("b"), submission("a", prompt="Other?")]) == [True, True, False]
+    assert intake.submit([submission("c"), submission("b", prompt="Other?")]) == [True, False]
+    assert intake.submit([]) == []
+    assert [found.prompt for id in "abc" if (found := intake.get(id))] == ["Why?"] * 3
 
 
 def test_threads_that_add_the_same_ids_at_once_add_each_once(intake: Evaluations, submission: Make) -> None:
@@ -71,7 +79,7 @@ def test_threads_that_add_the_same_ids_at_once_add_each_once(intake: Evaluations
 
     def add(order: list[str]) -> None:
         for start in range(0, 60, 20):
-            told.extend(intake.add([submission(id) for id in order[start : start + 20]]))
+            told.extend(intake.submit([submission(id) for id in order[start : start + 20]]))
 
     threads = [Thread(target=add, args=(order,)) for order in (ids, ids[::-1], ids[::2] + ids[1::2])]
     for thread in threads:
@@ -93,15 +101,15 @@ def test_an_added_submission_is_synchronised_to_the_disk_and_other_writes_are_no
     def note(connection: Any) -> None:
         levels.append(connection.exec_driver_sql("PRAGMA synchronous").scalar())
 
-    intake.add([submission("a")])
+    intake.submit([submission("a")])
     intake.retry("a", LATER, "")
-    intake.add([submission("a")])
+    intake.submit([submission("a")])
     intake.queued(["a"])
     assert levels == [2, 1, 2, 1]  # FULL, NORMAL
 
 
 def test_due_submissions_come_in_the_order_they_became_due(intake: Evaluations, submission: Make) -> None:
-    intake.add([submission(id, received_at=MOMENT + timedelta(seconds=number)) for number, id in enumerate("abcd")])
+    intake.submit([submission(id, received_at=MOMENT + timedelta(seconds=number)) for number, id in enumerate("abcd")])
     intake.retry("a", MOMENT + timedelta(seconds=2.5), "busy")
     assert intake.due(LATER, 9) == [("b", 0), ("c", 0), ("a", 1), ("d", 0)]
     assert intake.due(LATER, 2) == [("b", 0), ("c", 0)]
@@ -109,7 +117,7 @@ def test_due_submissions_come_in_the_order_they_became_due(intake: Evaluations, 
 
 
 def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Evaluations, submission: Make) -> None:
-    intake.add([submission("a"), submission("b")])
+    intake.submit([submission("a"), submission("b")])
     intake.queued(["a", "nobody's"])
     assert intake.due(LATER, 9) == [("b", 0)]
     assert intake.still_queued(LATER, 9) == [("a", 0)]
@@ -124,8 +132,8 @@ def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Eval
 def test_what_is_evaluated_or_given_up_stays_so(
     intake: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
-    intake.add([submission("a"), submission("b")])
-    Evaluations(monitored).finish(scored("a"), [], [], None)
+    intake.submit([submission("a"), submission("b")])
+    Evaluations(monitored).finish(scored("a"), [])
     intake.give_up("b", "no judge")
     for id in "ab":
         intake.retry(id, LATER, "late")
@@ -136,7 +144,7 @@ def test_what_is_evaluated_or_given_up_stays_so(
 
 
 def test_what_is_given_up_is_counted_once_under_every_suite(intake: Evaluations, monitored: Ledger, submission: Make) -> None:
-    intake.add([submission("a"), submission("b", answered_at=MOMENT + timedelta(days=1))])
+    intake.submit([submission("a"), submission("b", answered_at=MOMENT + timedelta(days=1))])
     for _ in range(3):
         intake.give_up("a", "x")
     assert (failed(monitored), failed(monitored, "s")) == (1, 1)
@@ -144,10 +152,31 @@ def test_what_is_given_up_is_counted_once_under_every_suite(intake: Evaluations,
     assert [(day.day.day, day.failed) for day in Days(monitored).totals(PERIOD, Scope())] == [(2, 1), (3, 1)]
 
 
+def test_deaths_of_workers_are_counted_until_another_attempt_fails_or_it_is_reopened(
+    intake: Evaluations, submission: Make
+) -> None:
+    intake.submit([submission("a")])
+
+    def deaths() -> int:
+        found = intake.get("a")
+        assert found is not None
+        return found.deaths
+
+    intake.retry("a", MOMENT, "its worker died", deaths=1)
+    intake.retry("a", MOMENT, "its worker died", deaths=2)
+    assert deaths() == 2
+    intake.retry("a", MOMENT, "timed out")
+    assert deaths() == 0
+    intake.retry("a", MOMENT, "its worker died", deaths=1)
+    intake.give_up("a", "x")
+    intake.reopen()
+    assert deaths() == 0
+
+
 def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
     intake: Evaluations, monitored: Ledger, submission: Make
 ) -> None:
-    intake.add([submission(id) for id in "abc"])
+    intake.submit([submission(id) for id in "abc"])
     for id in "abc":
         intake.give_up(id, "x")
     assert intake.reopen(["a", "nobody's"]) == 1
@@ -161,7 +190,9 @@ def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
 
 def test_many_submissions_are_queued_and_reopened(intake: Evaluations, submission: Make) -> None:
     ids = [f"s{number}" for number in range(2 * KEYS_PER_QUERY + 3)]
-    intake.add([submission(id, state="failed") for id in ids])
+    intake.submit([submission(id) for id in ids])
+    for id in ids:
+        intake.give_up(id, "x")
     assert intake.reopen() == len(ids)
     intake.queued(ids)
     assert intake.backlog() == Backlog(waiting=0, queued=len(ids), failed=0, oldest_at=MOMENT)
@@ -170,17 +201,24 @@ def test_many_submissions_are_queued_and_reopened(intake: Evaluations, submissio
 def test_an_answer_that_was_given_up_and_comes_late_is_failed_no_more(
     intake: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
 ) -> None:
-    intake.add([submission("a")])
+    intake.submit([submission("a")])
     intake.give_up("a", "x")
-    assert Evaluations(monitored).finish(scored("a"), [], [], None)
+    assert Evaluations(monitored).finish(scored("a"), [])
     (day,) = Days(monitored).totals(PERIOD, Scope())
     assert (day.scored, day.failed) == (1, 0)
 
 
 def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Evaluations, monitored: Ledger, submission: Make) -> None:
-    left_out = [msgspec.structs.replace(submission(id), state="left_out") for id in "aba"]
-    assert intake.add([*left_out, submission("c")]) == [True, True, False, True]
-    assert intake.add([*left_out, msgspec.structs.replace(submission("c"), state="left_out")]) == [False] * 4
+    left_out = [submission(id, erased=True, reason="not in the sample") for id in "aba"]
+    assert intake.submit([*left_out, submission("c")]) == [True, True, False, True]
+    assert intake.submit([*left_out, submission("c", erased=True)]) == [False] * 4
+    found = intake.get("a")
+    assert found is not None and (found.state, found.reason, found.prompt, found.erased) == (
+        "left_out",
+        "not in the sample",
+        "",
+        True,
+    )
     (day,) = Days(monitored).totals(PERIOD, Scope(suite="s"))
     assert (day.scored, day.unscored, day.failed, day.left_out) == (0, 0, 0, 2)
 
@@ -188,8 +226,8 @@ def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Evaluations,
 def test_the_backlog_says_how_much_waits_and_since_when(intake: Evaluations, submission: Make) -> None:
     assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
     times = {id: MOMENT + timedelta(minutes=number) for number, id in enumerate("efabcd")}
-    intake.add([submission(id, received_at=moment) for id, moment in times.items()])
-    intake.add([msgspec.structs.replace(submission("z"), state="left_out")])
+    intake.submit([submission(id, received_at=moment) for id, moment in times.items()])
+    intake.submit([submission("z", erased=True)])
     intake.queued(["a"])
     for id in "ef":
         intake.give_up(id, "")
@@ -206,13 +244,13 @@ def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledg
             some = chance.sample(ids, 4)
             one = some[0]
             actions: list[Callable[[], object]] = [
-                lambda some=some: intake.add([submission(id) for id in some]),  # type: ignore[misc]
+                lambda some=some: intake.submit([submission(id) for id in some]),  # type: ignore[misc]
                 lambda some=some: intake.queued(some),  # type: ignore[misc]
                 lambda one=one: intake.retry(one, LATER, ""),  # type: ignore[misc]
                 lambda one=one: intake.give_up(one, ""),  # type: ignore[misc]
                 lambda some=some: intake.reopen(some),  # type: ignore[misc]
-                lambda one=one: scores.finish(scored(one), [], [one, "shared"], None),  # type: ignore[misc]
-                lambda some=some: scores.erase(some),  # type: ignore[misc]
+                lambda one=one: scores.finish(scored(one), [one, "shared"]),  # type: ignore[misc]
+                lambda some=some: erase(monitored, some),  # type: ignore[misc]
             ]
             try:
                 chance.choice(actions)()
@@ -226,5 +264,5 @@ def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledg
         thread.join()
     assert faults == []
     for id in ids:
-        scores.finish(scored(id), [], [], None)
+        scores.finish(scored(id), [])
     assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)

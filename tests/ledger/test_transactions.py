@@ -2,23 +2,20 @@
 
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from areopage.cases.records import Case
 from areopage.errors import StorageError
-from areopage.ledger import sqlite_turn
+from areopage.ledger import transactions
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
-
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
+from servers.evaluated import submitted
 
 
 def one(id: str) -> Answer:
-    return Answer(case=Case(id=id, prompt="?", response="!"), received_at=NOW, answered_at=NOW, language="fr")
+    return submitted(id)
 
 
 def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
@@ -26,7 +23,7 @@ def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
     stored: list[bool] = []
     with other.engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-        waiting = threading.Thread(target=lambda: stored.extend(Evaluations(ledger).add([one("a")])))
+        waiting = threading.Thread(target=lambda: stored.extend(Evaluations(ledger).submit([one("a")])))
         waiting.start()
         time.sleep(0.05)
         assert stored == []
@@ -41,13 +38,13 @@ def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
 
 
 def test_it_gives_up_with_one_line_when_nobody_lets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_turn, "PATIENCE", 0.05)
+    monkeypatch.setattr(transactions, "PATIENCE", 0.05)
     ledger, other = Ledger.open(tmp_path / "l.db"), Ledger.open(tmp_path / "l.db")
     with other.engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match="locked"):
-            Evaluations(ledger).add([one("a")])
+            Evaluations(ledger).submit([one("a")])
         connection.rollback()
-    assert Evaluations(ledger).add([one("a")]) == [True]
+    assert Evaluations(ledger).submit([one("a")]) == [True]
     ledger.close()
     other.close()

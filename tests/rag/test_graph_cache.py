@@ -20,7 +20,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
 from areopage.rag.answering.kept_answers import CacheKeys
 from areopage.rag.records import ChatPrompt
-from areopage.review.grounding import label_trace
+from areopage.review.label import Given, review_answer
 from servers.made_traces import made_trace
 from servers.rag_parts import (
     DOCUMENTS,
@@ -227,7 +227,7 @@ def test_who_asked_first_may_leave_and_the_others_get_their_answer(tmp_path: Pat
         await service.aclose()
         return answer
 
-    assert asyncio.run(ask()).answer == RESPONSE
+    assert asyncio.run(ask()).answer.delivered == RESPONSE
 
 
 # --- what speaks against an answer
@@ -266,7 +266,7 @@ def labelled(grounded: Grounded, which: int = -1) -> Act:
 
     def act(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
         with closing(Ledger.open(ledger.place)) as other:
-            label_trace(other, found[which].id, "Anne", grounded, origin="cli", now=datetime.now(UTC))
+            review_answer(other, found[which].id, "Anne", Given(grounded=grounded), origin="cli", now=datetime.now(UTC))
 
     return act
 

@@ -58,12 +58,12 @@ def judged(
 
 
 def kept(folder: Path) -> int:
-    """How many judgments the ledger holds."""
-    from areopage.ledger.tables import judgments
+    """How many judgments the ledger holds with what the judge said."""
+    from areopage.ledger.schema import judgments
     from sqlalchemy import func, select
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
+        return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())
 
 
 def test_the_criterion_speaks_both_languages() -> None:
@@ -110,6 +110,16 @@ def test_what_was_judged_is_kept_and_not_paid_for_again(tmp_path: Path, server: 
 
     assert (len(server.calls), kept(tmp_path)) == (3, 3)
     assert again == first
+
+
+def test_an_unreadable_judgment_is_not_paid_for_again(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = ["hm."]
+    judged(tmp_path, server, sentences=1)
+    asked = len(server.calls)
+
+    again = judged(tmp_path, server, sentences=1)
+
+    assert (len(server.calls), again[0].supported) == (asked, None)
 
 
 def test_a_judge_that_is_too_slow_has_said_nothing(tmp_path: Path, server: FakeServer) -> None:

@@ -20,6 +20,8 @@ from areopage.gate.records import Decision, Metrics
 from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
+from areopage.rag.logs.traces import TraceFiles
+from servers.made_traces import made_trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """
@@ -53,11 +55,11 @@ def trace(**fields: Any) -> Trace:
     known: dict[str, Any] = {
         "id": "0" * 31 + "a",
         "at": NOW,
-        "origin": "chat",
+        "channel": "chat",
         "collection": "faq",
-        "question": "Quel délai ?",
-        "generation": "Dix jours [d1]. " * 100,
-        "answer": "Une personne va relire.",
+        "prompt": "Quel délai ?",
+        "response": "Dix jours [d1]. " * 100,
+        "delivered": "Une personne va relire.",
         "documents": (Document(id="d1", text="Dix jours.", title="Délais", score=0.55, source="site", metadata={"lang": "fr"}),),
         "verdict": "human_review",
         "mode": "human_review",
@@ -76,12 +78,12 @@ def trace(**fields: Any) -> Trace:
         ),
         "metrics": metrics,
         "p_unsupported": 0.75,
-        "response_lang": "fr",
+        "language": "fr",
         "model": "fake:m",
         "profile": "default",
         "version": "v",
     }
-    return Trace(**known | fields)
+    return made_trace(**known | fields)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -109,7 +111,7 @@ def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
     assert snapshot["metrics"] == metrics
     assert snapshot["documents"] == ["Dix jours."]
     assert snapshot["sources"] == [{"id": "d1", "score": 0.55, "source": "site", "title": "Délais", "lang": "fr"}]
-    assert snapshot["generation"] == trace().generation
+    assert snapshot["generation"] == trace().response
 
 
 def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
@@ -130,8 +132,8 @@ def test_a_figure_that_is_not_known_is_left_out(tmp_path: Path) -> None:
 def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> None:
     traces = TraceFiles(section(), tmp_path)
     for text in ("a\nb\r\u2028c", "a\ud800b", "\x00"):
-        traces.append_metrics(trace(question=text))
-        traces.write_snapshot(trace(question=text))
+        traces.append_metrics(trace(prompt=text))
+        traces.write_snapshot(trace(prompt=text))
     assert len((tmp_path / "logs/metrics.jsonl").read_bytes().split(b"\n")) == 4
     lines_of(tmp_path / f"snapshots/for_review/{trace().id}.json")
 

@@ -11,7 +11,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
 from areopage.ledger.inserts import insert_or_add
-from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source
+from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, storable
 from areopage.ledger.schema import answer_judgments, days, judgments, runs, score_days, verdicts
@@ -135,11 +135,13 @@ class Days:
         """
         columns = days.c
         sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
-        query = select(columns.day, columns.value, *sums).where(columns.kind == "evaluation", *_in_scope(days, period, scope))
+        group = (columns.day, columns.kind, columns.name, columns.value)  # the beginning of the key: nothing is sorted
+        evaluated = not_by_index([columns.kind == "evaluation"])
+        query = select(*group, *sums).where(*evaluated, *_in_scope(days, period, scope))
         if scope.suite is not None:
             query = query.where(columns.suite.in_((scope.suite, _NO_SUITE)))
         by_day: dict[date, dict[str, Any]] = {}
-        for row in self._rows(query.group_by(columns.day, columns.value).order_by(columns.day)):
+        for row in self._rows(query.group_by(*group).order_by(*group)):
             by_day.setdefault(row.day, {})[row.value] = row
         totals = [_totals_of(day, rows) for day, rows in by_day.items()]
         return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]

@@ -1,13 +1,13 @@
 """Evaluations: answers submitted to be judged, how far each has come, and their scores, written once with the day's counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
 
-from areopage.ledger.answers import answer_of, insert_answers, text_row, whole_answers
+from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.erasure import blank_judgments
@@ -18,7 +18,6 @@ from areopage.ledger.evaluation_rows import (
     insert_scores,
     whole_evaluations,
 )
-from areopage.ledger.inserts import insert_missing
 from areopage.ledger.queries import Backlog, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, naive, storable
@@ -123,7 +122,7 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
             if number is not None:
-                link_judgments(connection, {number: keys})
+                insert_links(connection, [Link(number, key) for key in keys])
 
     def finish(self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None) -> bool:
         """Write an answer's scores, count them for its day and its judges, link its judgments, set it evaluated.
@@ -153,7 +152,7 @@ class Evaluations:
                 connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
             insert_scores(connection, {found.number: evaluation.criteria})
             add_words(connection, {found.number: index_words(evaluation)})
-            link_judgments(connection, {found.answer: keys})
+            insert_links(connection, [Link(found.answer, key) for key in keys])
             counts = DayCounts()
             if found.state == "failed":
                 counts.take_back(_place_of(found))
@@ -181,12 +180,6 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
             return next(iter(evaluations_of(connection, rows)), None)
-
-    def answer(self, id: str) -> Answer | None:
-        """An answer with all its texts, by its id."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
-        return answer_of(row) if row else None
 
     def judgments(self, id: str) -> list[Judgment]:
         """Every judgment of an answer, failed attempts too, in the order they came."""
@@ -254,12 +247,6 @@ class Evaluations:
     def _pairs(self, query: Select[Any]) -> list[tuple[str, int]]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [(row.id, row.attempts) for row in connection.execute(query)]
-
-
-def link_judgments(connection: Connection, keys: Mapping[int, Sequence[str]]) -> None:
-    """Link judgments to answers: keys by the answer's number."""
-    rows = [{"answer": number, "key": key} for number, some in keys.items() for key in dict.fromkeys(some)]
-    insert_missing(connection, answer_judgments, rows)
 
 
 def change_locked(
@@ -346,7 +333,7 @@ def _locked(id: str) -> Select[Any]:
 def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[str]) -> None:
     """Erase the texts of judgments of an answer that was erased while they were made."""
     if found is not None:
-        link_judgments(connection, {found.answer: keys})
+        insert_links(connection, [Link(found.answer, key) for key in keys])
         blank_judgments(connection, [found.answer])
 
 

@@ -17,7 +17,7 @@ from areopage.ledger.search import Direction, numbers_found, wanted
 from areopage.ledger.store import Ledger
 
 COLUMNS = evaluations.c
-_EVALUATED = (COLUMNS.origin == "monitor", COLUMNS.state == "evaluated")
+_EVALUATED = not_by_index([COLUMNS.origin == "monitor", COLUMNS.state == "evaluated"])
 
 
 class EvaluationLists:
@@ -53,13 +53,13 @@ class EvaluationLists:
 
     def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
         """The scored answers of a period with the worst global score: the lowest, unless lower is better on the suite's scale."""
-        columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
+        columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         order = columns if higher_is_better else [column.desc() for column in columns]
         return self._found(extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
         """The answers of a period on which judges differ most."""
-        columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
+        columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         query = extremes(COLUMNS.spread, period, scope)
         return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
 

@@ -94,7 +94,7 @@ def review_answer(
     name = rater_name(rater)
     scores = scores_of(rubric, given.scores) if rubric is not None else {}
     if not scores and not given.grounded and given.settlement is None:
-        raise UserError("no score is given: score at least one criterion")
+        raise UserError("no score is given: score at least one criterion, or say whether the answer is grounded")
     answer = find_answer(ledger, id)
     trace = Traces(ledger).get(id)
     sentences: tuple[int, ...] = ()
@@ -217,7 +217,7 @@ def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage) 
 def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
     release = Traces(ledger).release(id)
     if release is None:
-        return NotHeldBack(f"the answer {id!r} was not held: there is nothing to release or refuse")
+        return NotHeldBack(f"the answer {id!r} was not held back: there is nothing to release or refuse")
     return NotHeldBack(f"the answer {id!r} is {release.state} already, by {release.rater or 'nobody (it was erased)'}")
 
 

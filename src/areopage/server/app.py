@@ -16,7 +16,7 @@ from areopage.monitor.figures import PeriodFigures
 from areopage.review.agreement import AgreementReport
 from areopage.server import health
 from areopage.server.access import access_to
-from areopage.server.api import agreement, chat, evaluations, figures, gate, traces
+from areopage.server.api import chat, evaluations, figures, gate, labels, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import (
     AcceptedAnswers,
@@ -63,7 +63,7 @@ DESCRIPTION = "Ask, check answers, hand them over, read the figures. Each reques
 ROUTERS = (
     evaluations.router,
     figures.router,
-    agreement.router,
+    labels.router,
     chat.router,
     gate.router,
     traces.router,
