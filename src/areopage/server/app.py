@@ -51,7 +51,7 @@ from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
 from areopage.server.pages import chat as chat_page
-from areopage.server.pages import gate_list, gate_trace, held, monitor, review, session
+from areopage.server.pages import gate_list, held, monitor, review, session
 from areopage.server.pages.fault import fault_page
 from areopage.server.telemetry import Tracing
 
@@ -73,7 +73,6 @@ ROUTERS = (
     chat_page.router,
     held.router,
     gate_list.router,
-    gate_trace.router,
     review.router,
     agreement_page.router,
 )
