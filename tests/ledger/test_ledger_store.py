@@ -245,3 +245,25 @@ def test_the_secret_is_made_once_and_kept(location: str, open_ledger: Opener) ->
 
 def test_each_ledger_has_a_secret_of_its_own(tmp_path: Path, open_ledger: Opener) -> None:
     assert open_ledger(tmp_path / "a.db").secret() != open_ledger(tmp_path / "b.db").secret()
+
+
+def monitor_run(name: str = "m", spec: str = "{}") -> Run:
+    return Run(id=name, kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec=spec)
+
+
+def test_the_bench_does_not_see_the_monitors_runs(location: str, open_ledger: Opener) -> None:
+    ledger = open_ledger(location)
+    ledger.put_monitor_run(monitor_run())
+    assert ledger.runs() == []
+    assert ledger.unfinished_run("f") is None
+    for name in ("latest", "m"):
+        with pytest.raises(UnknownRun):
+            ledger.run(name)
+
+
+def test_the_monitors_run_is_put_once(location: str, open_ledger: Opener) -> None:
+    ledger = open_ledger(location)
+    ledger.put_monitor_run(monitor_run())
+    ledger.put_monitor_run(monitor_run(spec='{"later": true}'))
+    assert ledger.monitor_run("m") == monitor_run()
+    assert ledger.monitor_run("n") is None

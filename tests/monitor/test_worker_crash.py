@@ -50,14 +50,14 @@ def test_a_worker_that_is_killed_again_and_again_evaluates_each_answer_once(
     check_once(monitored, kept, count, kills)
 
 
-def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitored: "Monitored", postgres_location: str) -> None:
+def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitored: "Monitored", postgres_ledger: str) -> None:
     from servers.monitored import evaluated, opened, wait_until
 
-    monitored.location = postgres_location
+    monitored.location = postgres_ledger
     monitored.configure(worker={"concurrency": CONCURRENCY})
     monitored.server.latency = 0.05
     count = 150
-    with opened(postgres_location) as ledger:
+    with opened(postgres_ledger) as ledger:
         monitored.submit(ledger, count)
         first, second = monitored.work(), monitored.work()
         wait_until(lambda: evaluated(ledger) >= count // 3)

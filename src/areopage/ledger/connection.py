@@ -6,7 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
@@ -15,10 +29,11 @@ import areopage.ledger.gate_tables
 import areopage.ledger.monitor_tables
 import areopage.ledger.people_tables  # noqa: F401 - the tables of all three join the metadata
 from areopage.errors import MissingExtra, StorageError, name_list
+from areopage.ledger.search import SEARCH_TABLE, create_search_table
 from areopage.ledger.tables import REVISION, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-SEARCH_TABLE = "quality_search"  # outside the metadata; SQLite keeps its parts in further tables with this beginning
+VERSION_TABLE = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -94,7 +109,7 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 
 
 def upgrade(engine: Engine) -> None:
-    """Run the migrations that are missing, all or none; two processes at once take turns."""
+    """Make the tables of a new ledger, or run the migrations that are missing: all or none; two processes at once take turns."""
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
@@ -102,20 +117,40 @@ def upgrade(engine: Engine) -> None:
     refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
         raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): name another one")
+    with migration_turn(engine) as connection:
+        found = revision_of(engine)
+        refuse_newer(place, found)
+        if found is None:
+            create_tables(connection)
+            VERSION_TABLE.create(connection)
+            connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
+        elif found != REVISION:
+            migrate(connection, place, found)
+
+
+def create_tables(connection: Connection) -> None:
+    """Make every table of the newest revision in a database that has none of them."""
+    metadata.create_all(connection, checkfirst=False)
+    create_search_table(connection)
+
+
+def migrate(connection: Connection, place: str, found: str) -> None:
+    """Run the migrations that are missing after the revision that was found.
+
+    Raises:
+        StorageError: no such revision is known.
+    """
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
 
-    with migration_turn(engine) as connection:
-        found = revision_of(engine)
-        refuse_newer(place, found)
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-        config.attributes["connection"] = connection
-        try:
-            command.upgrade(config, "head")
-        except CommandError:
-            raise StorageError(f"{place} is not a ledger: it is at a revision {found!r} that areopage never had") from None
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        raise StorageError(f"{place} is not a ledger: it is at a revision {found!r} that areopage never had") from None
 
 
 def refuse_newer(place: str, revision: str | None) -> None:
@@ -135,7 +170,7 @@ def strangers(engine: Engine) -> list[str]:
 
 def is_ledger_table(name: str) -> bool:
     """Whether a ledger makes a table of this name."""
-    return name in metadata.tables or name in ("alembic_version", SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
+    return name in metadata.tables or name in (VERSION_TABLE.name, SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
 
 
 @contextmanager
@@ -160,9 +195,9 @@ def migration_turn(engine: Engine) -> Iterator[Connection]:
 def revision_of(engine: Engine) -> str | None:
     """The revision of a database; None where it has none yet."""
     with engine.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
+        if not inspect(connection).has_table(VERSION_TABLE.name):
             return None
-        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return connection.execute(select(VERSION_TABLE.c.version_num)).scalar()
 
 
 @contextmanager

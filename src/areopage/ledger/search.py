@@ -19,6 +19,8 @@ from sqlalchemy import Connection, text
 from areopage.ledger.quality_records import Filters, Period, QualityScore
 from areopage.ledger.rows import storable
 
+SEARCH_TABLE = "quality_search"
+"""The index's table, outside the metadata; SQLite keeps its parts in further tables with this beginning."""
 MARK = "¤"
 """The beginning of a filter's word; no word of a text has it."""
 GOLDEN = "golden:"
@@ -160,6 +162,21 @@ def wanted(filters: Filters) -> Wanted | None:
 
 
 # --- what each database is told
+
+
+def create_search_table(connection: Connection) -> None:
+    """Make the index, of each database's own kind.
+
+    PostgreSQL keeps the words apart from their rows (TOAST), so that a word that stands everywhere leads to few pages.
+    """
+    if connection.dialect.name == "sqlite":
+        options = "tokenize='ascii', detail='none', columnsize=0"
+        connection.execute(text(f"CREATE VIRTUAL TABLE {SEARCH_TABLE} USING fts5(words, {options})"))
+        return
+    columns = "number INTEGER PRIMARY KEY, words TSVECTOR NOT NULL"
+    connection.execute(text(f"CREATE TABLE {SEARCH_TABLE} ({columns}) WITH (toast_tuple_target=128)"))
+    connection.execute(text(f"ALTER TABLE {SEARCH_TABLE} ALTER COLUMN words SET STORAGE EXTERNAL"))
+    connection.execute(text(f"CREATE INDEX ix_{SEARCH_TABLE}_words ON {SEARCH_TABLE} USING gin (words)"))
 
 
 def add_words(connection: Connection, words: dict[int, list[str]]) -> None:

@@ -2,7 +2,8 @@
 
 from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-REVISION = "0005"
+REVISION = "0001"
+"""The newest revision of the tables; a new ledger is stamped with it."""
 
 metadata = MetaData()
 

@@ -1,0 +1,13 @@
+"""Every table, as the metadata says."""
+
+from alembic import op
+
+from areopage.ledger.connection import create_tables
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Apply."""
+    create_tables(op.get_bind())
