@@ -43,7 +43,8 @@ def run(
 ) -> None:
     """Run a benchmark; an interrupted run with the same wishes is resumed."""
     from areopage.bench.prepare import RunWishes
-    from areopage.cli.bench_run import Places, start_run, want_run
+    from areopage.bench.start import prepare_benchmark
+    from areopage.cli.bench_run import Places, start_run
     from areopage.errors import UserError
 
     if mode not in (None, "attack", "defensive"):
@@ -60,9 +61,9 @@ def run(
         profile=profile,
         concurrency=concurrency,
     )
-    wanted = want_run(suite, wishes, fresh=fresh)
+    prepared = prepare_benchmark(suite, wishes, fresh=fresh)
     with open_ledger(out, ledger, create=True) as opened:
-        code = start_run(wanted, opened, Places(out=out, ledger=ledger), yes=yes)
+        code = start_run(prepared, opened, Places(out=out, ledger=ledger), yes=yes)
     raise typer.Exit(code)
 
 

@@ -20,12 +20,8 @@ from areopage.cli.gate_options import (
 from areopage.cli.rag_options import RagOption
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from areopage.gate.decide import Gate
-    from areopage.gate.tuning.replay import Change, Recorded, Replay
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+    from areopage.gate.tuning.replay import Change, Replay
 
 CHANGED = 1
 RECORDED = "recorded"
@@ -63,6 +59,7 @@ def replay(
     from areopage.gate.tuning.replay import Replay
     from areopage.ledger.exchanges import Exchanges
     from areopage.monitor.storage import stored_text
+    from areopage.review.labelled_answers import recorded
     from areopage.suites.gate import load_gate
 
     new = load_gate(config)
@@ -91,36 +88,6 @@ def replay(
         typer.echo(f"written to {output}", err=True)
     if fail_on_change and done.changed:
         raise typer.Exit(CHANGED)
-
-
-def recorded(exchanges: "Exchanges", scope: "ExchangeFilter") -> "Iterator[Recorded]":
-    """The recorded answers with their labels, read in portions."""
-    return (recorded_of(exchange, labels) for exchange, labels in exchanges.each_labelled(scope))
-
-
-def recorded_of(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Recorded":
-    """An exchange as a replay needs it."""
-    from areopage.gate.tuning.replay import Recorded, judged_of
-    from areopage.ledger.exchange_sums import agreed
-
-    decision = exchange.decision
-    decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
-    return Recorded(
-        id=exchange.id,
-        at=exchange.at.isoformat(),
-        prompt=exchange.question,
-        response=exchange.generation,
-        documents=exchange.documents,
-        verdict=exchange.verdict,
-        reasons=tuple(dict.fromkeys(decisive)),
-        p_unsupported=exchange.p_unsupported,
-        version=exchange.version,
-        judged=judged_of(decision) if decision is not None else {},
-        num_sources=int(exchange.metrics.get("num_sources") or 0),
-        erased=exchange.erased,
-        imported=exchange.origin == "import",
-        label=agreed(labels)[0] if labels else None,
-    )
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,24 +20,18 @@ from areopage.cli.gate_options import (
 from areopage.cli.rag_options import RagOption
 
 if TYPE_CHECKING:
-    from areopage.cli.gate_labels import LabelSet
     from areopage.gate.config import GateConfig
-    from areopage.gate.tuning.labelled import Labelled
     from areopage.gate.tuning.risk import Control
-    from areopage.gate.tuning.thresholds import Ask, Scored, Tuning
+    from areopage.gate.tuning.thresholds import Ask
+    from areopage.gate.tuning.tuned import Tuned
     from areopage.ledger.gate_records import ExchangeFilter
     from areopage.monitor.config import MonitorConfig
+    from areopage.review.labelled_answers import LabelSet
 
 NOT_CERTIFIED = 1
 LEDGER = "ledger"
 
-
-class Tuned(NamedTuple):
-    """What came out, with the configuration that it was measured with and what the model was refitted on, if it was."""
-
-    tuning: "Tuning"
-    config: "GateConfig"
-    refit: dict[str, Any] | None
+SHOWN = 5
 
 
 def tune(
@@ -89,11 +83,11 @@ def tune(
         given = ledger_labels(gate_settings(rag, ledger), scope_of(since, until, collection))
     else:
         given = file_labels(labels, [since, until, collection])
-    found = tuned(given, ask, base, refit=refit)
+    found = choose(given, ask, base, refit=refit)
     conclude(found, given, output, who=who, forced=force_uncertified)
 
 
-def conclude(found: Tuned, given: "LabelSet", output: Path | None, *, who: str, forced: bool) -> None:
+def conclude(found: "Tuned", given: "LabelSet", output: Path | None, *, who: str, forced: bool) -> None:
     """Say what came out, and write it where it is wanted and certain (or forced).
 
     Raises:
@@ -150,7 +144,7 @@ def ledger_labels(settings: "MonitorConfig", scope: "ExchangeFilter") -> "LabelS
         UserError: there is no ledger, or no label in it.
         StorageError: it cannot be read.
     """
-    from areopage.cli.gate_labels import labels_of_ledger
+    from areopage.review.labelled_answers import labels_of_ledger
 
     tell_reduced_texts(settings)
     with gate_ledger(settings) as opened:
@@ -164,88 +158,72 @@ def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> "Labe
         UserError: the ledger is named among files, or an option is given that only narrows the ledger.
         DatasetError: a file cannot be read.
     """
-    from areopage.cli.gate_labels import labels_of_files
     from areopage.errors import UserError
+    from areopage.review.labelled_answers import labels_of_files
 
     if LEDGER in labels:
         raise UserError("--labels: give files, or ledger alone")
     if any(narrowing):
         raise UserError("--since, --until and --collection narrow --labels ledger, not a file")
-    return labels_of_files([Path(name) for name in labels])
+    given = labels_of_files([Path(name) for name in labels])
+    for row in given.rejected[:SHOWN]:
+        typer.echo(f"areopage: {row.file} row {row.row}: left out: {row.reason}", err=True)
+    if len(given.rejected) > SHOWN:
+        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows are left out", err=True)
+    return given
 
 
-def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> Tuned:
-    """Fit if wished, look at every answer, choose.
+def choose(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> "Tuned":
+    """Choose, and say what was fitted and left out.
 
     Raises:
         UserError: the labels do not serve, or the profile has no threshold to choose.
     """
-    from msgspec.structs import replace
-
+    from areopage.cli.pace import Pace
     from areopage.errors import UserError
-    from areopage.gate.tuning.refit import refit as fit_half
-    from areopage.gate.tuning.refit import unseen_by
-    from areopage.gate.tuning.thresholds import tune as choose
+    from areopage.gate.tuning.tuned import tuned
 
-    config, rows, said = base, given.rows, None
+    pace = Pace("tune", len(given.rows))
     try:
-        if refit:
-            made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()}, base=base.grounding)
-            config, rows = replace(base, grounding=made.model), made.unseen
-            said = {"fitted_rows": len(made.fitted), "certified_rows": len(rows)}
-            typer.echo(f"fitted on {len(made.fitted):,} labelled answers; the others certify:")
-        elif base.grounding is not None:
-            rows = unseen_by(base.grounding.provenance, rows)
-            if left_out := len(given.rows) - len(rows):
-                why = "the grounding model was fitted on them, or on others of their group"
-                typer.echo(f"areopage: {left_out:,} labelled answers are left out: {why}", err=True)
-        return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)
+        provenance = {"labels": given.source, "at": _today()} if refit else None
+        found = tuned(given.rows, ask, base, refit=provenance, moved=pace.moved)
     except ValueError as fault:
         raise UserError(str(fault)) from None
-
-
-def scored_rows(rows: "Sequence[Labelled]", config: "GateConfig") -> "list[Scored]":
-    """Every row as the gate sees it, whatever its thresholds.
-
-    Raises:
-        ValueError: the profile asks no grounding model.
-    """
-    from areopage.cli.pace import Pace
-    from areopage.gate.tuning.thresholds import open_gate, scored
-
-    gate, pace = open_gate(config), Pace("tune", len(rows))
-    found: list[Scored] = []
-    for number, row in enumerate(rows, 1):
-        found.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
-        pace.moved(number)
-    pace.finish()
+    finally:
+        pace.finish()
+    if found.fitted:
+        typer.echo(f"fitted on {found.fitted:,} labelled answers; the others certify:")
+    if found.seen:
+        why = "the grounding model was fitted on them, or on others of their group"
+        typer.echo(f"areopage: {found.seen:,} labelled answers are left out: {why}", err=True)
     return found
 
 
-def write(found: Tuned, given: "LabelSet", output: Path, *, who: str, certain: bool) -> Path:
-    """Write the configuration with its statement.
+def write(found: "Tuned", given: "LabelSet", output: Path, *, who: str, certain: bool) -> Path:
+    """Write the rules with their statement.
 
     Raises:
-        UserError: not even a threshold to guess at.
+        UserError: not even an uncertain threshold was found.
         StorageError: the folder cannot be written.
     """
     from areopage import __version__
     from areopage.errors import UserError
-    from areopage.gate.tuning.statement import fingerprint_of, statement_of
-    from areopage.gate.tuning.thresholds import tuned_config
+    from areopage.gate.tuning.tuned import tuned_rules
     from areopage.suites.gate import write_gate_config
 
-    tuning = found.tuning
-    deliver = tuning.chosen.threshold if tuning.certified else tuning.guess
-    if deliver is None:
+    rules = tuned_rules(
+        found,
+        given.rows,
+        source=given.source,
+        skewed=given.skewed,
+        by=who,
+        at=_today(),
+        program=__version__,
+        certain=certain,
+    )
+    if rules is None:
         raise UserError("other rules hold back every labelled answer: there is no threshold to write")
-    labels: dict[str, Any] = {"source": given.source, "rows": len(given.rows), "sha256": fingerprint_of(given.rows)}
-    if given.skewed:
-        labels["skewed"] = given.skewed
-    statement = statement_of(
-        tuning, by=who, at=_today(), program=__version__, labels=labels, deliver=deliver, refit=found.refit
-    ) | {"certified": certain}
-    return write_gate_config(tuned_config(found.config, tuning, statement, deliver), output)
+    return write_gate_config(rules, output)
 
 
 def _today() -> str:
