@@ -10,36 +10,73 @@ import typer
 from msgspec import Struct
 from rich.console import Console
 
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
 from areopage.bench.estimate import estimate
-from areopage.bench.prepare import PreparedRun
+from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.run import Observer
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.bench.start import begin_run, carry_on, reopen_run, run_lock, unfinished_run
+from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_lock, unfinished_run
 from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.errors import ServerDown, StorageError, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.write import write_outputs
+from areopage.suites.loader import load_suite
 
 COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
 
 class Places(Struct, frozen=True, kw_only=True):
-    """Where the user wants runs and their ledger; `ledger` is None unless it was named."""
+    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
 
     out: Path
+    config: Path | None
     ledger: str | None
 
     def resume_command(self, run_id: str, ledger: Ledger) -> str:
         """The command that goes on with a run; a database's password is not repeated."""
-        named = ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        named = ["--config", str(self.config)] if self.config else []
+        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
         return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])
 
 
+@contextmanager
+def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
+    """The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
+
+    Args:
+        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+
+    Raises:
+        UnknownRun: there is no ledger.
+        StorageError, MissingExtra: it cannot be opened.
+    """
+    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+        yield ledger
+
+
+def configured(places: Places) -> AppConfig:
+    """The configuration on the ledger of the runs."""
+    config = find_config(places.config, places.ledger)
+    return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
+
+
+def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool) -> int:
+    """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
+
+    Returns, raises:
+        As `start_run`.
+    """
+    prepared = prepare_benchmark(load_suite(suite).with_shared(configured(places).section), wishes, fresh=fresh)
+    with opened_ledger(places, create=True) as ledger:
+        return start_run(prepared, ledger, places, yes=yes)
+
+
 def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
-    """Begin a run, or resume the unfinished run that has the same specification.
+    """Begin a prepared run, or resume the unfinished run that has the same specification.
 
     Returns:
         The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
@@ -56,7 +93,7 @@ def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: boo
     return go_on(run, prepared.spec, prepared.cases, ledger, places)
 
 
-def resume_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> int:
+def resume_run(named: str, places: Places, *, yes: bool) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
@@ -64,11 +101,13 @@ def resume_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> int:
     Returns, raises:
         As `start_run`.
     """
-    spec, cases = reopen_run(run, ledger)
-    if run.finished_at is None:
-        print_plan(spec, cases)
-        confirm(yes)
-    return go_on(run, spec, cases, ledger, places)
+    with opened_ledger(places) as ledger:
+        run = ledger.run(named)
+        spec, cases = reopen_run(run, ledger)
+        if run.finished_at is None:
+            print_plan(spec, cases)
+            confirm(yes)
+        return go_on(run, spec, cases, ledger, places)
 
 
 def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
