@@ -44,7 +44,7 @@ from areopage.gate.grounding.fitting import (
 )
 from areopage.gate.grounding.linear import probability
 from areopage.gate.grounding.model import GroundingModel, ground
-from areopage.suites.gate import load_gate_config
+from areopage.app.gate_rules import load_rules
 
 SEEDS = 5
 OUTER, INNER = 5, 5
@@ -262,7 +262,7 @@ def numbered(texts: Sequence[str]) -> tuple[Document, ...]:
 def main() -> None:
     if not (DATA / RAGTRUTH).exists():
         sys.exit(f"{DATA} is not there: the labelled sets lie beside the repository")
-    config = load_gate_config()
+    config = load_rules()
     gate = Gate(config)
     found = {
         "ragtruth": ragtruth(config),

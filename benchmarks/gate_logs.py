@@ -14,7 +14,7 @@ from typing import Any
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 
 TOLERANCE = 1e-3  # some lines keep three decimals
 OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}

@@ -28,7 +28,7 @@ from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import ChatQuestion, Generated
 from areopage.rag.service import RagService
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
 SENTENCE = "Pour un achat en ligne, le délai de rétractation est de 14 jours à compter de la livraison du bien commandé. "

@@ -261,7 +261,7 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
 
 
 def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
-    from areopage.cli.gate_labels import labels_of_files
+    from areopage.review.labelled_answers import labels_of_files
 
     gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
     gate("review", "verdict", exchange_id(3), "--rater", "Anne", "--grounded", "yes")

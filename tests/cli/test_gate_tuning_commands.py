@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from areopage.suites.gate import load_gate_config
+from areopage.app.gate_rules import load_rules
 from servers.command import Command, Ended
 from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, exchange, filled, imported, label
 
@@ -102,14 +102,14 @@ def test_enough_labels_are_certified_and_written_with_their_statement(command: C
     assert ended.code == 0, ended.err
     assert "At most 5% of the delivered answers are ungrounded, with 95% confidence: certified" in ended.out
     assert "grounded answers held back" in ended.out
-    config = load_gate_config(command.folder / "tuned")
+    config = load_rules(command.folder / "tuned")
     assert config.thresholds.deliver == config.thresholds.hold
     assert config.tuned["by"] == "Anne"
     assert config.tuned["certified"] is True
     assert config.tuned["labels"]["rows"] == SAFE + 60
     assert len(config.tuned["labels"]["sha256"]) == 64
     assert config.tuned["asked"] == {"risk": 0.05, "of": "delivered", "confidence": 0.95, "seed": 0}
-    assert config.grounding == load_gate_config().grounding
+    assert config.grounding == load_rules().grounding
 
 
 def test_a_written_configuration_is_not_replaced_unasked(command: Command) -> None:
@@ -130,14 +130,14 @@ def test_too_few_labels_say_how_many_it_takes_and_write_nothing(command: Command
     assert not (command.folder / "tuned").exists()
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned", "--force-uncertified")
     assert ended.code == 1
-    assert load_gate_config(command.folder / "tuned").tuned["certified"] is False
+    assert load_rules(command.folder / "tuned").tuned["certified"] is False
 
 
 def test_a_refitted_model_is_written_beside_its_thresholds(command: Command) -> None:
     labels = labels_file(command.folder, 60, 40)
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned")
     assert ended.code == 0, ended.out
-    config = load_gate_config(command.folder / "tuned")
+    config = load_rules(command.folder / "tuned")
     assert config.grounding is not None
     assert config.grounding.provenance["rows"] == 50
     assert config.tuned["refit"] == {"fitted_rows": 50, "certified_rows": 50}

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision, Place
-from areopage.suites.gate import load_gate_config
+from areopage.app.gate_rules import load_rules
 
 GATES = [
-    Gate(load_gate_config()),
-    Gate(load_gate_config("v1_1")),
-    Gate(msgspec.structs.replace(load_gate_config("v1_1"), mended_patterns=True)),
-    Gate(msgspec.structs.replace(load_gate_config(), citations="required", language="fallback", grey_band=True)),
+    Gate(load_rules()),
+    Gate(load_rules("v1_1")),
+    Gate(msgspec.structs.replace(load_rules("v1_1"), mended_patterns=True)),
+    Gate(msgspec.structs.replace(load_rules(), citations="required", language="fallback", grey_band=True)),
 ]
 PIECES = st.sampled_from(
     [

@@ -15,7 +15,7 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
-from areopage.suites.gate import load_gate_config
+from areopage.app.gate_rules import load_rules
 from servers.fake_llm import FakeServer
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
 
@@ -188,7 +188,7 @@ def test_the_real_gates_grey_band_is_settled_by_the_judge_and_fails_closed(
     tmp_path: Path, server: FakeServer, score: int | None, verdicts: str
 ) -> None:
     server.faults.says = ["unreadable" if score is None else verdict(score)]
-    config = load_gate_config()
+    config = load_rules()
     wide = msgspec.structs.replace(config.thresholds, deliver=0.0, hold=1.0)
     gate = Gate(msgspec.structs.replace(config, thresholds=wide, grey_band=True))
 

@@ -23,7 +23,7 @@ from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.rag.service import RagService
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
 ASKED = ChatQuestion(question=QUESTION)

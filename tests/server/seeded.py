@@ -29,7 +29,7 @@ from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 from areopage.suites.loader import load_suite
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here

@@ -17,7 +17,7 @@ from areopage.ledger.quality_records import Role
 from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 
 from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
 from .seeded import context_for

@@ -18,7 +18,7 @@ from areopage.ledger.gate_records import Release
 from areopage.rag.records import ChatQuestion
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
+from areopage.app.gate_rules import load_gate
 
 from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
 from .seeded import NOW, context_for

@@ -3,14 +3,17 @@
 import typer
 
 from areopage.errors import UserError
+from areopage.gate.records import Decision
 from areopage.ledger.exchange_rows import HELD
 from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Exchange
 from areopage.ledger.people import Labels, ReviewQueue
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.report.agreement import flat, table
+from areopage.report.gate.wording import explain
 from areopage.review.rubric import OVERALL, Rubric
 
 QUESTION = 100
@@ -102,3 +105,38 @@ def shown(score: float | None) -> str:
 def visible(text: str) -> str:
     """A text from outside with its lines, without signs that a terminal would obey."""
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))
+
+
+def print_exchange(ledger: Ledger, exchange: Exchange) -> None:
+    """An answer that the gate has seen: question, documents, the answer by sentences, reasons, and what people said."""
+    parts = [("question", exchange.question)]
+    parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in exchange.documents]
+    for title, text in parts:
+        typer.echo(f"--- {flat(title, 200)}\n{visible(text)}\n")
+    decision = exchange.decision
+    typer.echo("--- answer" + ("" if decision else f"\n{visible(exchange.generation)}"))
+    if decision is not None:
+        for line in sentence_lines(decision):
+            typer.echo(line)
+        typer.echo(f"\n--- verdict: {exchange.verdict}")
+        for reason in explain(decision, decision.prompt_lang or "en"):
+            typer.echo(f"- {visible(reason)}")
+    store = Exchanges(ledger)
+    for label in store.labels([exchange.id]).get(exchange.id, ()):
+        marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
+        typer.echo(f"{flat(label.rater, 40)}: grounded {label.grounded}{marked} {flat(label.note, 1000)}".rstrip())
+    release = store.release(exchange.id)
+    if release is not None:
+        together = store.waiting([exchange.id]).get(exchange.id, 1)
+        equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
+        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else "") + equal)
+
+
+def sentence_lines(decision: Decision) -> list[str]:
+    """The sentences of an answer, numbered from 1; those that a reason names are marked, with how doubtful they are."""
+    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
+    lines = []
+    for index, sentence in enumerate(decision.sentences):
+        doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
+        lines.append(f"{'!' if index in named else ' '} {index + 1}. {flat(sentence.text, 2000)}{doubt}")
+    return lines

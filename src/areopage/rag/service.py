@@ -1,7 +1,6 @@
 """The pipeline as one object: a question in, an answer out, everything noted."""
 
 import asyncio
-import os
 import threading
 import time
 import uuid
@@ -17,7 +16,7 @@ from areopage.gate.decide import Gate
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
-from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
+from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.answering.kept_answers import KeptAnswers, Place
 from areopage.rag.answering.nodes import Nodes
 from areopage.rag.answering.noting import Notes
@@ -25,11 +24,9 @@ from areopage.rag.answering.outcomes import Asked, Outcome, answer_of, cached_ou
 from areopage.rag.answering.state import RagState
 from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig
-from areopage.rag.generation.generator import generation_options, open_generator
 from areopage.rag.logs.erase_traces import erase_traces
 from areopage.rag.logs.traces import Traces
 from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
-from areopage.suites.gate import load_gate
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
@@ -71,7 +68,7 @@ class RagService:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
         self._say = say
-        self._retriever, self._generator, self._judge = retriever, generator, judge
+        self.retriever, self._generator, self._judge = retriever, generator, judge
         self._texts = texts_of(config)
         nodes = Nodes(
             retriever=retriever,
@@ -79,7 +76,7 @@ class RagService:
             gate=gate,
             texts=self._texts,
             judge=judge,
-            shadow=config.section.gate.shadow,
+            shadow=config.section.shadow,
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
@@ -246,7 +243,7 @@ class RagService:
         await asyncio.gather(*flights, return_exceptions=True)
 
     async def _close_parts(self) -> None:
-        await self._retriever.aclose()
+        await self.retriever.aclose()
         await self._generator.aclose()
         if self._judge is not None:
             await self._judge.aclose()
@@ -266,32 +263,3 @@ def open_traces(config: RagConfig, warn: Callable[[str], None]) -> Traces | None
     """The files beside the ledger; None where they are not wanted."""
     section = config.section.traces
     return Traces(section, config.path(section.folder), warn=warn) if section.enabled else None
-
-
-def open_service(
-    config: RagConfig,
-    ledger: Ledger,
-    say: Callable[[str], None],
-    *,
-    reduce: Callable[[Exchange], Exchange] | None = None,
-) -> RagService:
-    """The service that a configuration describes.
-
-    Args:
-        say, reduce: as in `RagService`.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder of collections.
-        MissingExtra: a part is not installed.
-    """
-    from areopage.rag.retrieval.retriever import open_retriever
-
-    environment = dict(os.environ)
-    section = config.section
-    window = generation_options(section.generation, section.retrieval.top_k)["num_ctx"]
-    gate = load_gate(config.gate, clock=time.perf_counter)
-    generator = open_generator(config, ledger.secret(), environment)
-    judge = open_sentence_judge(config, ledger, environment, window)
-    retriever = open_retriever(config, say, environment)
-    return RagService(config, ledger, gate, retriever, generator, say, judge=judge, reduce=reduce)

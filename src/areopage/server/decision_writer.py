@@ -196,7 +196,7 @@ class DecisionWriter:
 
 def keeper_of(context: ServerContext) -> Store:
     """What commits exchanges to a server's ledger, with what the storage policy leaves of their texts."""
-    storage, exchanges = context.config.section.storage, Exchanges(context.ledger)
+    storage, exchanges = context.config.storage, Exchanges(context.ledger)
 
     def keep(given: Sequence[Exchange]) -> None:
         exchanges.add([stored_exchange(one, storage.text, storage.max_chars) for one in given])

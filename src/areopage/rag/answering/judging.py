@@ -24,7 +24,6 @@ from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings, Timeouts
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import Scored
 from areopage.suites.loader import BUNDLED
@@ -190,18 +189,20 @@ def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[
         ConfigError: its reference is wrong.
         MissingExtra: its model needs a package that is not installed.
     """
-    section = config.section.gate.grey_band
+    section = config.section.grey_band
     if section is None:
         return None
     if not section.judge:
-        raise config.fault("names no judge: write provider:model, or leave grey_band out", "gate", "grey_band", "judge")
+        raise config.fault("names no judge: write provider:model, or leave grey_band out", "grey_band", "judge")
     try:
-        reference = ModelReference.parse(section.judge)
-        timeouts = Timeouts(read=section.seconds, total=section.seconds)
-        settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
-        model = open_retrying(reference, settings, OUTAGE)
+        named = config.shared.judges.get(section.judge)
+        own = {} if named is None else named.options
+        reference = ModelReference.parse(
+            named.model if named else section.judge, default_provider=named.provider if named else None
+        )
+        model = open_retrying(reference, config.model_settings(environment, section.seconds), OUTAGE)
     except ModelError as fault:
-        raise config.fault(str(fault), "gate", "grey_band", "judge") from None
-    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window}
-    judge = Judge(name=judge_name(reference), reference=reference, passes=(options,))
+        raise config.fault(str(fault), "grey_band", "judge") from None
+    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
+    judge = Judge(name=section.judge if named else judge_name(reference), reference=reference, passes=(options,))
     return SentenceJudge(judge, model, ledger, sentences=section.sentences, seconds=section.seconds)

@@ -188,7 +188,7 @@ def view_of(context: ServerContext, one: Exchange) -> ExchangeView:
     """An exchange with all that is known of it."""
     exchanges = Exchanges(context.ledger)
     release = exchanges.release(one.id)
-    language = one.response_lang or context.config.section.language or context.suite.own_language
+    language = one.response_lang or context.config.monitor.section.language or context.suite.own_language
     return ExchangeView(
         **entry_fields(one),
         generation=one.generation,
@@ -240,7 +240,7 @@ def store_verdict(
         if given.action is None:
             label_exchange(ledger, exchange.id, rater, given.grounded, **said)
         else:
-            policy = context.config.section.storage
+            policy = context.config.storage
             settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
             kept = Storage(policy=policy.text, max_chars=policy.max_chars)
             _, done = review_exchange(ledger, exchange.id, rater, given.grounded, settlement, storage=kept, **said)

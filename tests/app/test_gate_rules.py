@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from areopage.errors import ConfigError, StorageError
 from areopage.gate.config import GateConfig, Thresholds
-from areopage.suites.gate import SHIPPED, load_gate, load_gate_config, shipped_grounding, write_gate_config
+from areopage.app.gate_rules import load_gate, load_rules, shipped_grounding, write_rules
 from areopage.suites.loader import bundled_names
 
 SHARE = st.floats(min_value=0, max_value=1)
@@ -56,16 +56,16 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_the_shipped_rules_are_those_of_the_records() -> None:
-    shipped = load_gate_config()
-    assert shipped == load_gate_config("default") == load_gate_config(SHIPPED)
+    shipped = load_rules()
+    assert shipped == load_rules("default")
     assert shipped == GateConfig(grounding=shipped_grounding(), thresholds=shipped.thresholds)
-    assert load_gate_config("v1_1") == GateConfig(profile="v1_1")
+    assert load_rules("v1_1") == GateConfig(profile="v1_1")
     assert "rag_grounding" not in bundled_names()
 
 
 def test_an_empty_file_is_the_shipped_rules_with_the_records_thresholds(tmp_path: Path) -> None:
-    assert load_gate_config(write(tmp_path, "# nothing\n")) == GateConfig(grounding=shipped_grounding())
-    assert load_gate_config(write(tmp_path, "profile: v1_1\n")) == GateConfig(profile="v1_1")
+    assert load_rules(write(tmp_path, "# nothing\n")) == GateConfig(grounding=shipped_grounding())
+    assert load_rules(write(tmp_path, "profile: v1_1\n")) == GateConfig(profile="v1_1")
 
 
 def test_a_gate_is_ready_in_one_call(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_a_gate_is_ready_in_one_call(tmp_path: Path) -> None:
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(config=configs())
 def test_what_is_written_reads_back_as_it_was(tmp_path: Path, config: GateConfig) -> None:
-    path = write_gate_config(config, tmp_path)
-    assert load_gate_config(path) == load_gate_config(tmp_path) == config
+    path = write_rules(config, tmp_path)
+    assert load_rules(path) == load_rules(tmp_path) == config
     assert [one.name for one in tmp_path.iterdir()] == ["gate.yml"]
 
 
@@ -87,14 +87,14 @@ def test_ones_own_weights_lie_beside_the_rules_and_never_replace_other_ones(tmp_
         return GateConfig(grounding=msgspec.structs.replace(shipped_grounding(), name=name))
 
     folder = tmp_path / "new" / "gate"
-    write_gate_config(own("first"), folder)
+    write_rules(own("first"), folder)
     assert sorted(one.name for one in folder.iterdir()) == ["gate.yml", "grounding.json"]
     first = (folder / "gate.yml").read_bytes()
-    write_gate_config(own("second"), folder)
-    assert load_gate_config(folder) == own("second")
+    write_rules(own("second"), folder)
+    assert load_rules(folder) == own("second")
     assert len(list(folder.iterdir())) == 3
     (folder / "gate.yml").write_bytes(first)
-    assert load_gate_config(folder) == own("first")
+    assert load_rules(folder) == own("first")
     text = (folder / "gate.yml").read_text(encoding="utf-8")
     assert all("#" in line for line in text.splitlines() if line and line != "thresholds:")
 
@@ -120,7 +120,7 @@ def test_ones_own_weights_lie_beside_the_rules_and_never_replace_other_ones(tmp_
 def test_a_fault_is_named_with_its_file_and_line(tmp_path: Path, text: str, line: int, message: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(ConfigError) as fault:
-        load_gate_config(path)
+        load_rules(path)
     assert f"{path}:{line}: " in str(fault.value)
     assert message in str(fault.value)
 
@@ -130,21 +130,21 @@ def test_a_file_that_holds_no_weights_is_named(tmp_path: Path, content: bytes) -
     (tmp_path / "w.json").write_bytes(content)
     path = write(tmp_path, "grounding: w.json\n")
     with pytest.raises(ConfigError, match=r"w\.json: "):
-        load_gate_config(path)
+        load_rules(path)
 
 
 def test_files_that_are_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
-        load_gate_config(tmp_path / "none.yml")
+        load_rules(tmp_path / "none.yml")
     with pytest.raises(ConfigError, match="no such file"):
-        load_gate_config(tmp_path)
+        load_rules(tmp_path)
     with pytest.raises(ConfigError, match=r"w\.json: no such file"):
-        load_gate_config(write(tmp_path, "grounding: w.json\n"))
+        load_rules(write(tmp_path, "grounding: w.json\n"))
 
 
 def test_a_place_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    config: Any = load_gate_config()
+    config: Any = load_rules()
     with pytest.raises(StorageError, match="cannot be written"):
-        write_gate_config(config, tmp_path / "file")
+        write_rules(config, tmp_path / "file")
     assert [one.name for one in tmp_path.iterdir()] == ["file"]

@@ -3,47 +3,53 @@
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import msgspec
 import typer
+from msgspec import structs
 
-from areopage.cli.gate_options import (
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.cases.records import RejectedRow
+from areopage.cases.spreadsheet import inert_cell
+from areopage.cli.gate_report import scope_of
+from areopage.cli.options import (
+    STDOUT,
     CollectionOption,
+    ConfigOption,
     LedgerOption,
     SinceOption,
     UntilOption,
-    gate_ledger,
-    gate_settings,
-    scope_of,
+    actor,
+    one_of,
 )
-from areopage.cli.monitor_options import monitor_ledger
-from areopage.cli.rag_options import RagOption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import tzinfo
-
-    from areopage.cases.records import RejectedRow
-    from areopage.rag.logs.import_logs import Imported
-    from areopage.rag.logs.log_files import Progress
-    from areopage.rag.logs.old_logs import Difference
-
-dataset_app = typer.Typer(help="Answers that did not pass, as a data set.", no_args_is_help=True)
+from areopage.errors import StorageError, UserError
+from areopage.evidence.stored_text import Policy
+from areopage.ledger.access import Audit
+from areopage.ledger.gate_records import ExchangeOrigin
+from areopage.rag.logs.import_logs import Imported
+from areopage.rag.logs.import_logs import import_logs as take
+from areopage.rag.logs.log_files import Progress
+from areopage.rag.logs.old_logs import Difference
+from areopage.report.replacing import replacing
+from areopage.review.dataset import WANTED, Selection, dataset
 
 REJECTED = 1
 SHOWN = 20
 TOLD_EVERY = 5.0
-STDOUT = "-"
 
 
 def import_logs(
     places: Annotated[
         list[Path], typer.Argument(metavar="FOLDER|FILE...", help="metrics.jsonl, llm_responses.jsonl, snapshots; maybe .gz.")
     ],
-    rag: RagOption = None,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
     timezone: Annotated[
         str, typer.Option("--timezone", metavar="NAME", help="Of times that name none: UTC, Europe/Paris ...")
@@ -59,17 +65,13 @@ def import_logs(
 
     Give all files at once, so that each row of figures finds its response and its snapshot. Importing again adds nothing twice.
     """
-    from areopage.cli.monitor_store import actor
-    from areopage.ledger.access import Audit
-    from areopage.rag.logs.import_logs import import_logs as take
-
     zone = zone_of(timezone)
-    with monitor_ledger(gate_settings(rag, ledger), create=True) as opened, rejected_rows(rejected) as kept:
+    with open_ledger(find_config(config, ledger), create=True) as opened, rejected_rows(rejected) as kept:
         found = take(opened, places, zone=zone, reject=kept.add, progress=plain_progress())
         Audit(opened).note(
             actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
         )
-    tell(found)
+    tell_imported(found)
     if differences is not None:
         write_differences(found.differences, differences)
         typer.echo(f"written: {differences}", err=True)
@@ -78,10 +80,9 @@ def import_logs(
         raise typer.Exit(REJECTED)
 
 
-@dataset_app.command("export")
 def export(
     output: Annotated[str, typer.Option("--output", metavar="FILE", help="Where to (JSON Lines); - is the standard output.")],
-    rag: RagOption = None,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -100,19 +101,8 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write answers that did not pass with their documents, reasons and labels; by default without personal data."""
-    import msgspec
-    from msgspec import structs
-
-    from areopage.cli.monitor_store import actor, one_of
-    from areopage.errors import StorageError
-    from areopage.evidence.stored_text import Policy
-    from areopage.ledger.access import Audit
-    from areopage.ledger.gate_records import ExchangeOrigin
-    from areopage.report.replacing import replacing
-    from areopage.review.dataset import WANTED, Selection, dataset
-
-    settings = gate_settings(rag, ledger)
-    storage = settings.section.storage
+    settings = find_config(config, ledger)
+    storage = settings.storage
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
     origins = tuple(one for name in origin or () if (one := one_of("--origin", name, get_args(ExchangeOrigin))))
     chosen = one_of("--verdict", verdict, WANTED)
@@ -123,7 +113,7 @@ def export(
     )
     if output != STDOUT and Path(output).exists() and not force:
         raise StorageError(f"{output} is there already: name another file, or give --force")
-    with gate_ledger(settings) as opened:
+    with open_ledger(settings) as opened:
         # before the first row: nothing leaves without an entry
         Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
         rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
@@ -139,16 +129,12 @@ def export(
     typer.echo(f"{count:,} answers written to {output}", err=True)
 
 
-def zone_of(name: str) -> "tzinfo":
+def zone_of(name: str) -> tzinfo:
     """A time zone by its name.
 
     Raises:
         UserError: there is none of this name.
     """
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    from areopage.errors import UserError
-
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -158,13 +144,12 @@ def zone_of(name: str) -> "tzinfo":
 class RejectedRows:
     """Lines that were not taken: the first ones to be shown, all of them in a file."""
 
-    def __init__(self, writer: "Callable[[list[str]], object] | None") -> None:
+    def __init__(self, writer: Callable[[list[str]], object] | None) -> None:
         self._writer = writer
         self.shown: list[RejectedRow] = []
 
-    def add(self, row: "RejectedRow") -> None:
+    def add(self, row: RejectedRow) -> None:
         """Take one."""
-        from areopage.cases.spreadsheet import inert_cell
 
         if len(self.shown) < SHOWN:
             self.shown.append(row)
@@ -184,7 +169,7 @@ def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
         yield RejectedRows(writer.writerow)
 
 
-def plain_progress() -> "Progress":
+def plain_progress() -> Progress:
     """Lines on stderr about how far it has come, where it takes longer than some seconds."""
     began = last = time.monotonic()
     counted = ""
@@ -204,7 +189,7 @@ def plain_progress() -> "Progress":
     return told
 
 
-def tell(found: "Imported") -> None:
+def tell_imported(found: Imported) -> None:
     """Say what was imported."""
     rows = ", ".join(
         f"{found.rows.get(kind, 0):,} {name}"
@@ -225,7 +210,7 @@ def tell(found: "Imported") -> None:
         typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
 
 
-def tell_rejected(count: int, shown: "list[RejectedRow]", path: Path | None) -> None:
+def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
     """Say what was not taken."""
     typer.echo(f"not taken: {count:,} lines", err=True)
     for row in shown:
@@ -236,10 +221,8 @@ def tell_rejected(count: int, shown: "list[RejectedRow]", path: Path | None) -> 
         typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)
 
 
-def write_differences(found: "tuple[Difference, ...]", path: Path) -> None:
+def write_differences(found: tuple[Difference, ...], path: Path) -> None:
     """List contradictions in a file."""
-    from areopage.cases.spreadsheet import inert_cell
-
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(("file", "line", "field", "said", "derived"))

@@ -1,18 +1,22 @@
-"""Labelled answers for the tuner: from files, or from what people said of recorded answers."""
+"""Labelled answers for choosing thresholds: from datasets, or from the labels of recorded answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import typer
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from areopage.gate.tuning.labelled import Labelled
-    from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
-    from areopage.ledger.store import Ledger
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import RejectedRow
+from areopage.errors import DatasetError, UserError
+from areopage.gate.tuning.labelled import Labelled, labelled_of
+from areopage.gate.tuning.replay import Recorded, judged_of
+from areopage.ledger.exchange_rows import question_key
+from areopage.ledger.exchange_sums import agreed
+from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+from areopage.ledger.store import Ledger
+from areopage.scoring.shares import at_least, at_most
 
-SHOWN = 5
 UNLIKELY = 0.01
 """How unlikely the labelled answers' share of deliveries must be, were they drawn from all answers, to be called no sample."""
 
@@ -24,57 +28,49 @@ class LabelSet(Struct, frozen=True, kw_only=True):
         source: where they come from, for the statement.
         left_out: why others could not be used, with counts.
         skewed: "", or what shows that they are no sample of the traffic, so that nothing about the traffic follows from them.
+        rejected: the rows of files that cannot be used.
     """
 
-    rows: "Sequence[Labelled]"
+    rows: Sequence[Labelled]
     source: str
     left_out: dict[str, int]
     skewed: str = ""
+    rejected: Sequence[RejectedRow] = ()
 
 
 def labels_of_files(paths: Sequence[Path]) -> LabelSet:
-    """The labelled answers of datasets; rows that cannot be used are named on stderr.
+    """The labelled answers of datasets.
 
     Raises:
         DatasetError: a file cannot be read, or no row is usable.
     """
-    from areopage.cases.loader import load_dataset
-    from areopage.errors import DatasetError
-    from areopage.gate.tuning.labelled import labelled_of
-
     dataset = load_dataset(paths, default_maturity="")
     rows: list[Labelled] = []
-    reasons = [(row.file, row.row, row.reason) for row in dataset.rejected]
+    rejected = list(dataset.rejected)
     for case in dataset.cases:
         file, line = dataset.places[case.id]
         try:
             rows.append(labelled_of(case, f"{file} row {line}"))
         except ValueError as fault:
-            reasons.append((file, line, str(fault)))
-    for file, line, reason in reasons[:SHOWN]:
-        typer.echo(f"areopage: {file} row {line}: left out: {reason}", err=True)
-    if len(reasons) > SHOWN:
-        typer.echo(f"areopage: {len(reasons) - SHOWN:,} more rows are left out", err=True)
+            rejected.append(RejectedRow(file=file, row=line, reason=str(fault), content=""))
     if not rows:
-        file, line, reason = reasons[0]
-        raise DatasetError(f"{file} row {line}: {reason}; no row is usable")
-    left_out = {"unusable": len(reasons)} if reasons else {}
+        first = rejected[0]
+        raise DatasetError(f"{first.file} row {first.row}: {first.reason}; no row is usable")
+    left_out = {"unusable": len(rejected)} if rejected else {}
     # an export of bad cases: what it says of verdicts gives it away
     verdicts = {case.metadata["verdict"] for case in dataset.cases if isinstance(case.metadata.get("verdict"), str)}
     skewed = "none of them had been delivered" if verdicts and "deliver" not in verdicts else ""
-    return LabelSet(rows=rows, source=", ".join(path.name for path in paths), left_out=left_out, skewed=skewed)
+    source = ", ".join(path.name for path in paths)
+    return LabelSet(rows=rows, source=source, left_out=left_out, skewed=skewed, rejected=rejected)
 
 
-def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
+def labels_of_ledger(ledger: Ledger, scope: ExchangeFilter) -> LabelSet:
     """The recorded answers that people have labelled.
 
     Raises:
         UserError: there are none.
         StorageError: the ledger cannot be read.
     """
-    from areopage.errors import UserError
-    from areopage.ledger.exchanges import Exchanges
-
     rows: list[Labelled] = []
     left_out: dict[str, int] = {}
     all_answers = all_delivered = delivered = 0
@@ -96,7 +92,7 @@ def labels_of_ledger(ledger: "Ledger", scope: "ExchangeFilter") -> LabelSet:
     return LabelSet(rows=rows, source="ledger", left_out=left_out, skewed=skewed)
 
 
-def _obstacle(exchange: "Exchange") -> str:
+def _obstacle(exchange: Exchange) -> str:
     """Why an exchange cannot be used; "" if it can."""
     if exchange.erased:
         return "erased"
@@ -105,12 +101,8 @@ def _obstacle(exchange: "Exchange") -> str:
     return "without documents" if not exchange.documents else ""
 
 
-def _labelled(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Labelled":
+def _labelled(exchange: Exchange, labels: Sequence[GroundingLabel]) -> Labelled:
     """An exchange with what its raters say together."""
-    from areopage.gate.tuning.labelled import Labelled
-    from areopage.ledger.exchange_rows import question_key
-    from areopage.ledger.exchange_sums import agreed
-
     checks = exchange.decision.sentences if exchange.decision is not None else ()
     grounded, sentences = agreed(labels)
     text = exchange.generation
@@ -129,10 +121,35 @@ def _labelled(exchange: "Exchange", labels: "Sequence[GroundingLabel]") -> "Labe
 
 def _skewed(delivered: int, labelled: int, all_delivered: int, all_answers: int) -> str:
     """Whether the labelled answers were delivered as often as all answers were; "" if that can be."""
-    from areopage.scoring.shares import at_least, at_most
-
     share = all_delivered / all_answers
     tail = min(at_most(delivered, labelled, share), at_least(delivered, labelled, share))
     if 2 * tail >= UNLIKELY:
         return ""
     return f"{delivered / labelled:.0%} of the labelled answers had been delivered, and {share:.0%} of all answers"
+
+
+def recorded(exchanges: Exchanges, scope: ExchangeFilter) -> Iterator[Recorded]:
+    """The recorded answers with their labels, read in portions."""
+    return (_recorded_of(exchange, labels) for exchange, labels in exchanges.each_labelled(scope))
+
+
+def _recorded_of(exchange: Exchange, labels: Sequence[GroundingLabel]) -> Recorded:
+    """An exchange as a replay needs it."""
+    decision = exchange.decision
+    decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
+    return Recorded(
+        id=exchange.id,
+        at=exchange.at.isoformat(),
+        prompt=exchange.question,
+        response=exchange.generation,
+        documents=exchange.documents,
+        verdict=exchange.verdict,
+        reasons=tuple(dict.fromkeys(decisive)),
+        p_unsupported=exchange.p_unsupported,
+        version=exchange.version,
+        judged=judged_of(decision) if decision is not None else {},
+        num_sources=int(exchange.metrics.get("num_sources") or 0),
+        erased=exchange.erased,
+        imported=exchange.origin == "import",
+        label=agreed(labels)[0] if labels else None,
+    )
