@@ -42,8 +42,7 @@ from areopage.gate.grounding.fitting import (
     folds,
     tabulate,
 )
-from areopage.gate.grounding.linear import probability
-from areopage.gate.grounding.model import GroundingModel, ground
+from areopage.gate.grounding.model import GroundingModel, ground, probability
 from areopage.suites.gate import load_gate_config
 
 SEEDS = 5

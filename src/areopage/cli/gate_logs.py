@@ -105,11 +105,11 @@ def export(
 
     from areopage.cli.monitor_store import actor, one_of
     from areopage.errors import StorageError
-    from areopage.evidence.stored_text import Policy
     from areopage.ledger.access import Audit
     from areopage.ledger.gate_records import ExchangeOrigin
     from areopage.report.replacing import replacing
     from areopage.review.dataset import WANTED, Selection, dataset
+    from areopage.text.stored_text import Policy
 
     settings = gate_settings(rag, ledger)
     storage = settings.section.storage

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from areopage.errors import MissingExtra, SubmissionError
-from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
@@ -30,6 +29,7 @@ from areopage.rag.logs.erase_traces import erase_traces
 from areopage.rag.logs.traces import Traces
 from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
 from areopage.suites.gate import load_gate
+from areopage.text.language import language_of
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]
