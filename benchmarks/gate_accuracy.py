@@ -42,9 +42,8 @@ from areopage.gate.grounding.fitting import (
     folds,
     tabulate,
 )
-from areopage.gate.grounding.linear import probability
-from areopage.gate.grounding.model import GroundingModel, ground
 from areopage.app.gate_rules import load_rules
+from areopage.gate.grounding.model import GroundingModel, ground, probability
 
 SEEDS = 5
 OUTER, INNER = 5, 5

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from areopage.cases.records import Document
-from areopage.evidence.sentences import sentences
 from areopage.gate import rules_default
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
@@ -16,6 +15,7 @@ from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
 from areopage.app.gate_rules import load_rules
+from areopage.text.sentences import sentences
 
 SHIPPED = load_rules()
 BAND = Thresholds(deliver=0.3, hold=0.7)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from areopage.cases.records import Document
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground, model_of
 from areopage.gate.grounding.source import MOST_PLACES, Source
-from areopage.gate.grounding.tokens import parted, stem, stems
 
 WEIGHTS = files("areopage.suites") / "bundled" / "rag_grounding" / "grounding.json"
 MODEL = model_of(json.loads(WEIGHTS.read_text(encoding="utf-8")))
@@ -164,16 +163,6 @@ def test_a_model_without_weights_says_the_same_of_everything() -> None:
     flat = model_of({"name": "x", "provenance": {}, "sentence": {"bias": 0, "weights": []}, "answer": {"bias": 0, "weights": []}})
     assert isinstance(flat, GroundingModel)
     assert ground(flat, "", "Le colibri chante.", DOCUMENTS, "fr").p_unsupported == 0.5
-
-
-def test_the_fast_cut_into_words_agrees_with_the_exact_one() -> None:
-    text = "L’école (d'été), rue-de-Paris : 1,000.50 € ; « œuvre » — naïve… v2.0/bêta"
-    assert len(parted(text)) == len(text)
-    assert stems(text) == [
-        found
-        for found in map(stem, ["école", "été", "rue", "Paris", "1", "000", "50", "œuvre", "naïve", "v2", "0", "bêta"])
-        if found
-    ]
 
 
 def test_only_so_many_places_of_a_word_are_looked_at() -> None:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import structs
 
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.stored_exchange import reduced_exchange, stored_exchange
+from areopage.text.stored_text import Policy
 from servers.made_exchanges import GENERATED, RIGHT, WRONG, delivered_exchange, held_exchange
 
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.records import Scale
 from areopage.errors import CallRejected, ModelError
-from areopage.evidence.words import syllables, words
 from areopage.models.port import Completion, LanguageModel, Subject
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.rules_parameters import Ramp, read_readability
 from areopage.models.rules_verdict import Verdict
 from areopage.models.settings import ModelSettings
+from areopage.text.words import syllables, words
 
 BUNDLED = Path(__file__).parents[2] / "src/areopage/suites/bundled/child_safety/rules.yml"
 SENTENCES = "age.readability.sentence_complexity__v1_0"

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 from areopage.cases.records import Document
-from areopage.evidence.stored_text import Policy, stored_text, stored_values
 from areopage.gate.records import Decision, Place, Reason, SentenceCheck
 from areopage.ledger.gate_records import Exchange
+from areopage.text.stored_text import Policy, stored_text, stored_values
 
 Keep = Callable[[str], str]
 

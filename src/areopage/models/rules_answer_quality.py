@@ -22,15 +22,15 @@ import msgspec
 
 from areopage.criteria.records import Scale
 from areopage.errors import CallRejected
-from areopage.evidence.headings import Section, headings, sections
-from areopage.evidence.words import words
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
 from areopage.models.reference import ModelReference
 from areopage.models.rules_parameters import AnswerQualityRules, ExpectedSection
 from areopage.models.rules_sources import judge_sources
 from areopage.models.rules_verdict import Verdict, completed
+from areopage.text.headings import Section, headings, sections
+from areopage.text.words import words
 
-# Part of the digest, hence of every judgment's key: raise it when a change here or in `evidence` can move a score.
+# Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"
 OWN_SCALE = Scale(0.0, 10.0)
 

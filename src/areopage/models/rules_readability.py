@@ -18,14 +18,14 @@ import msgspec
 
 from areopage.criteria.records import Scale
 from areopage.errors import CallRejected
-from areopage.evidence.sentences import Span, sentences
-from areopage.evidence.words import complex_word_share, is_complex, syllables, words
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
 from areopage.models.reference import ModelReference
 from areopage.models.rules_parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
 from areopage.models.rules_verdict import Verdict, completed
+from areopage.text.sentences import Span, sentences
+from areopage.text.words import complex_word_share, is_complex, syllables, words
 
-# Part of the digest, hence of every judgment's key: raise it when a change here or in `evidence` can move a score.
+# Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"
 _EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
 

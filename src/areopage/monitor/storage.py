@@ -6,10 +6,10 @@ import re
 import msgspec
 
 from areopage.cases.records import Case, Document, Turn
-from areopage.evidence.personal import redact
-from areopage.evidence.stored_text import Policy, stored_text, stored_values
 from areopage.ledger.records import Judgment, Verdict
 from areopage.scoring.outcome import Outcome, Scored
+from areopage.text.personal import redact
+from areopage.text.stored_text import Policy, stored_text, stored_values
 
 __all__ = ["Policy", "stored_case", "stored_judgment", "stored_text"]
 

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from areopage.errors import MissingExtra, SubmissionError
-from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
 from areopage.ledger.gate_records import Exchange
 from areopage.ledger.store import Ledger
@@ -27,6 +26,7 @@ from areopage.rag.config import RagConfig
 from areopage.rag.logs.erase_traces import erase_traces
 from areopage.rag.logs.traces import Traces
 from areopage.rag.records import MOST_QUESTION, ChatAnswer, ChatQuestion, Generator, Retriever
+from areopage.text.language import language_of
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[tuple[Outcome, ChatAnswer]]

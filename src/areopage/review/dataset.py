@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.evidence.stored_text import Policy, stored_text
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.ledger.exchange_rows import question_key
 from areopage.ledger.exchange_sums import agreed
@@ -14,6 +13,7 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
 from areopage.ledger.store import Ledger
 from areopage.ledger.stored_exchange import reduced_exchange
+from areopage.text.stored_text import Policy, stored_text
 
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)

@@ -7,13 +7,13 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownExchange, UserError
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, Grounded, GroundingLabel, Release
 from areopage.ledger.store import Ledger
 from areopage.ledger.stored_exchange import reduced_exchange
 from areopage.review.label import MAX_NOTE, Origin, rater_name
+from areopage.text.stored_text import Policy
 
 MAX_RELEASED = 100_000
 GROUNDED: tuple[Grounded, ...] = ("yes", "partly", "no")

@@ -11,10 +11,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from areopage.evidence.figures import Figure, FigureKind
-from areopage.gate.grounding.digits import around
-from areopage.gate.grounding.stated import AFTER, BEFORE, COUNTING, CUES, DIGITS, FigureReader, says
-from areopage.gate.grounding.tokens import parted, stems_of
+from areopage.text.figures import Figure, FigureKind, all_figures, supports
+from areopage.text.numbers import DIGITS, around
+from areopage.text.stated import AFTER, BEFORE, COUNTING, CUES
+from areopage.text.stems import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 
@@ -35,6 +35,20 @@ RIVAL_CUES = {
     "duration": re.compile("|".join(CUES[unit].pattern for unit in ("day", "month", "minute"))),
 }
 YEARS = range(1000, 2100)
+
+
+class FigureReader:
+    """The figures of the pieces of one answer's documents. No piece is read twice: several claims are sought in the same ones."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, FigureKind, bool], list[Figure]] = {}
+
+    def figures_of(self, window: str, kind: FigureKind, *, days: bool = False) -> list[Figure]:
+        """As the function of that name."""
+        found = self._read.get((window, kind, days))
+        if found is None:
+            found = self._read[window, kind, days] = all_figures(window, kind, days=days)
+        return found
 
 
 class Judged(Struct, frozen=True):
@@ -128,7 +142,7 @@ class Surroundings:
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
         for _, spot in worth[:MOST_READ]:
             for figure, found in self._figures_at(stated.kind, spot):
-                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
+                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not supports(figure, stated):
                     yield found
 
     def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
