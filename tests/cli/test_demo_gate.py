@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.rag.config import load_rag_config
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.ingestion.source_text import SourceText
-from areopage.app.gate_rules import load_gate
 from servers.command import main
 from servers.fake_embedder import WordEmbedder
 from servers.fake_llm import FakeServer

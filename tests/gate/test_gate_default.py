@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate import rules_default
 from areopage.gate.config import GateConfig, Thresholds
@@ -14,7 +15,6 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
-from areopage.app.gate_rules import load_rules
 from areopage.text.sentences import sentences
 
 SHIPPED = load_rules()

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from areopage.cli.review_duty import fill_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cli.review_duty import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
@@ -101,6 +101,7 @@ def test_a_threshold_of_a_rule_that_is_switched_off_may_be_anything(tmp_path: Pa
 
 def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) -> None:
     from areopage.cli.monitor_crew import duties_of
+
     from areopage.server.serve import Listening, run_server
 
     config = config_on(tmp_path, {"min": 1, "max": 5}, "alerts: {threshold: 6}\ngolden: {dataset: data.csv}\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
@@ -15,7 +16,6 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
-from areopage.app.gate_rules import load_rules
 from servers.fake_llm import FakeServer
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
 

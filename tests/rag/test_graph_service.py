@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
 from areopage.gate.records import GateVerdict
@@ -23,7 +24,6 @@ from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.rag.service import RagService
-from areopage.app.gate_rules import load_gate
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
 ASKED = ChatQuestion(question=QUESTION)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case, Document
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.golden import GoldenRuns
@@ -29,7 +30,6 @@ from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
-from areopage.app.gate_rules import load_gate
 from areopage.suites.loader import load_suite
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here

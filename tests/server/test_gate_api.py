@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 from starlette.testclient import TestClient
 
+from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.exchanges import Exchanges
@@ -17,7 +18,6 @@ from areopage.ledger.quality_records import Role
 from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.app.gate_rules import load_gate
 
 from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
 from .seeded import context_for

@@ -30,7 +30,6 @@ from areopage.cli.options import (
     one_of,
 )
 from areopage.errors import StorageError, UserError
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.access import Audit
 from areopage.ledger.gate_records import ExchangeOrigin
 from areopage.rag.logs.import_logs import Imported
@@ -39,6 +38,7 @@ from areopage.rag.logs.log_files import Progress
 from areopage.rag.logs.old_logs import Difference
 from areopage.report.replacing import replacing
 from areopage.review.dataset import WANTED, Selection, dataset
+from areopage.text.stored_text import Policy
 
 REJECTED = 1
 SHOWN = 20
