@@ -12,7 +12,7 @@ from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import Variant, varied
 from areopage.bench.spec import decode_spec, encode_spec, fingerprint_of
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
-from areopage.jury.plan import plan_judge
+from areopage.jury.plan import plan
 from areopage.ledger.records import Answer
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
@@ -118,7 +118,7 @@ def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_na
     def keys(rows: list[dict[str, str]]) -> set[str]:
         run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
         judged = judged_cases(run.spec, run.cases, [], {})
-        return {call.key for judge in run.spec.judges for call in plan_judge(judge, judged, run.spec.personas)}
+        return {call.key for judge in run.spec.judges for call in plan(judge, judged, run.spec.personas)}
 
     one = keys([{"id": "1", "prompt": "a?", "response": "b", "age": "10"}])
     assert len(one) == 4 * 2 * 2

@@ -12,8 +12,8 @@ from areopage.bench.results import RunView, Variant, view_run
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import Judge
-from areopage.jury.plan import PlannedCall, plan_judge
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.plan import plan
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -85,7 +85,7 @@ def judgment(call: PlannedCall, outcome: Outcome, **changes: Any) -> Judgment:
         "repair": "none",
         "steps": ("strict",),
         "created_at": BEGUN,
-        "verdicts": (Verdict(criterion=call.criterion.id, outcome=outcome),),
+        "verdicts": tuple(Verdict(criterion=one.id, outcome=outcome) for one in call.criteria),
     }
     return Judgment(**usual | changes)
 
@@ -184,7 +184,7 @@ def view_of(
         ledger.append([msgspec.structs.replace(one, run_id=run_id) for one in given])
         judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
         for one in spec.judges:
-            found = [say(call) for call in plan_judge(one, judged, spec.personas)]
+            found = [say(call) for call in plan(one, judged, spec.personas)]
             ledger.append([msgspec.structs.replace(made, run_id=run_id) for made in found if made is not None])
         return view_run(ledger.run(run_id), ledger, variant)
     finally:

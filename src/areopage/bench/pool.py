@@ -4,27 +4,21 @@ import msgspec
 
 from areopage.bench.spec import RunSpec
 from areopage.errors import CriteriaError, ModelError, name_list
-from areopage.jury.opening import check_model, settled_judge
-from areopage.models.port import ModelStatus
-from areopage.models.reference import ModelReference
+from areopage.jury.opening import check_judge, check_model, settled_judge
 from areopage.models.settings import ModelSettings
 
 
 async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
-    """Check the target and every judge, and note what they say of themselves: digest, standing, what they may judge.
+    """Check the target and every judge, and note what the checks found: digest, fitness, what they may judge.
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
     """
-    statuses: dict[ModelReference, ModelStatus] = {}
-    references = [judge.reference for judge in spec.judges]
-    if spec.target is not None:
-        references.insert(0, spec.target.reference)
-    for reference in dict.fromkeys(references):
-        statuses[reference] = await check_model(reference, settings)
     target = spec.target
     if target is not None:
-        target = msgspec.structs.replace(target, digest=statuses[target.reference].digest)
+        target = msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+    references = dict.fromkeys(judge.reference for judge in spec.judges)
+    statuses = {reference: await check_judge(reference, settings) for reference in references}
     judges = tuple(settled_judge(judge, statuses[judge.reference], spec.language) for judge in spec.judges)
     return msgspec.structs.replace(spec, target=target, judges=judges)
 

@@ -9,14 +9,13 @@ from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.spec import RunCase, RunSpec, decode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
-from areopage.jury.call import material_of
 from areopage.jury.judges import Judge
-from areopage.jury.parsing import read_verdict
-from areopage.jury.plan import plan_judge
-from areopage.ledger.records import Answer, Judgment, Repair, Run, Verdict
+from areopage.jury.plan import plan
+from areopage.jury.reader import material_of, read_again
+from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RunScores, fold
-from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, Unparsed, outcome_name
+from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, outcome_name
 from areopage.scoring.profile import Profile
 from areopage.scoring.weights import Weights
 
@@ -118,9 +117,10 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, cases, calls, by_key)
     places = {
-        (call.case.id, call.criterion.id, judge.name, call.pass_index): call.key
+        (call.case.id, criterion.id, judge.name, call.pass_index): call.key
         for judge in spec.judges
-        for call in plan_judge(judge, judged, spec.personas, spec.salt)
+        for call in plan(judge, judged, spec.personas, spec.salt)
+        for criterion in call.criteria
     }
     held = ledger.judgments(list(places.values()))
     responses = {item.case.id: item.case for item in judged}
@@ -182,24 +182,14 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
 
 
 def reparsed(judgment: Judgment, spec: RunSpec, case: Case) -> Judgment:
-    """A judgment whose raw texts were read again; calls that brought no text, or a cut prompt, stay as they are."""
-    if not judgment.raw_text or "prompt_cut" in judgment.steps:
+    """A judgment whose raw texts were read again; one without a text to read stays as it is."""
+    criteria = spec.criteria_by_id()
+    asked = tuple(criteria[verdict.criterion] for verdict in judgment.verdicts)
+    reading = read_again(judgment, asked, material_of(case))
+    if reading is None:
         return judgment
-    scales = {criterion.id: criterion.scale for criterion in spec.criteria}
-    material = material_of(case)
-    verdicts: list[Verdict] = []
-    steps: tuple[str, ...] = ()
-    repair: Repair = "none"
-    for verdict in judgment.verdicts:
-        scale = scales.get(verdict.criterion, spec.scale)
-        finish_reason = "stop" if judgment.repair_text else judgment.finish_reason
-        reading = read_verdict(judgment.raw_text, finish_reason, scale, material)
-        steps, repair = reading.steps, "heuristic" if reading.heuristic else "none"
-        if isinstance(reading.outcome, Unparsed) and judgment.repair_text:
-            reading = read_verdict(judgment.repair_text, judgment.finish_reason, scale, material)
-            steps, repair = (*steps, "repair_call", *reading.steps), "model" if isinstance(reading.outcome, Scored) else "none"
-        verdicts.append(Verdict(criterion=verdict.criterion, outcome=reading.outcome))
-    return msgspec.structs.replace(judgment, verdicts=tuple(verdicts), steps=steps, repair=repair)
+    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
+    return msgspec.structs.replace(judgment, verdicts=verdicts, steps=reading.steps, repair=reading.repair)
 
 
 def judge_health(
@@ -218,7 +208,7 @@ def judge_health(
     return JudgeHealth(
         judge=judge.name,
         model=str(judge.reference),
-        standing=judge.standing,
+        standing=judge.unfit,
         planned=planned,
         outcomes=outcomes | {"not_run": planned - len(own)},
         repaired_heuristic=sum(judgment.repair == "heuristic" for judgment in own),

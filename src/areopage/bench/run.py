@@ -10,15 +10,14 @@ from areopage.bench.keys import AnswerCall, answer_calls, judged_cases
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.jury.call import CallContext, ask_judge
-from areopage.jury.judges import Judge
-from areopage.jury.opening import crew_size, open_retrying
-from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
+from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
+from areopage.jury.opening import open_judge, open_retrying
+from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
 from areopage.ledger.writer import LedgerWriter
-from areopage.models.port import Completion, LanguageModel, Message, Options, Subject
+from areopage.models.port import Completion, LanguageModel, Message, Options
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
@@ -111,7 +110,8 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
                 reached, turned_away = answer.state != "unreachable", answer.state == "refused"
                 watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
 
-            await run_crew(f"target {target.reference}", missing, ask, crew_size(model, context.spec.concurrency))
+            limit = concurrency_of(model, context.spec.concurrency)
+            await run_concurrently(f"target {target.reference}", missing, ask, limit)
     finally:
         await model.aclose()
 
@@ -126,10 +126,9 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
     if call.target.single_prompt:
         messages = [Message("user", to_single_prompt(call.messages, context.spec.language))]
     options: Options = call.target.options
-    subject = Subject(case=call.case, asked=TARGET_PHASE, language=context.spec.language)
     state: AnswerState = "answered"
     try:
-        completion = await model.generate(messages, options, subject=subject)
+        completion = await model.generate(messages, options, case=call.case)
         reason = "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
     except CallError as fault:
         if fault.hopeless:
@@ -164,7 +163,7 @@ async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[Judg
         How many of its calls are still open: timed out or unreachable.
     """
     spec = context.spec
-    calls = distinct(list(plan_judge(judge, judged, spec.personas, spec.salt)))
+    calls = distinct(list(plan(judge, judged, spec.personas, spec.salt)))
     held = context.ledger.judgments([call.key for call in calls])
     settled = {key for key, one in held.items() if not is_open(one) and not was_turned_away(one, judge)}
     missing = [call for call in calls if call.key not in settled]
@@ -174,14 +173,14 @@ async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[Judg
     call_context = CallContext(
         run_id=context.run_id, secret=context.ledger.secret(), personas=spec.personas, language=spec.language
     )
-    model = open_retrying(judge.reference, context.settings, spec.outage_seconds)
+    backend = open_judge(judge.reference, context.settings, spec.outage_seconds)
     watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, spec.concurrency))
     open_calls: list[str] = []
     try:
         async with LedgerWriter(context.ledger) as writer:
 
             async def ask(call: PlannedCall) -> None:
-                judgment = await ask_judge(call, model, call_context)
+                judgment = judgment_of(call, context.run_id, await backend.judge(call, call_context))
                 writer.append(judgment)
                 context.observer.judged(judgment)
                 if is_open(judgment):
@@ -190,9 +189,10 @@ async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[Judg
                 reached, turned_away = not isinstance(outcome, Unreachable), was_turned_away(judgment, judge)
                 watch.note(judge.name, getattr(outcome, "reason", ""), reached=reached, turned_away=turned_away)
 
-            await run_crew(f"judge {judge.name} ({judge.reference})", missing, ask, crew_size(model, spec.concurrency))
+            limit = concurrency_of(backend, spec.concurrency)
+            await run_concurrently(f"judge {judge.name} ({judge.reference})", missing, ask, limit)
     finally:
-        await model.aclose()
+        await backend.aclose()
     return len(open_calls)
 
 

@@ -9,9 +9,9 @@ from areopage.bench.target_prompts import Mode
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge, Price
-from areopage.jury.plan import digest_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.profile import Profile

@@ -173,7 +173,7 @@ def print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
     typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
     typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
     for judge in spec.judges:
-        unfit = f" - NOT FIT TO JUDGE: {judge.standing}" if judge.standing else ""
+        unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"

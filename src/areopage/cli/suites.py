@@ -7,7 +7,7 @@ import typer
 
 from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.rendering import render_judge_prompt
+from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.selection import select_criteria
 from areopage.suites.loader import bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
@@ -113,7 +113,7 @@ def show_criterion(
     maturity = loaded.config.validation.default_maturity if personas else ""
     case = Case(id="example", prompt="…", response="…", maturity=maturity)
     for one in found.criteria:
-        prompt = render_judge_prompt(one, case, personas.get(maturity), b"shown")
+        prompt = judge_prompt((one,), case, personas.get(maturity), b"shown")
         typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
 
 

@@ -7,13 +7,12 @@ from msgspec import Struct
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
-from areopage.jury.judges import Judge
-from areopage.jury.standing import standing_of
+from areopage.jury.judges import Judge, PlannedCall, qualification_of
 from areopage.ledger.quality_records import Band, CriterionResult, JudgeUse
 from areopage.ledger.records import Judgment
 from areopage.monitor.context import fit_documents
 from areopage.monitor.remarks import words_about
-from areopage.monitor.terms import Call, Terms, asked, planned_calls
+from areopage.monitor.terms import Terms, planned_calls
 from areopage.scoring.counts import band_of
 from areopage.scoring.fold import final_shares, leaf
 from areopage.scoring.outcome import (
@@ -42,7 +41,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
         score_global: weighted over those criteria; None unless each of them that weighs has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
         reason: why there is no global score; "" where there is one.
-        standing: what is known of the judges' fitness; see `standing_of`.
+        standing: what is known of the judges' fitness; see `qualification_of`.
         spread: the largest difference between two judges on one criterion; None under two.
         scored, planned: verdicts.
         prompt_tokens, completion_tokens: None where no judge counted.
@@ -128,7 +127,7 @@ def evaluation_of(
         weaknesses=words.weaknesses,
         suggestions=words.suggestions,
         reason="" if score is not None else fault or why_unscored(terms, judged, found, passes),
-        standing=standing_of(terms.judges),
+        standing=qualification_of(terms.judges),
         spread=widest(found.values()),
         scored=sum(isinstance(one.outcome, Scored) for one in passes),
         planned=len(passes),
@@ -145,7 +144,7 @@ def evaluation_of(
     )
 
 
-def planned_passes(case: Case, calls: Sequence[Call], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
+def planned_passes(case: Case, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
     """Every planned verdict with its outcome, None where its call was not made."""
     passes: list[PlannedPass] = []
     for call in calls:
@@ -159,7 +158,7 @@ def planned_passes(case: Case, calls: Sequence[Call], judgments: Mapping[str, Ju
                 pass_index=call.pass_index,
                 outcome=outcomes.get(criterion.id),
             )
-            for criterion in asked(call)
+            for criterion in call.criteria
         )
     return passes
 

@@ -16,14 +16,14 @@ from msgspec import Struct
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
-from areopage.jury.opening import crew_size, open_retrying
+from areopage.jury.opening import open_retrying
 from areopage.jury.options import model_settings
-from areopage.jury.schedule import OutageWatch, run_crew
+from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.golden import GoldenRuns
 from areopage.ledger.quality_records import GoldenRun, Submission
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
-from areopage.models.port import LanguageModel, Message, Subject
+from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from areopage.monitor.alerts.duties import AlertDesk, desk_of
@@ -187,7 +187,7 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
     try:
         model = open_retrying(desk.reference, desk.settings, OUTAGE_SECONDS)
         try:
-            await run_crew(str(desk.reference), unasked, ask, crew_size(model, CONCURRENCY))
+            await run_concurrently(str(desk.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
         finally:
             await model.aclose()
     except ModelError as fault:
@@ -215,7 +215,7 @@ async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: Langua
         SubmissionError: the answer cannot be stored as it is.
     """
     messages = [Message(turn.role, turn.content) for turn in case.turns]
-    completion = await model.generate(messages, {}, subject=Subject(case=case, asked="golden", language=desk.language))
+    completion = await model.generate(messages, {}, case=case)
     now = datetime.now(UTC)
     answered = msgspec.structs.replace(
         case,

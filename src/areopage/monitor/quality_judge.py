@@ -17,7 +17,7 @@ import msgspec
 
 from areopage.cases.records import Case
 from areopage.errors import DatasetError, ModelError, UserError
-from areopage.jury.call import CallContext
+from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.options import model_settings
 from areopage.jury.schedule import cause_of
 from areopage.ledger.records import Judgment, Run
@@ -26,7 +26,7 @@ from areopage.monitor.answer_case import Documents, Prompt, case_of
 from areopage.monitor.context import ContextBudget
 from areopage.monitor.evaluation import Evaluation, evaluation_of
 from areopage.monitor.seatings import Seatings
-from areopage.monitor.terms import Call, Terms, planned_calls, prepare_terms
+from areopage.monitor.terms import Terms, planned_calls, prepare_terms
 from areopage.scoring.outcome import TimedOut, Unreachable
 from areopage.suites.loader import Suite, load_suite
 
@@ -174,7 +174,7 @@ class QualityJudge:
             run_id=settled.run.id, secret=self._secret, personas=settled.terms.personas, language=settled.terms.language
         )
 
-        async def ask(call: Call) -> None:
+        async def ask(call: PlannedCall) -> None:
             judgment = await seating.ask(call, context)
             held[call.key] = judgment
             if record is not None:

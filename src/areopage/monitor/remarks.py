@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.joint import JointCall, remarks_of
-from areopage.jury.joint_parsing import Remarks
+from areopage.jury.judges import PlannedCall, Remarks
+from areopage.jury.reader import remarks_of
 from areopage.ledger.records import Judgment
-from areopage.monitor.terms import Call, Terms
+from areopage.monitor.terms import Terms
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Scored
 
@@ -23,16 +23,12 @@ class Explained(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def words_about(terms: Terms, calls: Sequence[Call], judgments: Mapping[str, Judgment]) -> Remarks:
+def words_about(terms: Terms, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment]) -> Remarks:
     """The remarks of joint answers, judge by judge, each distinct one once; without any, the explanations of single verdicts.
 
     An answer none of whose verdicts could be taken has no say here either.
     """
-    found = [
-        remarks_of(judgments[call.key])
-        for call in calls
-        if isinstance(call, JointCall) and call.key in judgments and has_score(judgments[call.key])
-    ]
+    found = [remarks_of(judgments[call.key]) for call in calls if call.key in judgments and has_score(judgments[call.key])]
     merged = Remarks(
         feedback="\n".join(distinct(one.feedback for one in found)),
         strengths=distinct(text for one in found for text in one.strengths),
@@ -42,7 +38,7 @@ def words_about(terms: Terms, calls: Sequence[Call], judgments: Mapping[str, Jud
     return merged if merged.feedback else explained(terms, calls, judgments, merged)
 
 
-def explained(terms: Terms, calls: Sequence[Call], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
+def explained(terms: Terms, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
     """Remarks made of the explanations of the criteria, the weakest first; what judges did remark is kept."""
     scales = {one.id: one.scale for one in terms.criteria}
     by_id = {one.id: one for one in terms.criteria}

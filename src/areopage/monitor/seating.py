@@ -1,4 +1,4 @@
-"""A jury that has taken its seats: models open in one event loop, checked once, each asked no more at once than it can take."""
+"""The judges of a jury, open in one event loop and checked once; each is asked no more at once than it can take."""
 
 import asyncio
 import time
@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from areopage.errors import CallError, ModelError
-from areopage.jury.call import CallContext, ask_judge, judgment_without_answer
-from areopage.jury.joint import JointCall, ask_jointly
-from areopage.jury.judges import Judge
-from areopage.jury.opening import open_retrying
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
+from areopage.jury.opening import open_judge
 from areopage.ledger.records import Judgment
-from areopage.models.port import LanguageModel, ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.monitor.terms import Call, asked
 from areopage.scoring.outcome import Unreachable
 
 # answers that come in while a server is down do not all knock at its door
@@ -22,13 +18,13 @@ CHECK_PAUSE = 5.0
 
 
 class Seating:
-    """The models of a jury for one event loop; judges of one model share it."""
+    """The open judges of a jury for one event loop; judges of one reference share them."""
 
     def __init__(self, judges: Sequence[Judge], settings: ModelSettings, outage_seconds: float) -> None:
-        self._models: dict[ModelReference, LanguageModel] = {}
+        self._judges: dict[ModelReference, JudgeBackend] = {}
         for judge in judges:
-            if judge.reference not in self._models:
-                self._models[judge.reference] = open_retrying(judge.reference, settings, outage_seconds)
+            if judge.reference not in self._judges:
+                self._judges[judge.reference] = open_judge(judge.reference, settings, outage_seconds)
         self._failed: tuple[float, ModelError] | None = None
         self.enter_loop()
 
@@ -36,13 +32,13 @@ class Seating:
         """Make the parts that belong to an event loop anew: the one before was closed. The models notice by themselves."""
         self.turn = asyncio.Lock()
         self._gates = {
-            reference: asyncio.Semaphore(model.max_concurrency)
-            for reference, model in self._models.items()
-            if model.max_concurrency is not None
+            reference: asyncio.Semaphore(judge.max_concurrency)
+            for reference, judge in self._judges.items()
+            if judge.max_concurrency is not None
         }
 
-    async def check(self) -> Mapping[ModelReference, ModelStatus]:
-        """Make sure that every model can be called, and hear what it says of itself.
+    async def check(self) -> Mapping[ModelReference, JudgeStatus]:
+        """Make sure that every judge can be asked.
 
         Raises:
             ServerDown, ModelMissing, ModelError, MissingExtra: one cannot be used.
@@ -50,31 +46,29 @@ class Seating:
         if self._failed is not None and time.monotonic() - self._failed[0] < CHECK_PAUSE:
             raise type(self._failed[1])(str(self._failed[1]))
         try:
-            return {reference: await model.check() for reference, model in self._models.items()}
+            return {reference: await judge.check() for reference, judge in self._judges.items()}
         except ModelError as fault:
             self._failed = (time.monotonic(), fault)
             raise
 
-    async def ask(self, call: Call, context: CallContext) -> Judgment:
+    async def ask(self, call: PlannedCall, context: CallContext) -> Judgment:
         """Carry one call out; whatever fails is an outcome.
 
         A fault that no call can escape (nobody listens, a wrong key, a missing model) is one that people mend: the judge could
         not be reached.
         """
-        model = self._models[call.judge.reference]
+        judge = self._judges[call.judge.reference]
         try:
             async with AsyncExitStack() as stack:
                 gate = self._gates.get(call.judge.reference)
                 if gate is not None:
                     await stack.enter_async_context(gate)
-                if isinstance(call, JointCall):
-                    return await ask_jointly(call, model, context)
-                return await ask_judge(call, model, context)
+                judged = await judge.judge(call, context)
         except CallError as fault:
-            ids = [criterion.id for criterion in asked(call)]
-            return judgment_without_answer(call, context, ids, Unreachable(reason=str(fault)))
+            judged = without_answer(call, Unreachable(reason=str(fault)))
+        return judgment_of(call, context.run_id, judged)
 
     async def aclose(self) -> None:
-        """Close every model; the next call opens it again."""
-        for model in self._models.values():
-            await model.aclose()
+        """Close every judge; the next call opens it again."""
+        for judge in self._judges.values():
+            await judge.aclose()

@@ -8,18 +8,17 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
-from areopage.criteria.joint import short_names
 from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.prompts import short_names
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.selection import select_criteria
+from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
-from areopage.jury.joint import JointCall, plan_jointly
-from areopage.jury.judges import Judge
+from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import settled_judge
 from areopage.jury.options import choose_judges
-from areopage.jury.plan import JudgedCase, PlannedCall, digest_of, plan_judge
+from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Run
-from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.monitor.context import ContextBudget, fit_documents
 from areopage.scoring.profile import DEFAULT, Profile
@@ -28,8 +27,6 @@ from areopage.suites.loader import Suite, choose_language
 
 RUN_ID_LENGTH = 16
 
-Call = PlannedCall | JointCall
-
 
 class Terms(Struct, frozen=True, kw_only=True):
     """What determines a score.
@@ -37,7 +34,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     Args:
         criteria: those of the suite's default selection, in the suite's order.
         profile: always the default one with the suite's quorum: a failure never counts as a number here.
-        joint: models are asked about all their criteria in one call; rules and recordings never are.
+        joint: models are asked about all their criteria in one call; code and recordings never are.
         remarks: what was said while preparing.
     """
 
@@ -92,8 +89,8 @@ def prepare_terms(
     )
 
 
-def settled_terms(terms: Terms, statuses: Mapping[ModelReference, ModelStatus]) -> Terms:
-    """Terms with what the models say of themselves: digest, standing, what they may judge.
+def settled_terms(terms: Terms, statuses: Mapping[ModelReference, JudgeStatus]) -> Terms:
+    """Terms with what the checks of the judges found: digest, fitness, what they may judge.
 
     Raises:
         CriteriaError: no judge may judge anything.
@@ -109,26 +106,18 @@ def settled_terms(terms: Terms, statuses: Mapping[ModelReference, ModelStatus]) 
     return msgspec.structs.replace(terms, judges=judges, remarks=remarks)
 
 
-def planned_calls(terms: Terms, case: Case) -> list[Call]:
+def planned_calls(terms: Terms, case: Case) -> list[PlannedCall]:
     """Every call that judges a case, judge by judge.
 
-    Models are shown the documents that fit the budget. Rules and recordings spend no tokens: they get all of them.
+    Models are shown the documents that fit the budget. Code and recordings spend no tokens: they get all of them.
     """
     documents, _ = fit_documents(case.documents, terms.context)
     fitted = msgspec.structs.replace(case, documents=documents)
-    calls: list[Call] = []
+    calls: list[PlannedCall] = []
     for judge in terms.judges:
-        seen = fitted if judge.is_model else case
-        if judge.is_model and terms.joint:
-            calls.extend(plan_jointly(judge, seen, terms.criteria, terms.personas))
-        else:
-            calls.extend(plan_judge(judge, [JudgedCase(case=seen, criteria=terms.criteria)], terms.personas))
+        judged = JudgedCase(case=fitted if judge.is_model else case, criteria=terms.criteria)
+        calls.extend(plan(judge, [judged], terms.personas, joint=judge.is_model and terms.joint))
     return calls
-
-
-def asked(call: Call) -> tuple[Criterion, ...]:
-    """The criteria that a call asks about."""
-    return call.criteria if isinstance(call, JointCall) else (call.criterion,)
 
 
 def run_of(terms: Terms) -> Run:

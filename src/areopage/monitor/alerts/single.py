@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.jury.standing import NEVER_EXAMINED, NOT_FIT, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, NOT_FIT, is_unfit
 from areopage.ledger.quality_records import Alert, QualityScore
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, Voice, lines, listed, plain, voice_for
@@ -15,7 +15,7 @@ from areopage.scoring.counts import DECIMALS
 
 GOLDEN_SOURCE = "golden:"
 GATHERED_SHOWN = 10
-# as `areopage.monitor.evaluation.standing_of` puts it
+# as `areopage.jury.judges.qualification_of` puts it
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 

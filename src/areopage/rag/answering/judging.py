@@ -12,17 +12,16 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import load_registry
+from areopage.digest import digest_of
 from areopage.errors import CallError, ModelError
 from areopage.gate.records import Decision, SentenceJudgment
-from areopage.jury.call import CallContext, ask_judge
-from areopage.jury.judges import Judge
-from areopage.jury.opening import open_retrying, settled_judge
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall, judgment_of
+from areopage.jury.opening import open_judge, settled_judge
 from areopage.jury.options import judge_name
-from areopage.jury.plan import JudgedCase, PlannedCall, digest_of, plan_judge
+from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.gate_records import GATE_RUN
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import Scored
@@ -46,15 +45,15 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 
 class SentenceJudge:
-    """Asks one model about sentences. What it says is kept in the ledger; what it said before is not paid for again."""
+    """Asks one judge about sentences. Its judgments are stored in the ledger; a score that is stored is not paid for again."""
 
-    def __init__(self, judge: Judge, model: LanguageModel, ledger: Ledger, *, sentences: int, seconds: float) -> None:
+    def __init__(self, judge: Judge, backend: JudgeBackend, ledger: Ledger, *, sentences: int, seconds: float) -> None:
         """Args:
         sentences: at most so many of an answer, the most doubtful ones.
         seconds: how long all of them may take together.
         """
         self._judge = judge
-        self._model = model
+        self._backend = backend
         self._ledger = ledger
         self._sentences = sentences
         self._seconds = seconds
@@ -84,7 +83,7 @@ class SentenceJudge:
 
         async def one(index: int, call: PlannedCall, context: CallContext, criterion: Criterion) -> None:
             try:
-                judgment = await ask_judge(call, self._model, context)
+                judgment = judgment_of(call, context.run_id, await self._backend.judge(call, context))
             except CallError as fault:
                 found[index] = SentenceJudgment(sentence=index, supported=None, explanation=str(fault))
                 return
@@ -104,13 +103,13 @@ class SentenceJudge:
         return Judged(sentences=(*(found[index] for index in wanted if index in found), *missing), keys=tuple(keys))
 
     async def aclose(self) -> None:
-        """Close the model."""
-        await self._model.aclose()
+        """Close the judge."""
+        await self._backend.aclose()
 
     async def _settle(self) -> tuple[Judge, Run]:
         """The judge with what its model says of itself, and the ledger's run that its judgments belong to; asked for once."""
         if self._settled is None:
-            judge = settled_judge(self._judge, await self._model.check(), OWN_LANGUAGE)
+            judge = settled_judge(self._judge, await self._backend.check(), OWN_LANGUAGE)
             run = run_of(judge)
             await asyncio.to_thread(self._ledger.put_monitor_run, run)
             self._settled = (judge, run)
@@ -133,7 +132,7 @@ class SentenceJudge:
         if before:
             turns.append(Turn(role="assistant", content=before))
         case = Case(id="", prompt=tuple(turns), response=sentence.text, documents=documents)
-        return next(plan_judge(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))
+        return next(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))
 
 
 def is_scored(judgment: Judgment) -> bool:
@@ -200,9 +199,9 @@ def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[
         reference = ModelReference.parse(
             named.model if named else section.judge, default_provider=named.provider if named else None
         )
-        model = open_retrying(reference, config.model_settings(environment, section.seconds), OUTAGE)
+        backend = open_judge(reference, config.model_settings(environment, section.seconds), OUTAGE)
     except ModelError as fault:
         raise config.fault(str(fault), "grey_band", "judge") from None
     options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
     judge = Judge(name=section.judge if named else judge_name(reference), reference=reference, passes=(options,))
-    return SentenceJudge(judge, model, ledger, sentences=section.sentences, seconds=section.seconds)
+    return SentenceJudge(judge, backend, ledger, sentences=section.sentences, seconds=section.seconds)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from areopage.jury.plan import digest_of
+from areopage.digest import digest_of
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer

@@ -8,7 +8,7 @@ from typing import Any
 
 from areopage.cases.records import Case, Document
 from areopage.errors import CallRejected, CallTimedOut
-from areopage.models.port import LanguageModel, Subject
+from areopage.models.port import LanguageModel
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
@@ -18,7 +18,6 @@ from areopage.rag.generation.prompts import Prompts, load_prompts
 from areopage.rag.generation.structured import SCHEMA, Structured, plain_answer, read_structured
 from areopage.rag.records import Generated
 
-ASKED = "rag"  # what recordings know this caller by
 CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
 PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
@@ -49,11 +48,10 @@ class ModelGenerator:
         messages = self._prompts.messages(question, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=question, documents=documents)
-        subject = Subject(case=case, asked=ASKED, language=language)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._seconds):
-                completion = await self._model.generate(messages, self._options, schema, subject=subject)
+                completion = await self._model.generate(messages, self._options, schema, case=case)
         except TimeoutError:
             raise CallTimedOut(f"{self._model.reference}: no answer within {self._seconds:g} s") from None
         if completion.prompt_cut:

@@ -1,4 +1,4 @@
-"""From the text of a joint answer to one outcome per criterion: what is in doubt is not taken, and the rest still counts."""
+"""From an answer about several criteria to one outcome for each: what is in doubt is not taken, and the rest still counts."""
 
 import json
 import sys
@@ -7,12 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from areopage.criteria.records import Scale
-from areopage.jury.joint_parsing import MAX_REMARK, MAX_REMARKS, JointReading, Remarks, read_joint, read_remarks
+from areopage.criteria.records import Criterion, Scale
+from areopage.jury.judges import Remarks
+from areopage.jury.reader import MAX_REMARK, MAX_REMARKS, Reading, read_answer, read_remarks
 from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
 TEN = Scale(0, 10)
-ASKED = {"exactitude": TEN, "completude": TEN, "format": TEN, "sources": TEN}
+ASKED = ("exactitude", "completude", "format", "sources")
 NESTED = {
     "exactitude": {"explanation": "Juste.", "score": 9, "evidence_extracts": ["30 jours"]},
     "completude": {"explanation": "Il manque la période.", "score": 8, "evidence_extracts": []},
@@ -25,8 +26,25 @@ EXPECTED = {"exactitude": 9.0, "completude": 8.0, "format": 10.0, "sources": 10.
 WHOLE = json.dumps(NESTED | WORDS, ensure_ascii=False)
 
 
-def read(text: str, finish_reason: str = "stop", material: str = "") -> JointReading:
-    return read_joint(text, finish_reason, ASKED, material)
+CRITERIA = tuple(
+    Criterion(
+        id=name,
+        category="quality",
+        subcategory="answer",
+        name=name,
+        version="1.0",
+        role="",
+        task="",
+        scoring_guide="",
+        output_format="",
+        scale=TEN,
+    )
+    for name in ASKED
+)
+
+
+def read(text: str, finish_reason: str = "stop", material: str = "") -> Reading:
+    return read_answer(text, finish_reason, CRITERIA, material)
 
 
 def scores(outcomes: dict[str, Outcome]) -> dict[str, float]:
@@ -45,7 +63,7 @@ def reasons_of(text: str, finish_reason: str = "stop", material: str = "") -> di
 def test_a_plain_object_is_read_strictly_with_all_it_says() -> None:
     reading = read(WHOLE)
     assert reading.outcomes["exactitude"] == Scored(score=9, explanation="Juste.", evidence=("30 jours",))
-    assert (scores(reading.outcomes), reading.steps, reading.heuristic) == (EXPECTED, ("strict",), False)
+    assert (scores(reading.outcomes), reading.steps, reading.repair) == (EXPECTED, ("strict",), "none")
 
 
 def test_the_flat_shape_of_the_specification_is_read() -> None:
@@ -59,7 +77,7 @@ def test_the_flat_shape_of_the_specification_is_read() -> None:
 )
 def test_wrappings_are_taken_off(text: str) -> None:
     reading = read(text)
-    assert (scores(reading.outcomes), reading.steps, reading.heuristic) == (EXPECTED, ("strict", "stripped"), False)
+    assert (scores(reading.outcomes), reading.steps, reading.repair) == (EXPECTED, ("strict", "stripped"), "none")
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -84,10 +102,10 @@ def test_an_answer_that_is_cut_keeps_what_was_complete() -> None:
     assert scores(reading.outcomes) == {"exactitude": 9, "completude": 8, "format": 10}
     assert reasons_of(cut, "length") == {"sources": "cut before the score"}
     in_remarks = read(WHOLE[: WHOLE.index("incomplet")], "length")
-    assert (scores(in_remarks.outcomes), in_remarks.steps, in_remarks.heuristic) == (
+    assert (scores(in_remarks.outcomes), in_remarks.steps, in_remarks.repair) == (
         EXPECTED,
         ("strict", "stripped", "members"),
-        False,
+        "none",
     )
     assert set(reasons_of(WHOLE[:20], "length").values()) == {"cut before the score", "cut before its verdict"}
 

@@ -2,18 +2,45 @@
 
 import json
 import sys
+from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from areopage.criteria.records import Scale
-from areopage.jury.parsing import Reading, read_verdict
-from areopage.scoring.outcome import Refused, Scored, Unparsed
+from areopage.criteria.records import Criterion, Scale
+from areopage.jury.reader import read_answer
+from areopage.ledger.records import Repair
+from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
 SCALE = Scale(0, 5)
 TEN = Scale(0, 10)
 GOOD = '{"explanation": "It is kind.", "score": 4, "evidence_extracts": ["hello"]}'
+
+
+class Reading(NamedTuple):
+    outcome: Outcome
+    steps: tuple[str, ...]
+    repair: Repair
+
+
+def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = "") -> Reading:
+    """The reading of an answer about one criterion."""
+    criterion = Criterion(
+        id="a.b.c__v1_0",
+        category="a",
+        subcategory="b",
+        name="c",
+        version="1.0",
+        role="",
+        task="",
+        scoring_guide="",
+        output_format="",
+        scale=scale,
+    )
+    reading = read_answer(text, finish_reason, (criterion,), material)
+    assert list(reading.outcomes) == [criterion.id]
+    return Reading(reading.outcomes[criterion.id], reading.steps, reading.repair)
 
 
 def read(text: str, finish_reason: str = "stop", scale: Scale = SCALE) -> Reading:
@@ -34,7 +61,7 @@ def reason_of(text: str, finish_reason: str = "stop", scale: Scale = SCALE) -> s
 def test_a_plain_object_is_read_strictly_with_all_it_says() -> None:
     reading = read(f" \n{GOOD}\n")
     assert reading.outcome == Scored(score=4, explanation="It is kind.", evidence=("hello",))
-    assert (reading.steps, reading.heuristic) == (("strict",), False)
+    assert (reading.steps, reading.repair) == (("strict",), "none")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +85,7 @@ def test_wrappings_are_taken_off_without_any_repair(text: str) -> None:
     reading = read(text)
     assert isinstance(reading.outcome, Scored)
     assert reading.outcome.score == 4
-    assert (reading.steps, reading.heuristic) == (("strict", "stripped"), False)
+    assert (reading.steps, reading.repair) == (("strict", "stripped"), "none")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +107,7 @@ def test_broken_objects_with_one_plain_score_are_repaired_and_say_so(text: str) 
         reading = read(text, finish_reason)
         assert isinstance(reading.outcome, Scored), reading
         assert reading.outcome.score == 4
-        assert (reading.steps, reading.heuristic) == (("strict", "stripped", "json_repair"), True)
+        assert (reading.steps, reading.repair) == (("strict", "stripped", "json_repair"), "heuristic")
 
 
 @pytest.mark.parametrize(

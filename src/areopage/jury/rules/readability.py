@@ -6,22 +6,18 @@ It answers two criteria, each with a score from 0 to 5, mapped to the scale that
 - vocabulary level: ramp(share of hard words).
 
 A ramp is 5 up to the target, 0 from a limit on and straight between; targets stand per language and maturity in the suite
-(`areopage.models.rules_parameters`). A sentence without a word (a line of digits) does not count.
+(`areopage.jury.rules.parameters`). A sentence without a word (a line of digits) does not count.
 """
 
-import hashlib
-import time
-from collections.abc import Sequence
-from typing import Literal
+from functools import partial
 
-import msgspec
-
-from areopage.criteria.records import Scale
-from areopage.errors import CallRejected
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
+from areopage.jury.code_judge import CodeJudge, rescaled
+from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
 from areopage.models.reference import ModelReference
-from areopage.models.rules_parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
-from areopage.models.rules_verdict import Verdict, completed
+from areopage.scoring.outcome import Outcome, Refused, Scored
 from areopage.text.sentences import Span, sentences
 from areopage.text.words import complex_word_share, is_complex, syllables, words
 
@@ -29,88 +25,49 @@ from areopage.text.words import complex_word_share, is_complex, syllables, words
 CODE_VERSION = "1"
 _EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
 
-Measure = Literal["sentence_complexity", "vocabulary_level"]
-
 OWN_SCALE = Scale(0.0, TOP_SCORE)
 
 
-class ReadabilityJudge:
-    """Scores how easy a response is to read for its audience. See `areopage.models.port.LanguageModel`."""
+def readability_judge(reference: ModelReference, rules: ReadabilityRules) -> CodeJudge:
+    """The judge of how easy a response is to read for its audience, by these rules."""
+    return CodeJudge(
+        reference,
+        partial(judge_readability, rules, str(reference)),
+        digest=digest_of([CODE_VERSION, rules]),
+        criteria=(rules.criteria.sentence_complexity, rules.criteria.vocabulary_level),
+    )
 
-    max_concurrency: int | None = None
 
-    def __init__(self, reference: ModelReference, rules: ReadabilityRules) -> None:
-        """Judge by these rules."""
-        self.reference = reference
-        self._rules = rules
+def judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion: Criterion, language: str) -> Outcome:
+    """Judge a response on one of the two criteria; a language or a maturity without targets is refused.
 
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """The criteria it may judge, as paths without version."""
-        return (self._rules.criteria.sentence_complexity, self._rules.criteria.vocabulary_level)
-
-    async def check(self) -> ModelStatus:
-        """The digest covers the parameters and the version of the code; one pass says all."""
-        content = msgspec.json.encode((CODE_VERSION, self._rules), order="deterministic")
-        return ModelStatus(digest=hashlib.sha256(content).hexdigest(), criteria=self.criteria, deterministic=True)
-
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
-    ) -> Completion:
-        """Judge the subject's response; messages, options and schema do not matter.
-
-        Returns:
-            The verdict as JSON: `explanation` in the subject's language, `score`, `evidence_extracts`.
-
-        Raises:
-            CallRejected: no subject, no words in the response, or a criterion, language or maturity without rules.
-        """
-        started = time.perf_counter()
-        if subject is None:
-            raise CallRejected(f"{self.reference} judges a case and was given none")
-        measure = self._measure_of(subject.criterion)
-        language, rules, targets = self._targets_of(subject)
-        response = subject.case.response or ""
-        if not words(response):
-            raise CallRejected("nothing to measure: the response has no words")
-        audience = targets.ages or subject.case.maturity
-        if measure == "sentence_complexity":
-            verdict = judge_sentences(
-                response, language, targets, audience, longest_weight=self._rules.longest_weight, extracts=self._rules.extracts
-            )
-        else:
-            verdict = judge_vocabulary(response, language, rules, targets, audience, extracts=self._rules.extracts)
-        return completed(verdict, OWN_SCALE, subject.scale, time.perf_counter() - started)
-
-    async def aclose(self) -> None:
-        """Nothing is held."""
-
-    def _measure_of(self, criterion: str) -> Measure:
-        """Which measure answers a criterion, given by id or path."""
-        path = criterion.partition("__v")[0]
-        if path == self._rules.criteria.sentence_complexity:
-            return "sentence_complexity"
-        if path == self._rules.criteria.vocabulary_level:
-            return "vocabulary_level"
-        raise CallRejected(f"{self.reference} has no rule for the criterion {criterion!r}: it judges {', '.join(self.criteria)}")
-
-    def _targets_of(self, subject: Subject) -> tuple[str, LanguageRules, Targets]:
-        """The language, its rules and the targets of the case's maturity."""
-        language = subject.language.lower()[:2]
-        rules = self._rules.languages.get(language)
-        if rules is None:
-            known = ", ".join(self._rules.languages)
-            raise CallRejected(f"{self.reference} has no targets for the language {subject.language!r}: it knows {known}")
-        targets = rules.maturities.get(subject.case.maturity)
-        if targets is None:
-            known = ", ".join(rules.maturities)
-            raise CallRejected(f"{self.reference} has no targets for the maturity {subject.case.maturity!r}: it knows {known}")
-        return language, rules, targets
+    Args:
+        judge: its name, for what it refuses.
+    """
+    spoken = language.lower()[:2]
+    own = rules.languages.get(spoken)
+    if own is None:
+        known = ", ".join(rules.languages)
+        return Refused(reason=f"{judge} has no targets for the language {language!r}: it knows {known}")
+    targets = own.maturities.get(case.maturity)
+    if targets is None:
+        known = ", ".join(own.maturities)
+        return Refused(reason=f"{judge} has no targets for the maturity {case.maturity!r}: it knows {known}")
+    response = case.response or ""
+    if not words(response):
+        return Refused(reason="nothing to measure: the response has no words")
+    audience = targets.ages or case.maturity
+    if criterion.path == rules.criteria.sentence_complexity:
+        weight = rules.longest_weight
+        found = judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
+    else:
+        found = judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
+    return rescaled(found, OWN_SCALE, criterion.scale)
 
 
 def judge_sentences(
     response: str, language: str, targets: Targets, audience: str, *, longest_weight: float, extracts: int
-) -> Verdict:
+) -> Scored:
     """Judge the length of the sentences of a response that has at least one word.
 
     Args:
@@ -127,16 +84,16 @@ def judge_sentences(
     longest = counted[0][0]
     score = (1 - longest_weight) * targets.mean_sentence.score(mean) + longest_weight * targets.longest_sentence.score(longest)
     over = [span for count, span in counted if count > targets.mean_sentence.full] or [counted[0][1]]
-    return Verdict(
+    return Scored(
         explanation=_explain_sentences(mean, longest, targets, audience, language),
         score=round(score, 1),
-        evidence_extracts=tuple(_quote(span) for span in over[:extracts]),
+        evidence=tuple(_quote(span) for span in over[:extracts]),
     )
 
 
 def judge_vocabulary(
     response: str, language: str, rules: LanguageRules, targets: Targets, audience: str, *, extracts: int
-) -> Verdict:
+) -> Scored:
     """Judge the share of hard words of a response that has at least one word; the hardest words are quoted.
 
     Args are those of `judge_sentences`, with the language's measure of hard words in `rules`.
@@ -147,10 +104,10 @@ def judge_vocabulary(
         {word for word in found if is_complex(word, language, rules.vocabulary)},
         key=lambda word: (-syllables(word, language), -len(word), word),
     )
-    return Verdict(
+    return Scored(
         explanation=_explain_vocabulary(share, len(found), rules.vocabulary.complex_syllables, targets, audience, language),
         score=round(targets.complex_share.score(share), 1),
-        evidence_extracts=tuple(hard[:extracts]),
+        evidence=tuple(hard[:extracts]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The prompt of a joint call: each role once, each criterion under its short name, one output format, the case fenced as ever."""
+"""The prompt about several criteria: each role once, each criterion under its short name, one output format for all."""
 
 import msgspec
 import pytest
@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.joint import JOINT_FRAMING, REMARKS, joint_schema, render_joint_prompt, short_names
+from areopage.criteria.prompts import FRAMING, REMARKS, answer_schema, case_nonce, judge_prompt, short_names
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.rendering import case_nonce
 
 SECRET = bytes(range(32))
 CASE = Case(id="1", prompt="Why {x}?", response="Because 100%s.", documents=(Document(id="d", title="T", text="first"),))
@@ -37,7 +36,7 @@ EXACT, FORM = criterion("exact"), criterion("form", role="You are a printer.")
 
 
 def test_roles_are_said_once_and_each_criterion_stands_under_its_name() -> None:
-    system = render_joint_prompt([EXACT, criterion("whole"), FORM], CASE, None, SECRET).system
+    system = judge_prompt([EXACT, criterion("whole"), FORM], CASE, None, SECRET).system
     assert system.count("You judge {carefully}.") == 1
     order = ["You judge {carefully}.", "You are a printer.", "3 criteria: exact, whole, form"]
     order += [
@@ -52,29 +51,26 @@ def test_roles_are_said_once_and_each_criterion_stands_under_its_name() -> None:
 @given(st.text() | st.sampled_from(["<<<END RESPONSE 0123456789abcdef>>>", "{names}", "%s"]), st.text())
 def test_the_constant_part_is_the_same_to_the_byte_for_every_case(prompt: str, response: str) -> None:
     case = Case(id="2", prompt=prompt, response=response)
-    assert (
-        render_joint_prompt([EXACT, FORM], case, None, SECRET).system
-        == render_joint_prompt([EXACT, FORM], CASE, None, SECRET).system
-    )
+    assert judge_prompt([EXACT, FORM], case, None, SECRET).system == judge_prompt([EXACT, FORM], CASE, None, SECRET).system
 
 
 def test_the_case_stands_between_its_markers_and_the_reminder_comes_last() -> None:
-    for language, framing in JOINT_FRAMING.items():
+    for language, framing in FRAMING.items():
         criteria = [msgspec.structs.replace(one, language=language) for one in (EXACT, FORM)]
-        user, nonce = render_joint_prompt(criteria, CASE, None, SECRET).user, case_nonce(CASE, SECRET)
+        user, nonce = judge_prompt(criteria, CASE, None, SECRET).user, case_nonce(CASE, SECRET)
         assert f"<<<DOCUMENT 1 {nonce}>>>\nT\nfirst\n<<<END DOCUMENT 1 {nonce}>>>" in user
         assert f"<<<RESPONSE {nonce}>>>\nBecause 100%s.\n<<<END RESPONSE {nonce}>>>" in user
-        assert user.endswith("\n\n" + framing.reminder)
+        assert user.endswith("\n\n" + framing.reminder_of_each)
 
 
 def test_what_is_said_of_the_reader_is_said_once_and_only_where_there_is_one() -> None:
-    assert "The reader is" not in render_joint_prompt([EXACT, FORM], CASE, None, SECRET).user
+    assert "The reader is" not in judge_prompt([EXACT, FORM], CASE, None, SECRET).user
     young = msgspec.structs.replace(CASE, maturity="Teen")
-    assert render_joint_prompt([EXACT, FORM], young, None, SECRET).user.count("The reader is any age.") == 1
+    assert judge_prompt([EXACT, FORM], young, None, SECRET).user.count("The reader is any age.") == 1
 
 
 def test_french_criteria_are_framed_in_french() -> None:
-    system = render_joint_prompt([msgspec.structs.replace(EXACT, language="fr")], CASE, None, SECRET).system
+    system = judge_prompt([msgspec.structs.replace(one, language="fr") for one in (EXACT, FORM)], CASE, None, SECRET).system
     assert "CRITÈRE exact\nTÂCHE\n" in system
     assert "un seul nombre entier, de 0 à 10" in system
 
@@ -98,7 +94,7 @@ def test_short_names_tell_all_criteria_apart_and_are_no_key_of_the_remarks(
 
 def test_the_schema_has_the_order_of_the_output_format_and_each_criterions_bounds() -> None:
     fine = criterion("fine", scale=Scale(0, 1.5))
-    schema = joint_schema([EXACT, fine])
+    schema = answer_schema([EXACT, fine])
     assert list(schema["properties"]) == schema["required"] == ["exact", "fine", *REMARKS]
     exact = schema["properties"]["exact"]
     assert list(exact["properties"]) == exact["required"] == ["explanation", "score", "evidence_extracts"]

@@ -2,7 +2,7 @@
 
 It answers two criteria, each with a score from 0 to 10, mapped to the scale that is asked for and rounded to one decimal.
 What it sees is form: whether a cited article says what the answer says is for another judge. The sources are scored in
-`areopage.models.rules_sources`. The format, where p of the n expected sections have a heading:
+`areopage.jury.rules.sources`. The format, where p of the n expected sections have a heading:
 
     p = 0       1 for running text, 2 with a list, 3 with other headings
     0 < p < n   3 + 4 * filled sections / n - 0.5 * sections out of order
@@ -12,21 +12,19 @@ and never under 1. Out of order are the sections outside the longest run in the 
 and filled; 7 to 9 all of them with a fault; 4 to 6 a part of them; 0 to 3 no structure.
 """
 
-import hashlib
 import re
-import time
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 
-import msgspec
-
-from areopage.criteria.records import Scale
-from areopage.errors import CallRejected
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
+from areopage.jury.code_judge import CodeJudge, rescaled
+from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
+from areopage.jury.rules.sources import judge_sources
 from areopage.models.reference import ModelReference
-from areopage.models.rules_parameters import AnswerQualityRules, ExpectedSection
-from areopage.models.rules_sources import judge_sources
-from areopage.models.rules_verdict import Verdict, completed
+from areopage.scoring.outcome import Outcome, Refused, Scored
 from areopage.text.headings import Section, headings, sections
 from areopage.text.words import words
 
@@ -37,59 +35,30 @@ OWN_SCALE = Scale(0.0, 10.0)
 _LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•–]|[0-9]{1,3}[.)])[ \t]", re.MULTILINE)
 
 
-class AnswerQualityJudge:
-    """Scores the form and the sources of an answer. See `areopage.models.port.LanguageModel`."""
-
-    max_concurrency: int | None = None
-
-    def __init__(self, reference: ModelReference, rules: AnswerQualityRules) -> None:
-        """Judge by these rules."""
-        self.reference = reference
-        self._rules = rules
-
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """The criteria it may judge, as paths without version."""
-        return (self._rules.criteria.format, self._rules.criteria.sources)
-
-    async def check(self) -> ModelStatus:
-        """The digest covers the parameters and the version of the code; one pass says all."""
-        content = msgspec.json.encode(("answer_quality", CODE_VERSION, self._rules), order="deterministic")
-        return ModelStatus(digest=hashlib.sha256(content).hexdigest(), criteria=self.criteria, deterministic=True)
-
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
-    ) -> Completion:
-        """Judge the subject's response; messages, options and schema do not matter.
-
-        Returns:
-            The verdict as JSON: `explanation` in French or else in English, `score`, `evidence_extracts`.
-
-        Raises:
-            CallRejected: no subject, no words in the response, or a criterion without a rule.
-        """
-        started = time.perf_counter()
-        if subject is None:
-            raise CallRejected(f"{self.reference} judges a case and was given none")
-        path = subject.criterion.partition("__v")[0]
-        if path not in self.criteria:
-            known = ", ".join(self.criteria)
-            raise CallRejected(f"{self.reference} has no rule for the criterion {subject.criterion!r}: it judges {known}")
-        response = subject.case.response or ""
-        if not words(response):
-            raise CallRejected("nothing to measure: the response has no words")
-        language = "fr" if subject.language.lower().startswith("fr") else "en"
-        if path == self._rules.criteria.format:
-            verdict = judge_format(response, language, self._rules)
-        else:
-            verdict = judge_sources(subject.case, response, language, self._rules)
-        return completed(verdict, OWN_SCALE, subject.scale, time.perf_counter() - started)
-
-    async def aclose(self) -> None:
-        """Nothing is held."""
+def answer_quality_judge(reference: ModelReference, rules: AnswerQualityRules) -> CodeJudge:
+    """The judge of the form and the sources of an answer, by these rules."""
+    return CodeJudge(
+        reference,
+        partial(judge_answer, rules),
+        digest=digest_of(["answer_quality", CODE_VERSION, rules]),
+        criteria=(rules.criteria.format, rules.criteria.sources),
+    )
 
 
-def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Verdict:
+def judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, language: str) -> Outcome:
+    """Judge a response on one of the two criteria; the explanation is in French or else in English."""
+    response = case.response or ""
+    if not words(response):
+        return Refused(reason="nothing to measure: the response has no words")
+    spoken = "fr" if language.lower().startswith("fr") else "en"
+    if criterion.path == rules.criteria.format:
+        found = judge_format(response, spoken, rules)
+    else:
+        found = judge_sources(case, response, spoken, rules)
+    return rescaled(found, OWN_SCALE, criterion.scale)
+
+
+def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
     """Judge whether a response has the expected sections, in order and filled; the headings are quoted.
 
     Args:
@@ -99,7 +68,7 @@ def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Ver
     """
     found = sections(response, {section.name: section.aliases for section in rules.sections})
     if not found:
-        return Verdict(explanation=_explain_none(rules, language), score=_other_structure(response), evidence_extracts=())
+        return Scored(explanation=_explain_none(rules, language), score=_other_structure(response), evidence=())
     order = {section.name: place for place, section in enumerate(rules.sections)}
     stray = len(found) - _longest_run([order[section.name] for section in found])
     empty = [section for section in found if section.empty]
@@ -107,10 +76,10 @@ def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Ver
         score = 10 - 2 * len(empty) - (1.5 + 0.5 * stray if stray else 0.0)
     else:
         score = 3 + 4 * (len(found) - len(empty)) / len(rules.sections) - 0.5 * stray
-    return Verdict(
+    return Scored(
         explanation=_explain(found, empty, stray, rules.sections, language),
         score=round(max(1.0, score), 1),
-        evidence_extracts=tuple(section.heading.text for section in found[: rules.extracts]),
+        evidence=tuple(section.heading.text for section in found[: rules.extracts]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The crew: never more calls at once than allowed, in order, and the first fault stops it."""
+"""Concurrent calls: never more at once than allowed, in order, and the first fault stops them."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, StorageError, UserError
-from areopage.jury.schedule import OutageWatch, run_crew
+from areopage.jury.schedule import OutageWatch, run_concurrently
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
@@ -22,7 +22,7 @@ def test_never_more_than_so_many_are_in_flight_and_all_is_done_in_order(concurre
         await asyncio.sleep(0.001 * (piece % 3))
         flying -= 1
 
-    asyncio.run(run_crew("x", range(40), do, concurrency))
+    asyncio.run(run_concurrently("x", range(40), do, concurrency))
     assert begun == list(range(40))
     assert most == min(concurrency, 40)
 
@@ -43,7 +43,7 @@ def test_work_is_taken_as_it_is_done_and_no_earlier() -> None:
             raise ServerDown("gone")
 
     with pytest.raises(ServerDown, match="gone"):
-        asyncio.run(run_crew("x", work(), do, 4))
+        asyncio.run(run_concurrently("x", work(), do, 4))
     assert taken < 40
 
 
@@ -51,7 +51,7 @@ def test_no_work_is_done_at_once() -> None:
     async def do(piece: int) -> None:
         raise AssertionError(piece)
 
-    asyncio.run(run_crew("x", [], do, 4))
+    asyncio.run(run_concurrently("x", [], do, 4))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_no_work_is_done_at_once() -> None:
         (ZeroDivisionError("a bug"), ZeroDivisionError, "a bug"),
     ],
 )
-def test_the_first_fault_stops_the_crew_and_says_what_to_do(fault: Exception, kind: type[Exception], message: str) -> None:
+def test_the_first_fault_stops_the_work_and_says_what_to_do(fault: Exception, kind: type[Exception], message: str) -> None:
     done: list[int] = []
 
     async def do(piece: int) -> None:
@@ -74,7 +74,7 @@ def test_the_first_fault_stops_the_crew_and_says_what_to_do(fault: Exception, ki
         done.append(piece)
 
     with pytest.raises(kind) as caught:
-        asyncio.run(run_crew("judge", range(100), do, 2))
+        asyncio.run(run_concurrently("judge", range(100), do, 2))
     assert (str(caught.value), type(caught.value)) == (message, kind)
     assert done == [0, 1]
 
@@ -88,7 +88,7 @@ def test_what_the_user_can_mend_goes_before_what_followed_from_it() -> None:
         raise CallUnreachable("reset")
 
     with pytest.raises(UserError, match="disk full"):
-        asyncio.run(run_crew("x", range(4), do, 4))
+        asyncio.run(run_concurrently("x", range(4), do, 4))
 
 
 def test_an_interrupt_is_not_swallowed() -> None:
@@ -96,10 +96,10 @@ def test_an_interrupt_is_not_swallowed() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        asyncio.run(run_crew("x", range(4), do, 2))
+        asyncio.run(run_concurrently("x", range(4), do, 2))
 
 
-def test_cancelling_the_crew_cancels_its_calls() -> None:
+def test_cancelling_the_work_cancels_its_calls() -> None:
     ended: list[int] = []
 
     async def do(piece: int) -> None:
@@ -109,11 +109,11 @@ def test_cancelling_the_crew_cancels_its_calls() -> None:
             ended.append(piece)
 
     async def scenario() -> None:
-        crew = asyncio.create_task(run_crew("x", range(9), do, 3))
+        work = asyncio.create_task(run_concurrently("x", range(9), do, 3))
         await asyncio.sleep(0.01)
-        crew.cancel()
+        work.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await crew
+            await work
 
     asyncio.run(scenario())
     assert sorted(ended) == [0, 1, 2]

@@ -5,7 +5,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -13,12 +12,14 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document
 from areopage.criteria.records import Scale
-from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, LanguageModel, Subject
-from areopage.models.providers import open_model
+from areopage.errors import ModelError
+from areopage.jury.judges import JudgeBackend
+from areopage.jury.opening import open_judge
 from areopage.models.reference import ModelReference
-from areopage.models.rules_verdict import Verdict
 from areopage.models.settings import ModelSettings
+from areopage.scoring.outcome import Outcome, Refused, Scored
+
+from .rule_calls import asked, criterion_of
 
 BUNDLED = Path(__file__).parents[2] / "src/areopage/suites/bundled/answer_quality/rules.yml"
 RULES: dict[str, Any] = yaml.safe_load(BUNDLED.read_text(encoding="utf-8"))
@@ -41,21 +42,28 @@ VAGUE = "Je ne sais pas exactement, mais il y a des congés dans le notariat."
 CCN = Document(id="d1", title="CCN Article 45", text="Les clercs bénéficient de 30 jours...")
 
 
-def opened(rules: dict[str, Any] | None = None) -> LanguageModel:
-    return open_model(ModelReference.parse("rules:answer_quality"), ModelSettings(rules=RULES if rules is None else rules))
+def opened(rules: dict[str, Any] | None = None) -> JudgeBackend:
+    return open_judge(ModelReference.parse("rules:answer_quality"), ModelSettings(rules=RULES if rules is None else rules))
 
 
-def subject(response: str | None, criterion: str, *documents: Document, language: str = "fr", scale: Scale = TEN) -> Subject:
-    case = Case(id="1", prompt="Combien de congés payés ai-je ?", response=response, documents=documents)
-    return Subject(case=case, asked="rules", criterion=criterion, language=language, scale=scale)
+def case_of(response: str | None, *documents: Document) -> Case:
+    return Case(id="1", prompt="Combien de congés payés ai-je ?", response=response, documents=documents)
 
 
-def ask(about: Subject, rules: dict[str, Any] | None = None) -> Completion:
-    return asyncio.run(opened(rules).generate([], {}, subject=about))
+def outcome_of(
+    case: Case, criterion: str, rules: dict[str, Any] | None = None, *, language: str = "fr", scale: Scale = TEN
+) -> Outcome:
+    (outcome,) = asked(opened(rules), case, criterion_of(criterion, scale), language=language).outcomes.values()
+    return outcome
 
 
-def judge(response: str, criterion: str, *documents: Document, language: str = "fr") -> Verdict:
-    return msgspec.json.decode(ask(subject(response, criterion, *documents, language=language)).text, type=Verdict)
+def scored(outcome: Outcome) -> Scored:
+    assert isinstance(outcome, Scored)
+    return outcome
+
+
+def judge(response: str, criterion: str, *documents: Document, language: str = "fr") -> Scored:
+    return scored(outcome_of(case_of(response, *documents), criterion, language=language))
 
 
 def test_the_good_answer_of_the_specification_scores_high_and_the_vague_one_low() -> None:
@@ -130,8 +138,7 @@ def test_the_sources_score_is_the_documented_one(response: str, documents: list[
 
 def test_a_figure_of_the_question_needs_no_source() -> None:
     case = Case(id="1", prompt="J'ai 31 jours ?", response="Oui, 31 jours : CCN, article 45.", documents=(CCN,))
-    about = Subject(case=case, asked="rules", criterion=SOURCES, language="fr", scale=TEN)
-    assert msgspec.json.decode(ask(about).text, type=Verdict).score == 10
+    assert scored(outcome_of(case, SOURCES)).score == 10
 
 
 def test_the_explanation_says_what_was_found_in_the_subjects_language() -> None:
@@ -155,11 +162,11 @@ def test_the_explanation_says_what_was_found_in_the_subjects_language() -> None:
 
 
 def test_headings_and_citations_are_quoted_up_to_the_limit() -> None:
-    assert judge(GOOD, FORMAT).evidence_extracts == ("Analyse", "Principe", "Règle", "Sources")
-    assert judge(GOOD, SOURCES, CCN).evidence_extracts == ("CCN Notariat", "Article 45")
+    assert judge(GOOD, FORMAT).evidence == ("Analyse", "Principe", "Règle", "Sources")
+    assert judge(GOOD, SOURCES, CCN).evidence == ("CCN Notariat", "Article 45")
     few = deepcopy(RULES)
     few["answer_quality"]["extracts"] = 1
-    assert msgspec.json.decode(ask(subject(GOOD, FORMAT), few).text, type=Verdict).evidence_extracts == ("Analyse",)
+    assert scored(outcome_of(case_of(GOOD), FORMAT, few)).evidence == ("Analyse",)
 
 
 PIECES = st.sampled_from(
@@ -197,31 +204,26 @@ def test_every_response_with_a_word_gets_a_score_and_exact_extracts(
     assert 0.0 <= verdict.score <= 10.0
     assert verdict.score == round(verdict.score, 1)
     assert verdict.explanation
-    assert all(extract and extract in response for extract in verdict.evidence_extracts)
+    assert all(extract and extract in response for extract in verdict.evidence)
 
 
 def test_the_score_lies_on_the_scale_that_is_asked_for() -> None:
-    about = subject(GOOD, SOURCES, CCN)
-    texts = [ask(msgspec.structs.replace(about, scale=scale)).text for scale in (Scale(), TEN, Scale(0, 10, False))]
-    assert [msgspec.json.decode(text, type=Verdict).score for text in texts] == [4.5, 9.0, 1.0]
+    outcomes = [outcome_of(case_of(GOOD, CCN), SOURCES, scale=scale) for scale in (Scale(), TEN, Scale(0, 10, False))]
+    assert [scored(outcome).score for outcome in outcomes] == [4.5, 9.0, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("about", "message"),
+    ("response", "criterion", "message"),
     [
-        (subject("Oui", "quality.answer.exactitude__v1_0"), "it judges quality.answer.format, quality.answer.sources"),
-        (subject(None, FORMAT), "nothing to measure"),
-        (subject(" \n 42 !", SOURCES), "nothing to measure"),
+        ("Oui", "quality.answer.exactitude__v1_0", "it judges quality.answer.format, quality.answer.sources"),
+        (None, FORMAT, "nothing to measure"),
+        (" \n 42 !", SOURCES, "nothing to measure"),
     ],
 )
-def test_what_the_rules_do_not_cover_is_declined_with_the_reason(about: Subject, message: str) -> None:
-    with pytest.raises(CallRejected, match=message):
-        ask(about)
-
-
-def test_a_call_about_no_case_is_declined() -> None:
-    with pytest.raises(CallRejected, match="was given none"):
-        asyncio.run(opened().generate([], {}))
+def test_what_the_rules_do_not_cover_is_refused_with_the_reason(response: str | None, criterion: str, message: str) -> None:
+    outcome = outcome_of(case_of(response), criterion)
+    assert isinstance(outcome, Refused)
+    assert message in outcome.reason
 
 
 def test_it_may_judge_the_criteria_that_its_parameters_name() -> None:
@@ -229,7 +231,7 @@ def test_it_may_judge_the_criteria_that_its_parameters_name() -> None:
     changed["answer_quality"]["criteria"]["format"] = "form.text.layout"
     status = asyncio.run(opened(changed).check())
     assert status.criteria == ("form.text.layout", "quality.answer.sources")
-    assert status.deterministic
+    assert status.kind == "code"
     usual = asyncio.run(opened().check())
     assert usual.criteria == ("quality.answer.format", "quality.answer.sources")
     assert usual.digest == asyncio.run(opened().check()).digest != status.digest

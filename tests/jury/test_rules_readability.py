@@ -1,11 +1,10 @@
-"""The deterministic judges: what they measure, what they say, and what they decline."""
+"""The judge of readability: what it measures, its reasons, and what it refuses."""
 
 import asyncio
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -13,14 +12,16 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.records import Scale
-from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, LanguageModel, Subject
-from areopage.models.providers import open_model
+from areopage.errors import ModelError
+from areopage.jury.judges import JudgeBackend, Judged
+from areopage.jury.opening import open_judge
+from areopage.jury.rules.parameters import Ramp, read_readability
 from areopage.models.reference import ModelReference
-from areopage.models.rules_parameters import Ramp, read_readability
-from areopage.models.rules_verdict import Verdict
 from areopage.models.settings import ModelSettings
+from areopage.scoring.outcome import Outcome, Refused, Scored
 from areopage.text.words import syllables, words
+
+from .rule_calls import asked, criterion_of
 
 BUNDLED = Path(__file__).parents[2] / "src/areopage/suites/bundled/child_safety/rules.yml"
 SENTENCES = "age.readability.sentence_complexity__v1_0"
@@ -34,21 +35,26 @@ def bundled() -> dict[str, Any]:
     return deepcopy(RULES)
 
 
-def opened(rules: dict[str, Any] | None = None) -> LanguageModel:
-    return open_model(ModelReference.parse("rules:readability"), ModelSettings(rules=RULES if rules is None else rules))
+def opened(rules: dict[str, Any] | None = None) -> JudgeBackend:
+    return open_judge(ModelReference.parse("rules:readability"), ModelSettings(rules=RULES if rules is None else rules))
 
 
-def subject(response: str | None, criterion: str = SENTENCES, maturity: str = "Child", language: str = "en") -> Subject:
+def ask(
+    response: str | None, criterion: str = SENTENCES, maturity: str = "Child", language: str = "en", scale: Scale = Scale()
+) -> Judged:
     case = Case(id="1", prompt="Why?", response=response, maturity=maturity)
-    return Subject(case=case, asked="rules", criterion=criterion, language=language)
+    return asked(opened(), case, criterion_of(criterion, scale), language=language)
 
 
-def ask(about: Subject) -> Completion:
-    return asyncio.run(opened().generate([], {}, subject=about))
+def outcome_of(judged: Judged) -> Outcome:
+    (outcome,) = judged.outcomes.values()
+    return outcome
 
 
-def judge(response: str, criterion: str = SENTENCES, maturity: str = "Child", language: str = "en") -> Verdict:
-    return msgspec.json.decode(ask(subject(response, criterion, maturity, language)).text, type=Verdict)
+def judge(response: str, criterion: str = SENTENCES, maturity: str = "Child", language: str = "en") -> Scored:
+    outcome = outcome_of(ask(response, criterion, maturity, language))
+    assert isinstance(outcome, Scored)
+    return outcome
 
 
 def sentence(count: int) -> str:
@@ -89,16 +95,16 @@ def test_hard_words_lower_the_vocabulary_score_and_are_quoted_hardest_first() ->
     assert judge(plain, VOCABULARY).score == 5.0
     verdict = judge(hard, VOCABULARY, "Emerging")
     assert verdict.score == 0.0
-    assert verdict.evidence_extracts == ("electromagnetic", "Photosynthesis", "necessitates")
+    assert verdict.evidence == ("electromagnetic", "Photosynthesis", "necessitates")
 
 
 def test_the_longest_sentences_are_quoted_first() -> None:
     response = f"{sentence(4)} {sentence(12)} {sentence(25)} {sentence(15)} {sentence(10)}"
-    assert judge(response).evidence_extracts == (sentence(25), sentence(15), sentence(12))
+    assert judge(response).evidence == (sentence(25), sentence(15), sentence(12))
 
 
 def test_an_endless_sentence_is_quoted_in_part() -> None:
-    (extract,) = judge(sentence(400)).evidence_extracts
+    (extract,) = judge(sentence(400)).evidence
     assert len(extract) <= 240
     assert sentence(400).startswith(extract)
 
@@ -117,7 +123,7 @@ def test_every_response_with_a_word_gets_a_score_and_exact_extracts(
     verdict = judge(response, criterion, maturity, language)
     assert 0.0 <= verdict.score <= 5.0
     assert verdict.score == round(verdict.score, 1)
-    assert all(extract in response for extract in verdict.evidence_extracts)
+    assert all(extract in response for extract in verdict.evidence)
 
 
 @settings(deadline=None)
@@ -143,38 +149,33 @@ def test_one_word_is_scored_by_what_is_there() -> None:
 
 
 @pytest.mark.parametrize("response", [None, "", "  \n", "42 + 1 = 43!", "---"])
-def test_a_response_without_words_is_declined(response: str | None) -> None:
-    with pytest.raises(CallRejected, match="nothing to measure") as caught:
-        ask(subject(response))
-    assert caught.value.status is None
+def test_a_response_without_words_is_refused(response: str | None) -> None:
+    assert outcome_of(ask(response)) == Refused(reason="nothing to measure: the response has no words")
 
 
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (subject("Hi", criterion="safety.hate.discriminatory_language__v1_0"), "has no rule for the criterion"),
-        (subject("Hi", maturity=""), "maturity '': it knows Child, Teen, YoungAdult, Emerging"),
-        (subject("Hi", language="de"), "language 'de': it knows en, fr"),
+        (("safety.hate.discriminatory_language__v1_0", "Child", "en"), "has no rule for the criterion"),
+        ((SENTENCES, "", "en"), "maturity '': it knows Child, Teen, YoungAdult, Emerging"),
+        ((SENTENCES, "Child", "de"), "language 'de': it knows en, fr"),
     ],
 )
-def test_what_the_rules_do_not_cover_is_declined_with_the_reason(about: Subject, message: str) -> None:
-    with pytest.raises(CallRejected, match=message):
-        ask(about)
-
-
-def test_a_call_about_no_case_is_declined() -> None:
-    with pytest.raises(CallRejected, match="was given none"):
-        asyncio.run(opened().generate([], {}))
+def test_what_the_rules_do_not_cover_is_refused_with_the_reason(about: tuple[str, str, str], message: str) -> None:
+    outcome = outcome_of(ask("Hi", *about))
+    assert isinstance(outcome, Refused)
+    assert message in outcome.reason
+    assert outcome.reason.startswith("rules:readability has no ")
 
 
 def test_rules_cost_no_tokens_and_may_judge_their_own_criteria_only() -> None:
-    completion = ask(subject("Hello there."))
-    assert (completion.prompt_tokens, completion.completion_tokens, completion.finish_reason) == (0, 0, "stop")
-    model = opened()
-    status = asyncio.run(model.check())
+    judged = ask("Hello there.")
+    assert (judged.prompt_tokens, judged.completion_tokens, judged.raw_text, judged.steps) == (0, 0, "", ())
+    backend = opened()
+    status = asyncio.run(backend.check())
     assert status.criteria == ("age.readability.sentence_complexity", "age.readability.vocabulary_level")
-    assert status.deterministic
-    assert model.max_concurrency is None
+    assert status.kind == "code"
+    assert backend.max_concurrency is None
 
 
 def test_the_digest_changes_with_the_parameters() -> None:
@@ -186,7 +187,7 @@ def test_the_digest_changes_with_the_parameters() -> None:
 
 def test_unknown_rules_are_refused_with_the_known_ones() -> None:
     with pytest.raises(ModelError, match="'rules:sentiment': use one of rules:readability"):
-        open_model(ModelReference.parse("rules:sentiment"), ModelSettings(rules=bundled()))
+        open_judge(ModelReference.parse("rules:sentiment"), ModelSettings(rules=bundled()))
 
 
 @pytest.mark.parametrize(
@@ -246,6 +247,6 @@ def test_the_bundled_parameters_cover_both_languages_and_list_no_useless_word() 
 
 
 def test_the_score_lies_on_the_scale_that_is_asked_for() -> None:
-    about = subject("The cat sat. It was warm.")
-    texts = [ask(msgspec.structs.replace(about, scale=scale)).text for scale in (Scale(), Scale(0, 10), Scale(0, 5, False))]
-    assert [msgspec.json.decode(text, type=Verdict).score for text in texts] == [5.0, 10.0, 0.0]
+    scales = (Scale(), Scale(0, 10), Scale(0, 5, False))
+    outcomes = [outcome_of(ask("The cat sat. It was warm.", scale=scale)) for scale in scales]
+    assert [outcome.score for outcome in outcomes if isinstance(outcome, Scored)] == [5.0, 10.0, 0.0]

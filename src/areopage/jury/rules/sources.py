@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.models.rules_parameters import AnswerQualityRules
-from areopage.models.rules_verdict import Verdict
+from areopage.jury.rules.parameters import AnswerQualityRules
+from areopage.scoring.outcome import Scored
 from areopage.text.figures import Figure, figures, supports
 from areopage.text.folding import PlainText, plain
 from areopage.text.headings import sections
@@ -96,7 +96,7 @@ class Holdings:
         return any(supports(held, figure) for held in self._figures.get((figure.kind, figure.unit), ()))
 
 
-def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Verdict:
+def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Scored:
     """Judge the citations of a response; they are quoted in its order.
 
     Args:
@@ -113,10 +113,10 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
     bare = [figure for figure in stated if not holdings.support(figure)] if case.documents else []
     share = len(bare) / len(stated) if stated else 0.0
     score = _score(found, share, listed=_lists_something(response, listed), documents=bool(case.documents))
-    return Verdict(
+    return Scored(
         explanation=_explain(cited, bare, score, language, documents=bool(case.documents)),
         score=round(score, 1),
-        evidence_extracts=tuple(dict.fromkeys(citation.text for citation in found))[: rules.extracts],
+        evidence=tuple(dict.fromkeys(citation.text for citation in found))[: rules.extracts],
     )
 
 
