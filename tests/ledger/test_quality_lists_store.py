@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -90,7 +90,6 @@ FILTERS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FILTERS, st.sampled_from([1, 4, 50]))
 def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     full: tuple[QualityLists, list[QualityScore]], filters: Filters, limit: int
