@@ -5,6 +5,7 @@ A real PostgreSQL serves the tests that ask for it; they are skipped where it ca
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,10 +28,21 @@ if TYPE_CHECKING:
 
 POSTGRES_STARTS = 6
 # What hypothesis does must not depend on how busy the machine is.
-ANYWHERE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]}
+ANYWHERE: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
 settings.register_profile("ci", max_examples=25, derandomize=True, database=None, **ANYWHERE)
 settings.register_profile("full", max_examples=200, **ANYWHERE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches the processes that tests start, also where the shell began these tests in the background, ignoring it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
