@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.app.gate_rules import load_gate, load_rules, shipped_grounding, write_rules
@@ -74,7 +74,7 @@ def test_a_gate_is_ready_in_one_call(tmp_path: Path) -> None:
     assert gate.version != load_gate().version
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(config=configs())
 def test_what_is_written_reads_back_as_it_was(tmp_path: Path, config: GateConfig) -> None:
     path = write_rules(config, tmp_path)

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import areopage
-from servers.command import PATIENCE, Command
+from servers import PATIENCE
+from servers.command import Command
 from servers.fake_llm import FakeServer
 
 HEAVY = ("aiohttp", "sqlalchemy", "numpy", "pydantic", "jinja2", "alembic", "msgspec", "yaml", "rich.progress", "xllamacpp")

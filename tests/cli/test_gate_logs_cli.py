@@ -20,6 +20,7 @@ from areopage.rag.config import TracesSection, default_rag_config
 from areopage.rag.logs.traces import Traces
 from servers.command import Command
 from servers.made_exchanges import GENERATED, delivered_exchange, exchange_id, held_exchange
+from servers.new_ledger import ledger_at
 
 HELD = exchange_id(1)
 
@@ -29,7 +30,7 @@ def gate(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
     other = held_exchange(2, question="Quel délai, et quels frais ?")
     command = Command(tmp_path)
-    ledger = Ledger.open(command.outputs / "ledger.db")
+    ledger = ledger_at(command.outputs / "ledger.db")
     Exchanges(ledger).add([held_exchange(1), other, delivered_exchange(3)])
     ReviewQueue(ledger).add([ReviewItem(submission_id="a9", why="alert", created_at=datetime.now(UTC))])
     ledger.close()
@@ -37,7 +38,7 @@ def gate(tmp_path: Path) -> Command:
 
 
 def opened(command: Command) -> Ledger:
-    return Ledger.open(command.outputs / "ledger.db")
+    return ledger_at(command.outputs / "ledger.db")
 
 
 # --- review

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from servers import PATIENCE
+
 if TYPE_CHECKING:
     from servers.command import Command
     from servers.fake_llm import FakeServer
@@ -48,7 +50,7 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     wait_for(command, 8)
     assert "worker " in command("monitor", "status").out
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert said.splitlines()[-1] == "stopped: 0 answers left" and "Traceback" not in said
     after = command("monitor", "status")
@@ -96,7 +98,7 @@ def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: 
     process = command.begin("monitor", "worker", "--grace", "0")
     server.wait_for_calls(4)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and said.splitlines()[-1] == "stopped: 8 answers left; the next start goes on with them"
     server.faults.hold = False
 
@@ -115,7 +117,7 @@ def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Pa
         assert command("monitor", "retry").out == "1 answer will be tried again\n"
     wait_for(command, 2)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
 
 
 def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:

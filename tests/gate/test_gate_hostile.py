@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.app.gate_rules import load_rules
@@ -100,7 +100,6 @@ def check(decision: Decision, response: str, documents: list[Document]) -> None:
     assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXT, TEXT, DOCUMENTS, st.sampled_from(GATES))
 def test_any_texts_are_decided_on(prompt: str, response: str, documents: list[Document], gate: Gate) -> None:
     check(gate.decide(prompt, response, documents), response, documents)

@@ -4,7 +4,7 @@ import json
 from importlib.resources import files
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
@@ -197,7 +197,6 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
 @given(texts, texts, texts, st.sampled_from(["fr", "en", ""]))
 def test_hostile_texts_get_a_probability_and_exact_places(prompt: str, response: str, document: str, language: str) -> None:
     grounding = ground(MODEL, prompt, response, (Document(id="x", text=document),), language)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import StorageError, UnknownRun
@@ -19,7 +19,6 @@ from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparse
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
-KEPT = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def answer(key: str, state: AnswerState = "answered", text: str = "yes") -> Answer:
@@ -52,7 +51,6 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=())) | st.sampled_f
 )
 
 
-@KEPT
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, st.lists(ANY_TEXT, max_size=3), st.floats(-1e6, 1e6))
 def test_any_text_comes_back_as_it_was_but_for_what_no_database_takes(
     ledger: Ledger, judgment: Make, raw: str, explanation: str, reason: str, evidence: list[str], score: float

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from threading import Event
 
 import pytest
 
@@ -9,6 +10,7 @@ from areopage.errors import ServerDown, StorageError
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.store import Ledger
 from areopage.ledger.writer import LedgerWriter
+from servers import PATIENCE
 
 Make = Callable[..., Judgment]
 
@@ -21,11 +23,14 @@ class Counting(Ledger):
     def __init__(self, ledger: Ledger) -> None:
         super().__init__(ledger.engine)
         self.batches: list[int] = []
+        self.free = Event()
+        self.free.set()
 
     def append(self, records: Sequence[Answer | Judgment]) -> None:
         if self.failure is not None:
             raise self.failure
         self.batches.append(len(records))
+        self.free.wait(PATIENCE)
         super().append(records)
 
 
@@ -58,15 +63,22 @@ def test_leaving_commits_the_rest_even_when_something_failed(counting: Counting,
 
 
 def test_records_that_arrive_during_a_commit_are_not_forgotten(counting: Counting, judgment: Make) -> None:
+    keys = [f"k{number}" for number in range(300)]
+
     async def scenario() -> None:
         async with LedgerWriter(counting) as writer:
-            for number in range(300):
-                writer.append(judgment(f"k{number}"))
-                await asyncio.sleep(0.0003)
+            writer.append(judgment(keys[0]))
+            counting.free.clear()
+            while not counting.batches:  # noqa: ASYNC110 - the commit begins in another thread
+                await asyncio.sleep(0.001)
+            for key in keys[1:]:
+                writer.append(judgment(key))
+                await asyncio.sleep(0)
+            counting.free.set()
 
     asyncio.run(scenario())
-    assert sum(counting.batches) == len(counting.judgments([f"k{number}" for number in range(300)])) == 300
-    assert len(counting.batches) < 150
+    assert counting.batches == [1, 299]
+    assert len(counting.judgments(keys)) == 300
 
 
 def test_a_failed_commit_is_raised_at_the_next_record_and_at_the_end(counting: Counting, judgment: Make) -> None:

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -28,7 +28,6 @@ from areopage.scoring.outcome import TimedOut
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
-KEPT = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Make = Callable[..., Submission]
 MakeScore = Callable[..., QualityScore]
 MakeJudgment = Callable[..., Judgment]
@@ -244,7 +243,6 @@ FINISHED = st.tuples(
 )
 
 
-@KEPT
 @given(st.lists(FINISHED, max_size=12))
 def test_whatever_is_finished_the_counts_are_those_of_the_rows(
     scores: QualityScores, monitored: Ledger, scored: MakeScore, given_ones: list[tuple[int, int, str, str, Any, Any]]

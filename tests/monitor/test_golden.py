@@ -22,6 +22,7 @@ from areopage.monitor.config import MonitorConfig, load_monitor_config
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden
 from areopage.monitor.golden_rounds import submission_id
+from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def running_bot() -> Iterator["FakeBot"]:
 
 @pytest.fixture(name="ledger")
 def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger.open(tmp_path / "outputs" / "ledger.db")
+    opened = ledger_at(tmp_path / "outputs" / "ledger.db")
     yield opened
     opened.close()
 

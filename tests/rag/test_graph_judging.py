@@ -17,6 +17,7 @@ from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from servers.fake_llm import FakeServer
+from servers.new_ledger import ledger_at
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
 
 ANSWER = "Le délai est de 14 jours. Il part de la livraison. Le remboursement suit."
@@ -51,7 +52,7 @@ def judged(
         finally:
             await judge.aclose()
 
-    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+    with closing(ledger_at(folder / "ledger.db")) as ledger:
         return asyncio.run(ask(ledger))
 
 
@@ -61,7 +62,7 @@ def kept(folder: Path) -> int:
 
     from areopage.ledger.tables import judgments
 
-    with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
+    with closing(ledger_at(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
 
 
@@ -138,7 +139,7 @@ def test_a_judge_that_fails_has_said_nothing(tmp_path: Path, server: FakeServer,
 
 
 def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
-    with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+    with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
         assert open_sentence_judge(rag_config(tmp_path), ledger, {}, 4096) is None
         for name, reason in (("", "names no judge"), ("llama", "not a model reference")):
             config = rag_config(tmp_path, gate={"grey_band": {"judge": name}})
@@ -158,7 +159,7 @@ def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool =
         finally:
             await service.aclose()
 
-    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+    with closing(ledger_at(folder / "ledger.db")) as ledger:
         return asyncio.run(ask(ledger))
 
 
@@ -178,7 +179,7 @@ def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, serve
     first, second = answered(tmp_path, server, gate), answered(tmp_path, server, gate)
     assert kept(tmp_path) == 1
     for answer, left in ((first, 1), (second, 0)):
-        with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+        with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
             assert Exchanges(ledger).erase(answer.id)
         assert kept(tmp_path) == left
 

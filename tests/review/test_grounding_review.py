@@ -15,6 +15,7 @@ from areopage.ledger.store import Ledger
 from areopage.review.dataset import Selection, dataset
 from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange, settle_exchange
 from servers.made_exchanges import GENERATED, RIGHT, delivered_exchange, exchange_id, held_exchange
+from servers.new_ledger import ledger_at
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 RELEASE, REFUSE = Settlement(state="released"), Settlement(state="refused")
@@ -22,7 +23,7 @@ RELEASE, REFUSE = Settlement(state="released"), Settlement(state="refused")
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger.open(tmp_path / "l.db")
+    opened = ledger_at(tmp_path / "l.db")
     Exchanges(opened).add([held_exchange(1), delivered_exchange(2), held_exchange(3, mode="shadow")])
     yield opened
     opened.close()

@@ -12,8 +12,7 @@ from areopage.ledger.access import ApiKeys
 from areopage.ledger.quality_records import Role
 from areopage.server.context import ServerContext
 from areopage.server.serve import Listening, Process, listener_at
-
-PATIENCE = 30.0
+from servers import PATIENCE
 
 
 class Reply(NamedTuple):

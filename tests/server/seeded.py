@@ -31,6 +31,7 @@ from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
 from areopage.suites.loader import load_suite
+from servers.new_ledger import ledger_at
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here
 from .samples import WEAK, Sample
@@ -51,7 +52,7 @@ def context_for(
     folder: Path, *, now: Callable[[], datetime] = lambda: NOW, section: MonitorSection | None = None
 ) -> ServerContext:
     """What a server over a new, empty ledger shares."""
-    ledger = Ledger.open(folder / "ledger.db")
+    ledger = ledger_at(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
     return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now, gate=GATE)
 

@@ -151,7 +151,7 @@ def test_a_reader_is_told_in_his_language_what_is_wrong(
 
 
 def test_a_body_that_comes_too_slowly_is_refused(tmp_path: Path) -> None:
-    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(body_seconds=0.2)))
+    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(body_seconds=1.0)))
     with live(made) as site:
         for extra in ("Content-Length: 1000000", "Transfer-Encoding: chunked"):
             received = site.raw(head(extra, site).replace(b"Connection: close", b"Connection: keep-alive") + b"5\r\n{")

@@ -17,9 +17,9 @@ import pytest
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
+from servers import PATIENCE
 from servers.command import Command, Ended, ended
 
-PATIENCE = 60.0
 RULES = 'judges: ["rules:answer_quality"]\nreport: {enabled: false}\n'
 
 

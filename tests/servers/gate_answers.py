@@ -15,6 +15,7 @@ from areopage.gate.decide import Gate
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, Grounded, GroundingLabel
 from areopage.ledger.store import Ledger
+from servers.new_ledger import ledger_at
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
@@ -78,7 +79,7 @@ def label(one: Exchange, grounded: Grounded, rater: str = "anne", sentences: tup
 
 def filled(place: str | Path, answers: Sequence[Exchange], labels: Sequence[GroundingLabel] = ()) -> Ledger:
     """An open ledger with these in it."""
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place) if "://" in str(place) else ledger_at(Path(place))
     exchanges = Exchanges(ledger)
     exchanges.add(answers)
     for one in labels:

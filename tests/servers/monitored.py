@@ -22,11 +22,11 @@ from areopage.monitor.config import MonitorConfig, load_monitor_config
 from areopage.monitor.context import ContextBudget
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of
+from servers import PATIENCE
 from servers.fake_llm import FakeServer
 
 SOURCE = Path(areopage.__file__).parents[1]
 TESTS = Path(__file__).parents[1]
-PATIENCE = 60.0
 
 WORK = """
 import logging, sys
@@ -132,9 +132,9 @@ def evaluated(ledger: Ledger) -> int:
     return counted(ledger, "SELECT count(*) FROM quality_scores")
 
 
-def wait_until(condition: Callable[[], bool], what: str = "it", patience: float = PATIENCE) -> None:
+def wait_until(condition: Callable[[], bool], what: str = "it") -> None:
     """Wait for something that happens elsewhere."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"{what} has not come")

@@ -1,4 +1,4 @@
-"""New ledgers as copies of one whose tables are made once in each process."""
+"""Ledgers whose tables are copied from one that is made once in each process."""
 
 from functools import cache
 from pathlib import Path
@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from areopage.ledger.store import Ledger
 
 
-def new_ledger(path: Path) -> Ledger:
-    """An open, empty ledger in a new file; its folder is made where it is missing."""
-    return Ledger.open(new_ledger_file(path))
+def ledger_at(path: Path) -> Ledger:
+    """An open ledger in a file; where the file is not there, it is a new one."""
+    return Ledger.open(path if path.exists() else new_ledger_file(path))
 
 
 def new_ledger_file(path: Path) -> Path:

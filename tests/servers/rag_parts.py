@@ -16,6 +16,7 @@ from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
+from servers.new_ledger import ledger_at
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
 RESPONSE = "Le délai de rétractation est de 14 jours à compter de la livraison [conso-1]."
@@ -168,7 +169,7 @@ def rag_service(
     """A service of given parts, on a ledger in the folder."""
     return RagService(
         rag_config(folder, **sections),
-        ledger or Ledger.open(folder / "ledger.db"),
+        ledger or ledger_at(folder / "ledger.db"),
         gate or ToldGate(),
         retriever or GivenRetriever(),
         generator or GivenGenerator(),

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.figures import Figure, figures, supports
@@ -162,7 +162,6 @@ def test_a_figure_supports_what_it_says_in_other_words(held: str, claimed: str, 
     assert supports(only(held), only(claimed)) is answer
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_figures_are_exact_ordered_and_do_not_cross(text: str) -> None:
     end, last = 0, (-1, -1)
@@ -173,7 +172,6 @@ def test_figures_are_exact_ordered_and_do_not_cross(text: str) -> None:
         end, last = figure.end, (figure.start, figure.end)
 
 
-@settings(deadline=None)
 @given(st.decimals(0, 10**9, places=2))
 def test_english_and_french_writings_of_an_amount_are_equal(value: Decimal) -> None:
     english = f"{value:,}"

@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.figures import figures
@@ -18,7 +18,6 @@ def test_case_accents_and_punctuation_do_not_count() -> None:
     assert plain("e\u0301te\u0301") == plain("Été")
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_the_plain_form_is_stable(text: str) -> None:
     assert plain(plain(text)) == plain(text)
@@ -38,7 +37,6 @@ def test_a_phrase_is_found_as_whole_words_where_it_stands() -> None:
     assert "" not in PlainText(text)
 
 
-@settings(deadline=None)
 @given(st.text(), st.text(), st.integers(0, 50))
 def test_what_is_found_is_in_its_plain_form_the_phrase(text: str, phrase: str, start: int) -> None:
     place = PlainText(text).find(phrase, start)

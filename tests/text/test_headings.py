@@ -1,7 +1,7 @@
 """Headings of an answer, however they are set, and the sections they open."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.folding import plain
@@ -111,7 +111,6 @@ def test_a_section_that_is_opened_twice_counts_once_and_the_filled_one() -> None
     assert all(section.heading.style == "bold" for section in found)
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_headings_are_exact_ordered_and_their_names_are_plain(text: str) -> None:
     end = 0

@@ -1,7 +1,7 @@
 """References to law and documents, in any of their writings."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.references import references
@@ -118,7 +118,6 @@ def test_only_what_says_where_to_look_is_precise() -> None:
     assert [reference.precise for reference in references(text)] == [True, True, True, True, False, False, False, False]
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_references_are_exact_ordered_and_found_again_alone(text: str) -> None:
     starts = [reference.start for reference in references(text)]

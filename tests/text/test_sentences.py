@@ -1,7 +1,7 @@
 """Sentences: what ends one in English and French, and what only looks as if it did."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.sentences import sentences
@@ -40,7 +40,6 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(PIECES).map("".join))
 
 
-@settings(deadline=None)
 @given(TEXTS, st.sampled_from(["en", "fr"]))
 def test_spans_are_exact_ordered_and_lose_no_word(text: str, language: str) -> None:
     spans = sentences(text, language)
@@ -53,7 +52,6 @@ def test_spans_are_exact_ordered_and_lose_no_word(text: str, language: str) -> N
     assert [word for span in spans for word in words(span.text)] == list(words(text))
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_cutting_a_sentence_again_leaves_its_words(text: str) -> None:
     for sentence in cut(text):

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.words import Vocabulary, complex_word_share, is_complex, syllables, words
@@ -54,7 +54,6 @@ def test_words_written_with_separate_accents_are_whole() -> None:
     assert syllables(words(apart)[1], "fr") == 2
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_words_are_pieces_of_the_text_in_order(text: str) -> None:
     position = 0
@@ -62,13 +61,11 @@ def test_words_are_pieces_of_the_text_in_order(text: str) -> None:
         position = text.index(word, position) + len(word)
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1), st.sampled_from(["en", "fr", "fr-CA", "de"]))
 def test_syllables_lie_between_one_and_the_letters(word: str, language: str) -> None:
     assert 1 <= syllables(word, language) <= 2 * max(1, len(unicodedata.normalize("NFC", word).lower()))
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet="abcdeéiot'", min_size=1)), st.integers(2, 6), st.sampled_from(["en", "fr"]))
 def test_the_share_of_hard_words_falls_as_more_syllables_are_asked(found: list[str], count: int, language: str) -> None:
     share = complex_word_share(found, language, Vocabulary(count))
