@@ -3,7 +3,7 @@
 import pytest
 
 from areopage.cases.records import Document
-from areopage.gate.grounding import figure_context
+from areopage.gate.grounding import claims as claims_module
 from areopage.gate.grounding.claims import check_claims
 from areopage.gate.grounding.figure_places import MOST_WINDOWS
 from areopage.text.figures import Figure, FigureKind, all_figures
@@ -82,7 +82,7 @@ def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
         read.append(text)
         return all_figures(text, kind, days=days)
 
-    monkeypatch.setattr(figure_context, "all_figures", noting)
+    monkeypatch.setattr(claims_module, "all_figures", noting)
     document = " ".join(f"{number} €" for number in range(3_000))
     claims = check_claims("", " ".join(f"{number},7 €" for number in range(3_000)), (Document(id="x", text=document),))
     assert len(claims) == 3_000

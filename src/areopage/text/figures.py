@@ -192,11 +192,12 @@ def _durations(read: _Read) -> Iterator[Figure]:
         if word in ("un", "une", "one") and unaccented(match["unit"]) not in _COUNTED_ALONE:
             continue
         unit, factor = TIME_UNITS[unit_of(match["unit"])]
-        days = unaccented(match["kind"] or match["after"] or "").removesuffix("s")
+        days = unaccented(match["kind"] or match["after"] or "")
+        days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
         for number in filter(None, (match["number"] or word, match["high"])):
             value = Decimal(COUNTS[number]) if number in COUNTS else decimal_of(number)
             value = value * factor + int(match["past"] or 0)
-            yield read.figure("duration", match, value, unit, _DAY_KINDS.get(days, ""), unit_of(match["per"] or ""))
+            yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
 
 
 def _dates(read: _Read) -> Iterator[Figure]:

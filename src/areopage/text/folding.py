@@ -46,6 +46,15 @@ def matches_at(pattern: re.Pattern[str], text: str, starts: Iterable[int]) -> It
             yield match
 
 
+def starts_of(part: str, text: str, most: int | None = None) -> Iterator[int]:
+    """Where a part of a text begins, so many times at most."""
+    start = text.find(part)
+    while start >= 0 and most != 0:
+        yield start
+        start = text.find(part, start + 1)
+        most = None if most is None else most - 1
+
+
 class PlainText:
     """A text in its plain form that keeps the positions of its words."""
 

@@ -17,16 +17,17 @@ The first four, markers and links are precise: they say where to look. The other
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.text.figures import figures
 from areopage.text.folding import plain
+from areopage.text.lexicon import UNIT_PATTERN
 
 ReferenceKind = Literal["article", "section", "law", "ruling", "code", "agreement", "marker", "link", "source", "mention"]
-PRECISE: frozenset[ReferenceKind] = frozenset(["article", "section", "law", "ruling", "marker", "link"])
+_PRECISE: frozenset[ReferenceKind] = frozenset(["article", "section", "law", "ruling", "marker", "link"])
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -41,8 +42,10 @@ class Reference(Struct, frozen=True, kw_only=True):
     @property
     def precise(self) -> bool:
         """Whether it says where to look, and not only in which work."""
-        return self.kind in PRECISE
+        return self.kind in _PRECISE
 
+
+_Finder = Callable[[str], Iterator[Reference]]
 
 # Every quantifier is bounded or possessive: a hostile text costs no more than its length.
 _S = r"[ \t\u00a0\u202f]"
@@ -54,7 +57,7 @@ _NUMERAL = (
 )
 _AND = rf"(?:{_S}?[,;]{_S}?(?:et{_S}|and{_S})?|{_S}(?:et|ou|à|and|or|to|&){_S}|{_S}?[–-]{_S}?)"
 # The 30 of "articles 3 et 4, 30 jours" is no article.
-_NO_UNIT = rf"(?!{_S}?(?:[%€$£]|(?:jours?|days?|semaines?|weeks?|mois|months?|ans?|ann[ée]es?|years?|heures?|hours?|euros?)\b))"
+_NO_UNIT = rf"(?!{_S}?(?:[%€$£]|{UNIT_PATTERN}|euros?\b))"
 _LIST = rf"{_NUMERAL}(?:{_AND}{_NUMERAL}{_NO_UNIT}){{0,20}}"
 _ARTICLE = re.compile(
     rf"\b(?:(?:articles|arts\.?){_S}{{0,2}}(?P<list>{_LIST})|(?:article|art\.?){_S}{{0,2}}(?:[«“]{_S}?)?(?:{_NO})?(?P<one>{_NUMERAL})"
@@ -133,13 +136,16 @@ _MENTION = re.compile(
 
 def references(text: str) -> tuple[Reference, ...]:
     """All references of a text, in order of their start; those of a list (articles 3 et 4) share its span."""
-    found = [reference for finder in _FINDERS for reference in finder(text)]
-    return tuple(sorted(found, key=lambda reference: (reference.start, reference.end)))
+    return _found(text, _FINDERS)
 
 
 def legal_references(text: str) -> tuple[Reference, ...]:
     """The articles, sections, laws and rulings of a text alone, in order of their start: what an answer may not invent."""
-    found = [reference for finder in (_articles, _sections, _laws, _rulings) for reference in finder(text)]
+    return _found(text, _LEGAL_FINDERS)
+
+
+def _found(text: str, finders: Iterable[_Finder]) -> tuple[Reference, ...]:
+    found = [reference for finder in finders for reference in finder(text)]
     return tuple(sorted(found, key=lambda reference: (reference.start, reference.end)))
 
 
@@ -191,17 +197,6 @@ def _act(written: str) -> str:
     return plain(_ACT_WORDS.get(word, word))
 
 
-def _rulings(text: str) -> Iterator[Reference]:
-    for match in _RULING.finditer(text):
-        yield _made("ruling", f"ruling {match['number'].lower()}", match)
-
-
-def _codes(text: str) -> Iterator[Reference]:
-    for match in _CODE.finditer(text):
-        name = plain(match.group())
-        yield _made("code", _CODES.get(name, name), match)
-
-
 def _agreements(text: str) -> Iterator[Reference]:
     for match in _AGREEMENT.finditer(text):
         name = match["name"]
@@ -215,36 +210,23 @@ def _agreements(text: str) -> Iterator[Reference]:
             yield Reference(kind="agreement", normalised="agreement", text=body, start=start, end=start + len(body))
 
 
-def _markers(text: str) -> Iterator[Reference]:
-    for match in _MARKER.finditer(text):
-        yield _made("marker", plain(match["inside"] or f"{match['word']} {match['number']}"), match)
-
-
 def _links(text: str) -> Iterator[Reference]:
     for match in _LINK.finditer(text):
         link = match.group().rstrip(".,;:!?*_")
         yield Reference(kind="link", normalised=link.lower(), text=link, start=match.start(), end=match.start() + len(link))
 
 
-def _sources(text: str) -> Iterator[Reference]:
-    for match in _SOURCE.finditer(text):
-        yield _made("source", plain(match["name"]), match)
+def _each(kind: ReferenceKind, pattern: re.Pattern[str], name: Callable[[re.Match[str]], str]) -> _Finder:
+    return lambda text: (_made(kind, name(match), match) for match in pattern.finditer(text))
 
 
-def _mentions(text: str) -> Iterator[Reference]:
-    for match in _MENTION.finditer(text):
-        yield _made("mention", plain(match.group()), match)
-
-
-_FINDERS: tuple[Callable[[str], Iterator[Reference]], ...] = (
-    _articles,
-    _sections,
-    _laws,
-    _rulings,
-    _codes,
+_LEGAL_FINDERS = (_articles, _sections, _laws, _each("ruling", _RULING, lambda match: f"ruling {match['number'].lower()}"))
+_FINDERS = (
+    *_LEGAL_FINDERS,
+    _each("code", _CODE, lambda match: _CODES.get(name := plain(match.group()), name)),
     _agreements,
-    _markers,
+    _each("marker", _MARKER, lambda match: plain(match["inside"] or f"{match['word']} {match['number']}")),
     _links,
-    _sources,
-    _mentions,
+    _each("source", _SOURCE, lambda match: plain(match["name"])),
+    _each("mention", _MENTION, lambda match: plain(match.group())),
 )

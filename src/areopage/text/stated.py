@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.text.figures import Figure, all_figures
-from areopage.text.folding import matches_at, unaccented
+from areopage.text.folding import lower_case, matches_at, starts_of, unaccented
 from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS, any_of
 from areopage.text.numbers import COUNTS, DIGITS, around
 from areopage.text.references import Reference, legal_references
@@ -84,16 +84,15 @@ Stated = Figure | Reference | Counted
 
 def stated_in(response: str) -> list[Stated]:
     """The figures, counted things and references of an answer in order, as it writes them."""
-    low = response.lower()
+    low = lower_case(response)
     runs = [match.span() for match in DIGITS.finditer(response)]
-    places = _counted(response, low, runs)
+    candidates = _candidates(response, low, runs)
     found: list[Stated] = []
-    days = len(low) != len(response) or any(_dated(low, *place) for place in places)
-    for start, end in _windows(response, places, BEFORE):
+    days = any(_dated(low, *span) for span in candidates)
+    for start, end in _windows(response, candidates, BEFORE):
         for figure in all_figures(response[start:end], days=days):
             found.append(replace(figure, start=figure.start + start, end=figure.end + start))
-    legal = [place for place in places if len(low) != len(response) or _legal(low, *place)]
-    for start, end in _windows(response, legal, BEFORE_LEGAL):
+    for start, end in _windows(response, [span for span in candidates if _legal(low, *span)], BEFORE_LEGAL):
         for reference in legal_references(response[start:end]):
             found.append(replace(reference, start=reference.start + start, end=reference.end + start))
     taken = [(one.start, one.end) for one in found]
@@ -105,45 +104,32 @@ def stated_in(response: str) -> list[Stated]:
 def _things(response: str, low: str, numbers: Sequence[int]) -> Iterator[Counted]:
     """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
     matches: list[Iterator[re.Match[str]]] = [matches_at(_THINGS, response, numbers)]
-    for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(response) else ():
-        spots = (start for start, _ in _places_of(word, low))
-        matches.append(found for spot in spots if (found := _THING_IN_WORDS.match(response, spot)))
+    for word in sorted(COUNTING.intersection(low.split())):
+        matches.append(found for start in starts_of(word, low) if (found := _THING_IN_WORDS.match(response, start)))
     for match in itertools.chain.from_iterable(matches):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower():
-            number = match["number"].lower()
+            number = lower_case(match["number"])
             value = COUNTS.get(number) or int(number)
             yield Counted(value=value, noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
-def _counted(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where digits and number words stand that may belong to a figure or a reference."""
-    same = len(low) == len(response)  # a letter that becomes two in lower case moves what follows: then all are looked at
+def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The digits and number words that may belong to a figure or a reference."""
     found = []
     for start, end in runs:
-        if same and end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
+        if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
             continue
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
             found.append((start, end))
-    if same:
-        for word in COUNTING.intersection(low.replace("-", " ").split()):
-            found += [(start, end) for start, end in _places_of(word, low) if _cued(low, end, end)]
-        found.sort()
-    return found
-
-
-def _places_of(word: str, low: str) -> Iterator[tuple[int, int]]:
-    """Where some letters stand."""
-    start = low.find(word)
-    while start >= 0:
-        end = start + len(word)
-        yield start, end
-        start = low.find(word, end)
+    for word in COUNTING.intersection(low.replace("-", " ").split()):
+        ends = (start + len(word) for start in starts_of(word, low))
+        found += [(end - len(word), end) for end in ends if _cued(low, end, end)]
+    return sorted(found)
 
 
 def _cued(low: str, start: int, end: int) -> bool:
-    """Whether something that makes a number a figure stands near it."""
     return _NEAR.search(low, max(0, start - 6), end + AFTER) is not None
 
 
@@ -154,16 +140,15 @@ def _dated(low: str, start: int, end: int) -> bool:
 
 
 def _legal(low: str, start: int, end: int) -> bool:
-    """Whether digits may be those of a reference."""
     # L. 123-4, C-131/12, but not 1914-1918
     joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
     return joined or _LEGAL.search(low, max(0, start - BEFORE_LEGAL), start) is not None
 
 
-def _windows(response: str, places: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
-    """Ranges around places; those that touch are one."""
+def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
+    """Ranges around spans; those that touch are one."""
     start = end = -1
-    for first, last in places:
+    for first, last in spans:
         if end < 0 or first - before > end:
             if end >= 0:
                 yield start, end

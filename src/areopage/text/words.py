@@ -89,32 +89,12 @@ _EN_SOUNDED = re.compile(r"[^aeiouylr]l(?:e|es|ed)\Z")
 _EN_SECOND_PARTS = re.compile(
     r"(?<=[a-z]{2}e)(ly|ful|fully|less|ness|ments?|things?|times?|where|bod(?:y|ies)|one|works?|balls?|made|fighters?)\Z"
 )
-_EN_KNOWN = {
-    "area": 3,
-    "areas": 3,
-    "business": 2,
-    "create": 2,
-    "created": 3,
-    "creates": 2,
-    "every": 2,
-    "everybody": 4,
-    "everyone": 3,
-    "everything": 3,
-    "giant": 2,
-    "hundred": 2,
-    "idea": 3,
-    "ideas": 3,
-    "lion": 2,
-    "lions": 2,
-    "maybe": 2,
-    "ninety": 2,
-    "recipe": 3,
-    "safety": 2,
-    "science": 2,
-    "sciences": 2,
-    "scientist": 3,
-    "scientists": 3,
+_EN_COUNTS = {
+    2: "business create creates every giant hundred lion lions maybe ninety safety science sciences",
+    3: "area areas created everyone everything idea ideas recipe scientist scientists",
+    4: "everybody",
 }
+_EN_KNOWN = {word: count for count, words in _EN_COUNTS.items() for word in words.split()}
 
 
 def _english(word: str) -> int:
@@ -147,77 +127,17 @@ _FR_CONSONANT_U = re.compile(r"(?<=q)u|(?<=g)u(?=[eéèêiy])")
 _FR_CONSONANT_Y = re.compile(rf"(?<=[{_FR_VOWELS}])y(?=[{_FR_VOWELS}])")
 _FR_SILENT = re.compile(rf"(?<=[{_FR_VOWELS}])([^{_FR_VOWELS}]*)es?\Z")
 # -ment is sounded in nouns and adverbs, and silent in these verbs; -ent is silent but in these words.
-_FR_VERBS_IN_MENT = frozenset(
-    [
-        "aiment",
-        "arment",
-        "assument",
-        "calment",
-        "charment",
-        "consument",
-        "dorment",
-        "enferment",
-        "entament",
-        "expriment",
-        "ferment",
-        "filment",
-        "forment",
-        "fument",
-        "impriment",
-        "informent",
-        "nomment",
-        "réclament",
-        "résument",
-        "suppriment",
-        "transforment",
-    ]
-)
-_FR_SOUNDED_ENT = frozenset(
-    [
-        "absent",
-        "accent",
-        "accident",
-        "adolescent",
-        "agent",
-        "apparent",
-        "argent",
-        "cent",
-        "client",
-        "compétent",
-        "content",
-        "couvent",
-        "dent",
-        "différent",
-        "équivalent",
-        "évident",
-        "excellent",
-        "fréquent",
-        "incident",
-        "indifférent",
-        "ingrédient",
-        "innocent",
-        "intelligent",
-        "lent",
-        "orient",
-        "parent",
-        "patient",
-        "permanent",
-        "précédent",
-        "présent",
-        "président",
-        "prudent",
-        "récent",
-        "régent",
-        "serpent",
-        "souvent",
-        "talent",
-        "torrent",
-        "transparent",
-        "urgent",
-        "vent",
-        "violent",
-    ]
-)
+_FR_MENT = """
+    aiment arment assument calment charment consument dorment enferment entament expriment ferment filment forment fument
+    impriment informent nomment réclament résument suppriment transforment
+"""
+_FR_VERBS_IN_MENT = frozenset(_FR_MENT.split())
+_FR_ENT = """
+    absent accent accident adolescent agent apparent argent cent client compétent content couvent dent différent équivalent
+    évident excellent fréquent incident indifférent ingrédient innocent intelligent lent orient parent patient permanent
+    précédent présent président prudent récent régent serpent souvent talent torrent transparent urgent vent violent
+"""
+_FR_SOUNDED_ENT = frozenset(_FR_ENT.split())
 _FR_KNOWN = {"abbaye": 3, "août": 1, "faon": 1, "moelle": 1, "paon": 1, "pays": 2, "paysage": 3, "paysages": 3, "poêle": 1}
 
 

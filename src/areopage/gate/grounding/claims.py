@@ -1,17 +1,17 @@
 """The figures and references of an answer: do the documents hold them, and where the answer's own words stand?"""
 
 from collections.abc import Sequence, Set
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
+from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_places import Places
 from areopage.gate.grounding.unread_places import derived, labels_said
 from areopage.gate.records import Place
-from areopage.text.figures import Figure
+from areopage.text.figures import Figure, all_figures
 from areopage.text.references import Reference
 from areopage.text.stated import Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
@@ -75,9 +75,9 @@ class _Check:
     ) -> None:
         texts = [document.text for document in documents]
         self._documents = documents
-        reader = FigureReader()
-        self._places = Places([*texts, *(document.title for document in documents if document.title), prompt], reader)
-        self._surroundings = Surroundings(texts, clean, response, frozenset(stems(prompt)), reader)
+        read = cache(all_figures)
+        self._places = Places([*texts, *(document.title for document in documents if document.title), prompt], read)
+        self._surroundings = Surroundings(texts, clean, response, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response, stated
         self._unread_left = _MOST_UNREAD

@@ -6,17 +6,19 @@ free writing two or three words meet by chance), or where it stands among none.
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 
 from msgspec import Struct
 
-from areopage.text.figures import Figure, FigureKind, all_figures, supports
+from areopage.text.figures import Figure, FigureKind, supports
+from areopage.text.folding import lower_case
 from areopage.text.numbers import DIGITS, around
 from areopage.text.stated import AFTER, BEFORE, COUNTING, CUES
 from areopage.text.stems import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end
+FigureReader = Callable[..., Sequence[Figure]]  # `all_figures`, kept: several claims are sought in the same windows
 
 _END = re.compile(r"[.!?;]\s|\n")
 NEAR = 80  # characters on each side in which the nearest words are sought
@@ -35,20 +37,6 @@ RIVAL_CUES = {
     "duration": re.compile("|".join(CUES[unit].pattern for unit in ("day", "month", "minute"))),
 }
 YEARS = range(1000, 2100)
-
-
-class FigureReader:
-    """The figures of the pieces of one answer's documents. No piece is read twice: several claims are sought in the same ones."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, FigureKind, bool], list[Figure]] = {}
-
-    def figures_of(self, window: str, kind: FigureKind, *, days: bool = False) -> list[Figure]:
-        """As the function of that name."""
-        found = self._read.get((window, kind, days))
-        if found is None:
-            found = self._read[window, kind, days] = all_figures(window, kind, days=days)
-        return found
 
 
 class Judged(Struct, frozen=True):
@@ -72,9 +60,7 @@ class _Asked(Struct, frozen=True):
 class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
-    def __init__(
-        self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], reader: FigureReader
-    ) -> None:
+    def __init__(self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
         """Args:
         texts: of the documents, without titles and question.
         clean: the same, parted.
@@ -85,7 +71,7 @@ class Surroundings:
         self._response = response
         self._answer = parted(response)
         self._question = question
-        self._reader = reader
+        self._read = read
         self._near: dict[Spot, frozenset[str]] = {}
         self._sentences: dict[Spot, tuple[int, int]] = {}
         self._sentence_words: dict[Spot, frozenset[str]] = {}
@@ -168,7 +154,7 @@ class Surroundings:
             window = self._texts[number][opens : end + AFTER].replace("\n", " ")
             known = self._figures[kind, spot] = [
                 (figure, (number, figure.start + opens, figure.end + opens))
-                for figure in self._reader.figures_of(window, kind)
+                for figure in self._read(window, kind, days=False)
                 if figure.start + opens <= start < figure.end + opens
             ]
         return known
@@ -232,8 +218,8 @@ def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
     """Where digits stand, and number words."""
     for match in DIGITS.finditer(text):
         yield match.span()
-    low = text.lower() if words else ""
-    for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(text) else ():
+    low = lower_case(text) if words else ""
+    for word in sorted(COUNTING.intersection(low.split())):
         for match in re.finditer(rf"\b{word}\b", low):
             yield match.span()
 

@@ -22,7 +22,7 @@ from areopage.gate.grounding.unread_places import (
     rows_of,
 )
 from areopage.text.figures import Figure, supports
-from areopage.text.folding import lower_case
+from areopage.text.folding import lower_case, starts_of
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
 from areopage.text.references import Reference, legal_references
@@ -41,9 +41,9 @@ BESIDE = 40  # characters on each side of a number in which what it counts may s
 class Places:
     """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
 
-    def __init__(self, texts: Sequence[str], reader: FigureReader) -> None:
+    def __init__(self, texts: Sequence[str], read: FigureReader) -> None:
         self._texts = texts
-        self._reader = reader
+        self._read = read
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
         self._readable = MOST_READ
@@ -111,13 +111,9 @@ class Places:
             self._readable -= len(text)
             if self._readable < 0:
                 return
-            start = text.find(written)
-            for _ in range(MOST_TRIES):
-                if start < 0:
-                    break
+            for start in starts_of(written, text, MOST_TRIES):
                 if _whole(text, start, start + len(written), dated=dated):
                     yield number, start, start + len(written)
-                start = text.find(written, start + 1)
 
     def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
         before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
@@ -179,18 +175,14 @@ class Places:
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
         for number, text in enumerate(self._texts):
-            start = text.find(digits)
-            for _ in range(MOST_SPANS):
-                if start < 0:
-                    break
+            for start in starts_of(digits, text, MOST_SPANS):
                 yield number, start, start + len(digits)
-                start = text.find(digits, start + 1)
 
     def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
         """Where a window holds what is stated."""
         if isinstance(stated, Figure):
             days = isinstance(stated.value, str) and stated.value.startswith("--")
-            held = self._reader.figures_of(window, stated.kind, days=days)
+            held = self._read(window, stated.kind, days=days)
             return next(((figure.start, figure.end) for figure in held if supports(figure, stated)), None)
         named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
         place = next(((reference.start, reference.end) for reference in named), None)
