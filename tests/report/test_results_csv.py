@@ -5,7 +5,7 @@ import csv
 import json
 from pathlib import Path
 
-from areopage.bench.results import RunView
+from areopage.bench.results import RunView, Variant
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
@@ -135,3 +135,17 @@ def test_the_targets_answers_are_part_of_the_recording(tmp_path: Path) -> None:
     write_judgments_jsonl(view, tmp_path / "judgments.jsonl")
     lines = read_recording(tmp_path / "judgments.jsonl").lines.values()
     assert [(line.case_id, line.text, line.seconds) for line in lines if line.asked == "target"] == [("case-1", RESPONSE, 2.0)]
+
+
+def test_a_judge_in_code_has_no_text_and_keeps_its_outcomes(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=4.0, explanation=f"About {call.case.id}."), raw_text="", steps=())
+
+    cases = [case(n, response='{"score": 4, "explanation": "About case-1."}') for n in (1, 2)]
+    view = view_of(tmp_path, cases=cases, judges=(judge("alpha", kind="code"),), say=say, variant=Variant(reparse=True))
+    path = tmp_path / "judgments.jsonl"
+    write_judgments_jsonl(view, path)
+    assert all("text" not in json.loads(line) for line in path.read_bytes().splitlines())
+    again = replayed(view, path)
+    assert again == {place: made.verdicts[0].outcome for place, made in view.judgments.items()}
+    assert {type(outcome) for outcome in again.values()} == {Scored}

@@ -1,15 +1,24 @@
 """A language model as a judge: prompt, ask, read, and ask once more where the answer cannot be read."""
 
-from areopage.criteria.prompts import answer_schema, judge_prompt
+from collections.abc import Sequence
+
+from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
+from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
-from areopage.jury.reader import Reading, material_of, read_answer, repair_request
+from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
 # a runaway answer is not sent back whole
 MAX_SHOWN_BACK = 4_000
+_REPAIR_REQUEST = {
+    "en": "Your last answer could not be read: {reason}. Answer again, with the one JSON object of the output format and nothing "
+    "else; keep each explanation under 40 words.",
+    "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de "
+    "sortie et rien d’autre ; chaque explication doit tenir en 40 mots.",
+}
 
 
 class ModelJudge:
@@ -53,7 +62,7 @@ class ModelJudge:
             return _judged(reading, first)
 
         shown_back = Message("assistant", first.text[:MAX_SHOWN_BACK])
-        request = Message("user", repair_request(call.criteria, reading))
+        request = Message("user", _repair_request(call.criteria, reading))
         try:
             second = await self._model.generate((*messages, shown_back, request), call.options, schema)
         except CallError as fault:
@@ -71,6 +80,14 @@ def _read(completion: Completion, call: PlannedCall) -> Reading:
         cut = Unparsed(reason="the server cut the prompt: raise num_ctx")
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=("prompt_cut",))
     return read_answer(completion.text, completion.finish_reason, call.criteria, material_of(call.case))
+
+
+def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
+    """The text of the one repair call: it says what could not be read."""
+    names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
+    several = len(criteria) > 1
+    reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
+    return _REPAIR_REQUEST.get(criteria[0].language, _REPAIR_REQUEST["en"]).replace("{reason}", "; ".join(reasons))
 
 
 def _failure(fault: CallError) -> Outcome:

@@ -37,12 +37,6 @@ from areopage.jury.parsing import (
 from areopage.ledger.records import Judgment, Repair
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 
-_REPAIR_REQUEST = {
-    "en": "Your last answer could not be read: {reason}. Answer again, with the one JSON object of the output format and nothing "
-    "else; keep each explanation under 40 words.",
-    "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de "
-    "sortie et rien d’autre ; chaque explication doit tenir en 40 mots.",
-}
 _VERDICT_KEYS = frozenset({"score"})
 _KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)
 _AFTER_VALUE = re.compile(r"\s*+([,}])")
@@ -118,14 +112,6 @@ def material_of(case: Case) -> str:
     """Everything of a case that comes from outside."""
     documents = (text for document in case.documents for text in (document.title, document.text))
     return "\n".join([case.prompt_text, case.response or "", case.reference or "", *documents])
-
-
-def repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
-    """The text of the one repair call: it says what could not be read."""
-    names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
-    several = len(criteria) > 1
-    reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
-    return _REPAIR_REQUEST.get(criteria[0].language, _REPAIR_REQUEST["en"]).replace("{reason}", "; ".join(reasons))
 
 
 # --- the verdicts of an answer
