@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from areopage.app.gate_rules import load_gate, load_rules, shipped_grounding, write_rules
 from areopage.errors import ConfigError, StorageError
 from areopage.gate.config import GateConfig, Thresholds
-from areopage.app.gate_rules import load_gate, load_rules, shipped_grounding, write_rules
 from areopage.suites.loader import bundled_names
 
 SHARE = st.floats(min_value=0, max_value=1)

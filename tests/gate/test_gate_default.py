@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.evidence.sentences import sentences
 from areopage.gate import rules_default
@@ -15,7 +16,6 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
-from areopage.app.gate_rules import load_rules
 
 SHIPPED = load_rules()
 BAND = Thresholds(deliver=0.3, hold=0.7)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision, Place
-from areopage.app.gate_rules import load_rules
 
 GATES = [
     Gate(load_rules()),

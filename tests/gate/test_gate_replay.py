@@ -3,12 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceJudgment
 from areopage.gate.tuning.replay import Recorded, Replay, judged_of
-from areopage.app.gate_rules import load_rules
 
 CONFIG = load_rules()
 LOOSE = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=1.0, hold=1.0))

@@ -7,12 +7,12 @@ from typing import Any, TypedDict
 
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, SubmissionError
 from areopage.gate.records import Decision
 from areopage.rag.gate_node import check_answer, gate_node
 from areopage.rag.loose import documents_of
-from areopage.app.gate_rules import load_gate
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate
 
 

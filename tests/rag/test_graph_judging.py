@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
@@ -15,7 +16,6 @@ from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatAnswer, ChatQuestion
-from areopage.app.gate_rules import load_rules
 from servers.fake_llm import FakeServer
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
 
@@ -33,7 +33,7 @@ def verdict(score: int) -> str:
 
 def judge_of(folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5) -> SentenceJudge:
     band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences}
-    config = rag_config(folder, gate={"grey_band": band})
+    config = rag_config(folder, grey_band=band)
     judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
     assert judge is not None
     return judge
@@ -141,8 +141,8 @@ def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
     with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
         assert open_sentence_judge(rag_config(tmp_path), ledger, {}, 4096) is None
         for name, reason in (("", "names no judge"), ("llama", "not a model reference")):
-            config = rag_config(tmp_path, gate={"grey_band": {"judge": name}})
-            with pytest.raises(ConfigError, match=f"gate.grey_band.judge: .*{reason}"):
+            config = rag_config(tmp_path, grey_band={"judge": name})
+            with pytest.raises(ConfigError, match=f"rag.grey_band.judge: .*{reason}"):
                 open_sentence_judge(config, ledger, {}, 4096)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
 from areopage.gate.records import GateVerdict
@@ -23,7 +24,6 @@ from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.rag.service import RagService
-from areopage.app.gate_rules import load_gate
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, GivenGenerator, GivenRetriever, ToldGate, rag_config, rag_service
 
 ASKED = ChatQuestion(question=QUESTION)
@@ -239,7 +239,7 @@ def test_in_shadow_mode_everything_is_delivered_and_the_verdict_noted(tmp_path: 
 
 def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> RagService:
     """A service in shadow mode."""
-    config = rag_config(folder, gate={"shadow": True})
+    config = rag_config(folder, shadow=True)
     ledger = Ledger.open(folder / "ledger.db")
     return RagService(config, ledger, gate, GivenRetriever(documents), GivenGenerator(), lambda line: None)
 

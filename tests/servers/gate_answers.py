@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, Grounded, GroundingLabel
 from areopage.ledger.store import Ledger
-from areopage.app.gate_rules import load_gate
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"

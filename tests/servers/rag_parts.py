@@ -16,6 +16,7 @@ from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
+from areopage.suites.config_file import SharedSections
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
 RESPONSE = "Le délai de rétractation est de 14 jours à compter de la livraison [conso-1]."
@@ -149,9 +150,10 @@ def decision(verdict: GateVerdict, **changes: Any) -> Decision:
     return Decision(**(fields | changes))
 
 
-def rag_config(folder: Path, **sections: Any) -> RagConfig:
-    """A configuration with these sections."""
-    return RagConfig(section=RagSection.model_validate(sections), folder=folder)
+def rag_config(folder: Path, *, endpoints: dict[str, Any] | None = None, **sections: Any) -> RagConfig:
+    """A configuration with these sections, and endpoints beside them."""
+    shared = SharedSections.model_validate({"endpoints": endpoints or {}})
+    return RagConfig(section=RagSection.model_validate(sections), folder=folder, shared=shared)
 
 
 def rag_service(

@@ -8,11 +8,11 @@ import typer
 
 from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
-from areopage.gate.decide import Gate
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
 from areopage.cli.options import ConfigOption, RulesOption, read_text_file
 from areopage.errors import DatasetError, UserError
+from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.report.gate.wording import explain, gate_language, shown, verdict_text
 from areopage.report.languages import LANGUAGES
