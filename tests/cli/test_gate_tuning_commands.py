@@ -91,7 +91,7 @@ def test_a_named_ledger_is_read(gate: Command) -> None:
 def test_a_report_names_its_ledger_without_the_password() -> None:
     from areopage.cli.gate_report import named_place
 
-    assert named_place(Path("rag.yml"), None) == ["--rag", "rag.yml"]
+    assert named_place(Path("here.yml"), None) == ["--config", "here.yml"]
     (option, place) = named_place(None, "postgresql://anne:secret@db/areopage")
     assert (option, place.endswith("://anne:***@db/areopage")) == ("--ledger", True)
 
@@ -147,7 +147,7 @@ def test_a_refitted_model_is_written_beside_its_thresholds(command: Command) -> 
 def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: Command) -> None:
     labels = labels_file(command.folder, 60, 40)
     assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
-    ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--config", "tuned")
+    ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--rules", "tuned")
     assert "50 labelled answers are left out: the grounding model was fitted on them" in ended.err
     assert "50 labelled answers; one of each group counts: 50" in ended.out
 
@@ -205,7 +205,7 @@ def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
     [
         (("--risk", "2"), "--risk 2: give a share between 0 and 1"),
         (("--of", "some"), "--of 'some'"),
-        (("--config", "v1_1"), "the profile v1_1 has no threshold"),
+        (("--rules", "v1_1"), "the profile v1_1 has no threshold"),
         (("--since", "2026-01-01"), "narrow --labels ledger"),
         (("--labels", "ledger"), "give files, or ledger alone"),
     ],
@@ -248,7 +248,7 @@ def test_an_export_of_bad_cases_alone_certifies_nothing(gate: Command) -> None:
 
 
 def test_a_replay_lists_what_changes_and_what_it_could_not_decide(gate: Command) -> None:
-    ended = gate("gate", "replay", "--config", "v1_1")
+    ended = gate("gate", "replay", "--rules", "v1_1")
     assert ended.code == 0
     assert "22 answers, 20 decided on again" in ended.out
     assert "not replayable, imported without a response: 2" in ended.out
@@ -257,7 +257,7 @@ def test_a_replay_lists_what_changes_and_what_it_could_not_decide(gate: Command)
 
 def test_a_replay_writes_every_change_as_a_line(gate: Command) -> None:
     (gate.folder / "gate.yml").write_text("thresholds: {deliver: 0.0, hold: 0.0}\n", encoding="utf-8")
-    ended: Ended = gate("gate", "replay", "--config", "gate.yml", "--output", "changes.jsonl", "--fail-on-change")
+    ended: Ended = gate("gate", "replay", "--rules", "gate.yml", "--output", "changes.jsonl", "--fail-on-change")
     assert ended.code == 1
     lines = [json.loads(line) for line in (gate.folder / "changes.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 15

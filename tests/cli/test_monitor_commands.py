@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servers import PATIENCE
+from servers.configured import write_config
 
 if TYPE_CHECKING:
     from servers.command import Command
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def configured(command: "Command") -> Path:
-    """A `monitor.yml` in the folder where the command runs, and a table of answers."""
-    (command.folder / "monitor.yml").write_text(
-        "judges: ['openai:fake-a']\nworker: {concurrency: 4, pause: 0.2, attempts: 2}\nledger: kept/ledger.db\n", encoding="utf-8"
+    """An `areopage.yml` in the folder where the command runs, and a table of answers."""
+    write_config(
+        command.folder,
+        judges=["openai:fake-a"],
+        worker={"concurrency": 4, "pause": 0.2, "attempts": 2},
+        ledger="kept/ledger.db",
     )
     rows = [f"id{number},Question {number} ?,Réponse {number}.,Texte {number}" for number in range(8)]
     table = command.folder / "answers.csv"
@@ -64,7 +68,7 @@ def test_handing_over_is_done_where_all_rows_were_taken_or_were_there_already(co
 
 
 def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "Command") -> None:
-    assert command("monitor", "init").code == 0
+    assert command("init").code == 0
     for arguments in (("status",), ("report", "--lang", "en"), ("export", "--out", "a.csv")):
         ended = command("monitor", *arguments)
         assert ended.code == 0 and ended.err.startswith("no answers yet"), ended.err
@@ -73,7 +77,7 @@ def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "
 
 
 def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", configured: Path) -> None:
-    (command.folder / "monitor.yml").write_text("sampling: 0\nledger: kept/ledger.db\n", encoding="utf-8")
+    write_config(command.folder, sampling=0, ledger="kept/ledger.db")
     command("monitor", "submit", configured)
     out = command("monitor", "status").out
     assert "waiting 0," in out and "left out by sampling: 8 so far (sampling is 0 now)\n" in out
@@ -131,9 +135,9 @@ def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: 
 def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
     assert "there is no ledger" in command("monitor", "retry").refused()
     assert "nowhere.csv" in command("monitor", "submit", "nowhere.csv").refused()
-    (command.folder / "monitor.yml").write_text("judges: ['openai:nowhere']\n")
+    write_config(command.folder, judges=["openai:nowhere"])
     assert "nowhere" in command.process("monitor", "worker").refused()
-    (command.folder / "monitor.yml").write_text("report: {schedule: 'each day'}\njudges: ['openai:fake-a']\n")
+    write_config(command.folder, report={"schedule": "each day"}, judges=["openai:fake-a"])
     assert "is no cron expression" in command.process("monitor", "worker").refused()
 
 

@@ -34,7 +34,7 @@ def verdict(score: int) -> str:
 
 def judge_of(folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5) -> SentenceJudge:
     band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences}
-    config = rag_config(folder, gate={"grey_band": band})
+    config = rag_config(folder, grey_band=band)
     judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
     assert judge is not None
     return judge
@@ -142,8 +142,8 @@ def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
     with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
         assert open_sentence_judge(rag_config(tmp_path), ledger, {}, 4096) is None
         for name, reason in (("", "names no judge"), ("llama", "not a model reference")):
-            config = rag_config(tmp_path, gate={"grey_band": {"judge": name}})
-            with pytest.raises(ConfigError, match=f"gate.grey_band.judge: .*{reason}"):
+            config = rag_config(tmp_path, grey_band={"judge": name})
+            with pytest.raises(ConfigError, match=f"rag.grey_band.judge: .*{reason}"):
                 open_sentence_judge(config, ledger, {}, 4096)
 
 

@@ -240,7 +240,7 @@ def test_in_shadow_mode_everything_is_delivered_and_the_verdict_noted(tmp_path: 
 
 def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> RagService:
     """A service in shadow mode."""
-    config = rag_config(folder, gate={"shadow": True})
+    config = rag_config(folder, shadow=True)
     ledger = ledger_at(folder / "ledger.db")
     return RagService(config, ledger, gate, GivenRetriever(documents), GivenGenerator(), lambda line: None)
 

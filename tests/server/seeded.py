@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case, Document
@@ -26,11 +27,11 @@ from areopage.ledger.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.ledger.workers import Workers
-from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
 from areopage.suites.loader import load_suite
+from servers.configured import app_config
 from servers.new_ledger import ledger_at
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here
@@ -48,12 +49,10 @@ WEIGHTS = {"exactitude": 0.40, "completude": 0.30, "format": 0.15, "sources": 0.
 WEAK_ID = "answer-08-04"
 
 
-def context_for(
-    folder: Path, *, now: Callable[[], datetime] = lambda: NOW, section: MonitorSection | None = None
-) -> ServerContext:
+def context_for(folder: Path, *, now: Callable[[], datetime] = lambda: NOW, **sections: Any) -> ServerContext:
     """What a server over a new, empty ledger shares."""
     ledger = ledger_at(folder / "ledger.db")
-    config = MonitorConfig(section=section or MonitorSection(), folder=folder)
+    config = app_config(folder, **sections)
     return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now, gate=GATE)
 
 

@@ -133,7 +133,7 @@ def test_asking_by_a_form_needs_its_token(client: TestClient) -> None:
 def test_without_a_pipeline_the_page_says_how_to_get_one(context: ServerContext) -> None:
     client = local(structs.replace(context, rag=None))
     page = client.get("/chat").text
-    assert "rag.yml" in text_of(page)
+    assert "areopage.yml" in text_of(page)
     assert 'href="/chat"' not in page
     assert 'href="/gate"' in page
 

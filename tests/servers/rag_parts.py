@@ -150,9 +150,10 @@ def decision(verdict: GateVerdict, **changes: Any) -> Decision:
     return Decision(**(fields | changes))
 
 
-def rag_config(folder: Path, **sections: Any) -> RagConfig:
-    """A configuration with these sections."""
-    return RagConfig(section=RagSection.model_validate(sections), folder=folder)
+def rag_config(folder: Path, *, endpoints: dict[str, Any] | None = None, **sections: Any) -> RagConfig:
+    """A configuration with these sections, and endpoints beside them."""
+    shared = SharedSections.model_validate({"endpoints": endpoints or {}})
+    return RagConfig(section=RagSection.model_validate(sections), folder=folder, shared=shared)
 
 
 def rag_service(

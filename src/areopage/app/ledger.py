@@ -30,7 +30,7 @@ def open_ledger(
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    place = config.ledger
+    place = _from_here(config.ledger)
     if create or "://" in place or Path(place).is_file():
         ledger = Ledger.open(place)
         try:
@@ -47,3 +47,9 @@ def open_ledger(
             yield ledger
         finally:
             ledger.close()
+
+
+def _from_here(place: str) -> str:
+    """A file below the working directory by its relative path, as users name it."""
+    here = Path.cwd()
+    return str(Path(place).relative_to(here)) if "://" not in place and Path(place).is_relative_to(here) else place

@@ -68,7 +68,7 @@ def resume(
     ledger: LedgerOption = None,
     yes: YesOption = False,
 ) -> None:
-    """Go on with a run; calls that timed out or found no server are tried again."""
+    """Resume a run; calls that timed out or found no server are tried again."""
     from areopage.cli.bench_run import Places, resume_run
 
     raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes))

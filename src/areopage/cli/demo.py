@@ -20,7 +20,7 @@ def gate(
     lang: Annotated[str, typer.Option("--lang", metavar="en|fr", help="Language of the console; questions are French.")] = "en",
     model: Annotated[str, typer.Option("--model", metavar="REF", help="Who answers, for example ollama:gemma3:4b.")] = TINY,
 ) -> None:
-    """Answer questions about an invented bank, and see which answers the gate lets out, and why it keeps others back.
+    """Answer questions about an invented bank, and see what the gate lets out, and why it keeps others back.
 
     The model that is built in is tiny, and makes a lot up: the gate has something to do.
     """

@@ -18,7 +18,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
 from areopage.cases.spreadsheet import inert_cell
-from areopage.cli.gate_report import scope_of
+from areopage.cli.gate_report import NO_ANSWERS, scope_of
 from areopage.cli.options import (
     STDOUT,
     CollectionOption,
@@ -113,7 +113,7 @@ def export(
     )
     if output != STDOUT and Path(output).exists() and not force:
         raise StorageError(f"{output} is there already: name another file, or give --force")
-    with open_ledger(settings) as opened:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
         # before the first row: nothing leaves without an entry
         Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
         rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))

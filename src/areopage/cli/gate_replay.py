@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
 from areopage.app.ledger import open_ledger
-from areopage.cli.gate_report import scope_of, tell_reduced_texts
+from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -66,7 +66,7 @@ def replay(
 
     done = Replay(new, old)
     tell_reduced_texts(settings)
-    with open_ledger(settings) as opened, written(output, kept) as write:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened, written(output, kept) as write:
         exchanges = Exchanges(opened)
         pace = Pace("replay", exchanges.count(scope))
         for one in recorded(exchanges, scope):

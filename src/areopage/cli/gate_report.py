@@ -27,6 +27,9 @@ from areopage.report.gate.page import gather
 from areopage.report.gate.write import FORMS, Form, file_name, render, write_gate_report
 from areopage.report.languages import LANGUAGES
 
+NO_ANSWERS = "have answers checked or logs imported first, or give --ledger PLACE"
+"""What to do where there is no ledger."""
+
 SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
@@ -46,13 +49,16 @@ def report(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write a report: rates with their certainty, reasons, histograms, labels, collections, latency, the answers to look at."""
+    """Write a report on what became of the answers, and why.
+
+    It has rates with their certainty, reasons, histograms, labels, collections, latency and the answers to look at.
+    """
     settings = find_config(config, ledger)
     scope = scope_of(since, until, collection)
     places = places_of(forms_of(form, output), output)
     spoken = language_of(lang, settings)
     storage = settings.storage
-    with open_ledger(settings) as opened:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
         pace = Pace("report", Exchanges(opened).count(scope))
         made = gather(
             opened,

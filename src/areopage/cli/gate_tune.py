@@ -11,7 +11,7 @@ from areopage import __version__
 from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
-from areopage.cli.gate_report import scope_of, tell_reduced_texts
+from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -136,7 +136,7 @@ def ledger_labels(settings: AppConfig, scope: ExchangeFilter) -> LabelSet:
         StorageError: it cannot be read.
     """
     tell_reduced_texts(settings)
-    with open_ledger(settings) as opened:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
         return labels_of_ledger(opened, scope)
 
 

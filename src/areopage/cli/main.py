@@ -152,7 +152,7 @@ app = LazyGroup(
     commands={
         "agreement": ("agreement:agreement", "Judge against people: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages, and evaluate what is submitted."),
-        "init": ("init:init", "Write an areopage.yml with every key, its default and what it means."),
+        "init": ("server:init", "Write an areopage.yml with every key, its default and what it means."),
     },
     params=[
         click.Option(

@@ -34,7 +34,10 @@ def report(
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
 ) -> None:
-    """Write a report: means with their certainty, bands, trend, change, the weakest answers, the judges' health, cost."""
+    """Write a report on the quality of the answers of some days.
+
+    It has means with their certainty, bands, trend, change, the weakest answers, the judges' health and the cost.
+    """
     now = datetime.now(UTC)
     last = day_of("--until", until) if until else now.date()
     chosen = form_of(form, out)

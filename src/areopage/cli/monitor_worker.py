@@ -38,7 +38,7 @@ def worker(
         float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
     ] = 30.0,
 ) -> None:
-    """Evaluate submitted answers until stopped; start as many workers as you like on one ledger."""
+    """Evaluate submitted answers until stopped; start as many as you like, on one ledger."""
     chosen = find_config(config)
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     with open_ledger(chosen, create=True) as ledger:
@@ -64,9 +64,9 @@ def submit(
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
 ) -> None:
-    """Hand the answers of files over for evaluation; those that were handed over before are not evaluated twice.
+    """Submit the answers of files for evaluation; those that were submitted before are not evaluated twice.
 
-    Exit code 1 where rows could not be used; the others are handed over.
+    Exit code 1 where rows could not be used; the others are submitted.
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)

@@ -52,7 +52,7 @@ def ingest(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Bring a collection up to date with a folder: text, Markdown, HTML, PDF and JSON Lines.
+    """Bring a collection up to date with a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
 
     Run it again whenever documents change: only what is new or changed is embedded. Exit code 1: something could not be read.
     """

@@ -67,7 +67,7 @@ def label(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why.")] = "",
     config: ConfigOption = None,
 ) -> None:
-    """Label an answer: areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "..."."""
+    """Label an answer with scores: areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "..."."""
     scores: dict[str, str] = {}
     for pair in score:
         name, sign, text = pair.rpartition("=")

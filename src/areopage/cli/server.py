@@ -72,7 +72,7 @@ def create_key(
 
 
 def list_keys(config: ConfigOption = None) -> None:
-    """List keys: id, role, day of creation, whether it is revoked, name, and the collections that it is confined to."""
+    """List keys: id, role, day of creation, state, name and collections."""
     with open_ledger(find_config(config)) as ledger:
         for key in ApiKeys(ledger).list():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"

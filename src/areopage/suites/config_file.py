@@ -114,8 +114,22 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
         """What stays of answers."""
         return self.shared.storage
 
-    def model_settings(self, environment: Mapping[str, str], seconds: float) -> ModelSettings:
-        """How models are reached: by the file's endpoints; a call may take so many seconds."""
+    def model_settings(self, environment: Mapping[str, str], seconds: float, endpoint: str, *keys: str) -> ModelSettings:
+        """How models are reached: by the file's endpoints; a call may take so many seconds.
+
+        Args:
+            endpoint: the one that will be used, "" for none.
+            keys: where the section names it.
+
+        Raises:
+            ConfigError: there is no such endpoint, or the variable of its key is not set.
+        """
+        named = self.shared.endpoints.get(endpoint)
+        if endpoint and named is None:
+            known = name_list(sorted(self.shared.endpoints)) or "none is defined"
+            raise self.fault(f"there is no endpoint {endpoint!r}: use one of the section endpoints ({known})", *keys)
+        if named is not None and named.api_key_env and not environment.get(named.api_key_env, "").strip():
+            raise self.fault(f"{endpoint} names the environment variable {named.api_key_env}, which is not set", *keys)
         return ModelSettings(
             endpoints={name: Endpoint(**section.model_dump()) for name, section in self.shared.endpoints.items()},
             environment=environment,

@@ -199,7 +199,8 @@ def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[
         reference = ModelReference.parse(
             named.model if named else section.judge, default_provider=named.provider if named else None
         )
-        backend = open_judge(reference, config.model_settings(environment, section.seconds), OUTAGE)
+        settings = config.model_settings(environment, section.seconds, reference.endpoint, "grey_band", "judge")
+        backend = open_judge(reference, settings, OUTAGE)
     except ModelError as fault:
         raise config.fault(str(fault), "grey_band", "judge") from None
     options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own

@@ -80,7 +80,7 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     """The generator of a configuration; nothing is called yet.
 
     Raises:
-        ModelError: the model's reference or its endpoint is wrong.
+        ConfigError, ModelError: the model's reference or its endpoint is wrong.
         MissingExtra: the model needs a package that is not installed.
     """
     section = config.section.generation
@@ -111,7 +111,9 @@ def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelRe
     """Which model answers, and how it is reached.
 
     Raises:
+        ConfigError: the reference's endpoint is wrong.
         ModelError: the reference is none.
     """
     section = config.section.generation
-    return ModelReference.parse(section.model), config.model_settings(environment, section.timeout)
+    reference = ModelReference.parse(section.model)
+    return reference, config.model_settings(environment, section.timeout, reference.endpoint, "generation", "model")

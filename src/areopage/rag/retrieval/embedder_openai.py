@@ -101,8 +101,9 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
         raise config.fault("provider openai needs it: name the server's embedding model", "embedding", "model")
     if not section.endpoint:
         raise config.fault("provider openai needs it: name one of the endpoints", "embedding", "endpoint")
+    settings = config.model_settings(environment, section.timeout, section.endpoint, "embedding", "endpoint")
     try:
-        server = connect(section.endpoint, config.model_settings(environment, section.timeout)).server
+        server = connect(section.endpoint, settings).server
     except ModelError as fault:
         raise config.fault(str(fault), "embedding", "endpoint") from None
     return OpenAIEmbedder(
