@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from areopage.cli.review_duty import fill_settings
 from hypothesis import given
 from hypothesis import strategies as st
 

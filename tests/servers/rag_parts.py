@@ -16,6 +16,7 @@ from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
+from areopage.suites.config_file import SharedSections
 from servers.new_ledger import ledger_at
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
