@@ -246,7 +246,6 @@ def verdicts(draw: st.DrawFn) -> tuple[str, float]:
     return before + text + after, float(score)
 
 
-@settings(max_examples=150, deadline=None)
 @given(verdicts())
 @example(('{"score": 10, "explanation": "x", "evidence_extracts": []}', 10.0))
 @example(('{"explanation": "x", "evidence_extracts": [], "score": "10/10"}', 10.0))
@@ -301,7 +300,7 @@ WORDS = [
 PIECES = st.lists(st.sampled_from(SIGNS + WORDS), max_size=25).map("".join)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=8 * settings().max_examples)
 @given(st.text() | PIECES | PIECES.map(lambda text: '{"score": 4, ' + text), st.sampled_from(["stop", "length", "", "refusal"]))
 @example('{"score": 4,\n"explanation": "//"[\'//"[\'', "stop")
 def test_any_text_is_read_without_an_error_and_no_score_leaves_the_scale(text: str, finish_reason: str) -> None:

@@ -205,7 +205,6 @@ def answers(draw: st.DrawFn) -> tuple[str, dict[str, float]]:
     return before + text + after, {name: float(score) for name, score in given_scores.items()}
 
 
-@settings(max_examples=60, deadline=None)
 @given(answers())
 @example((WHOLE, EXPECTED))
 @example((json.dumps(FLAT | WORDS), EXPECTED))
@@ -225,7 +224,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(
     st.text() | PIECES | PIECES.map(lambda text: '{"exactitude": {"score": 4, ' + text), st.sampled_from(["stop", "length", ""])
 )

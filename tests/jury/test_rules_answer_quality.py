@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document
@@ -188,7 +188,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(
     st.one_of(st.text(), st.lists(PIECES).map("".join)),
     st.sampled_from([FORMAT, SOURCES]),

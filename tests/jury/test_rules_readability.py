@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.records import Scale
 from areopage.errors import ModelError
-from areopage.evidence.words import syllables, words
 from areopage.jury.judges import JudgeBackend, Judged
 from areopage.jury.opening import open_judge
 from areopage.jury.rules.parameters import Ramp, read_readability
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Refused, Scored
+from areopage.text.words import syllables, words
 
 from .rule_calls import asked, criterion_of
 
@@ -109,7 +109,6 @@ def test_an_endless_sentence_is_quoted_in_part() -> None:
     assert sentence(400).startswith(extract)
 
 
-@settings(deadline=None)
 @given(
     st.text(min_size=1),
     st.sampled_from([SENTENCES, VOCABULARY]),
@@ -126,7 +125,6 @@ def test_every_response_with_a_word_gets_a_score_and_exact_extracts(
     assert all(extract in response for extract in verdict.evidence)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 60), st.integers(2, 60))
 def test_a_longer_sentence_never_scores_more(one: int, other: int) -> None:
     short, long = sorted((one, other))
@@ -227,7 +225,6 @@ def test_a_suite_without_the_section_is_told_its_key() -> None:
         opened({"other": {}})
 
 
-@settings(deadline=None)
 @given(st.floats(0, 100), st.floats(0.01, 100), st.floats(0, 1000))
 def test_a_ramp_falls_from_five_to_zero(full: float, width: float, value: float) -> None:
     ramp = Ramp(full, full + width)

@@ -16,12 +16,12 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.plan import plan
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
-from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.scoring.profile import DEFAULT
 from areopage.scoring.weights import Weights
+from servers.new_ledger import ledger_at
 
 BEGUN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 RESPONSE = "Ask an adult\nyou trust."
@@ -179,7 +179,7 @@ def view_of(
         finished_at=BEGUN if complete else None,
         spec=encode_spec(spec),
     )
-    ledger = Ledger.open(folder / "ledger.db")
+    ledger = ledger_at(folder / "ledger.db")
     try:
         stored = ([msgspec.json.encode(one).decode() for one in part] for part in (listed, rejected))
         ledger.create_run(run, *stored)

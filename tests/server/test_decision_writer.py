@@ -12,6 +12,7 @@ from areopage.errors import StorageError
 from areopage.ledger.gate_records import Exchange
 from areopage.server import decision_writer
 from areopage.server.decision_writer import DecisionWriter
+from servers import PATIENCE
 
 
 def exchange(number: int) -> Exchange:
@@ -118,7 +119,7 @@ def test_whoever_waits_behind_a_full_portion_hears_that_the_ledger_cannot_be_wri
         for number in range(3):
             await writer.note(exchange(number), 10, durable=False)
         with pytest.raises(StorageError):
-            await asyncio.wait_for(writer.note(exchange(9), 10, durable=True), 5)
+            await asyncio.wait_for(writer.note(exchange(9), 10, durable=True), PATIENCE)
         assert writer.waiting == 3
         shelf.faults = 0
         await writer.close()

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.ledger.traces import Traces
 from areopage.ledger.records import Grounded
 from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
-from areopage.suites.gate import load_gate
+from servers.new_ledger import ledger_at
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"

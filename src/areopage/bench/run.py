@@ -47,6 +47,19 @@ class Observer(Protocol):
         ...
 
 
+class Silent:
+    """An observer that does nothing."""
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Ignore it."""
+
+    def answered(self, answer: Answer) -> None:
+        """Ignore it."""
+
+    def judged(self, judgment: Judgment) -> None:
+        """Ignore it."""
+
+
 class RunContext(Struct, frozen=True, kw_only=True):
     """What the phases of a run share."""
 

@@ -8,15 +8,12 @@ import typer
 if TYPE_CHECKING:
     from areopage.models.settings import ModelSettings
 
-app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
-
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets count; default: none.")
 ]
 ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For example ollama:qwen3:8b or embedded:smollm2.")]
 
 
-@app.command("list")
 def list_models(
     provider: Annotated[
         str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")
@@ -43,7 +40,6 @@ def list_models(
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
 
-@app.command()
 def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     """Make sure that a model or a judge can be asked."""
     import asyncio
@@ -59,7 +55,6 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
         typer.echo(f"not fit to judge: {status.unfit}")
 
 
-@app.command()
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     """Fetch the embedded model into the user's cache; what is there and whole is kept."""
     from areopage.errors import ModelError

@@ -95,7 +95,7 @@ class Evaluator:
         return submission, self._ledger.judgments(keys)
 
     def _kept(self, judgment: Judgment) -> Judgment:
-        storage = self._config.section.storage
+        storage = self._config.storage
         return stored_judgment(judgment, storage.text, storage.max_chars)
 
     def _finish(self, submission: Submission, found: Evaluation, now: datetime) -> None:
@@ -103,7 +103,7 @@ class Evaluator:
         score = self._score(submission, found, now)
         if score.score_global is not None:
             raise_answer_alert(self._desk, score, now)
-        storage = self._config.section.storage
+        storage = self._config.storage
         kept = stored_case(submission.case, storage.text, storage.max_chars)
         self._scores.finish(score, found.uses, keys_of(found), kept)
 
@@ -115,7 +115,7 @@ class Evaluator:
             self._scores.erase([id])
 
     def _score(self, submission: Submission, found: Evaluation, now: datetime) -> QualityScore:
-        storage, terms, case = self._config.section.storage, self._judge.terms, submission.case
+        storage, terms, case = self._config.storage, self._judge.terms, submission.case
 
         def kept(text: str) -> str:
             return stored_text(text, storage.text, storage.max_chars)

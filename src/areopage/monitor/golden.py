@@ -17,7 +17,7 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
 from areopage.jury.opening import open_retrying
-from areopage.jury.options import bots_of, model_settings
+from areopage.jury.options import model_settings
 from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.golden import GoldenRuns
 from areopage.ledger.quality_records import GoldenRun, Submission
@@ -31,7 +31,6 @@ from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden_rounds import finish_if_judged, finish_round, submission_id
 from areopage.monitor.submit import GOLDEN, Intake
-from areopage.suites.loader import load_suite
 
 EACH_MINUTE = "30 * * * * *"
 CONCURRENCY = 4
@@ -70,7 +69,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
         DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
     """
     section = golden_section(config)
-    suite = load_suite(config.suite)
+    suite = config.load_suite()
     dataset = load_dataset([config.path(section.dataset)], default_maturity="")
     for row in dataset.rejected:
         logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
@@ -85,7 +84,6 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
         reference=ModelReference.parse(section.target),
         settings=msgspec.structs.replace(
             settings,
-            bots={**settings.bots, **bots_of(config.section.bots)},
             environment=os.environ if environment is None else environment,
             base_dir=config.folder,
             timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),

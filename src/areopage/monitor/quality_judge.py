@@ -66,7 +66,7 @@ class QualityJudge:
     @classmethod
     def from_suite(
         cls,
-        suite: str | Path = "answer_quality",
+        suite: str | Path | Suite = "answer_quality",
         judges: Sequence[str] = (),
         *,
         language: str | None = None,
@@ -80,7 +80,7 @@ class QualityJudge:
         """A judge on the criteria, the scale and the weights of a suite. No model is called yet.
 
         Args:
-            suite: a bundled suite's name, or a suite's folder.
+            suite: a bundled suite's name, a suite's folder, or a loaded suite.
             judges: names of the suite's judges or references such as "ollama:qwen3:8b"; none: all judges of the suite.
             language: of the judges' prompts; None: the suite's own.
             joint: ask a model about all criteria in one call; else criterion by criterion.
@@ -92,7 +92,7 @@ class QualityJudge:
         Raises:
             ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
         """
-        loaded = load_suite(str(suite))
+        loaded = suite if isinstance(suite, Suite) else load_suite(str(suite))
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
         panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
         found = dict(os.environ) if environment is None else environment

@@ -39,8 +39,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
-from areopage.evidence.plain import plain
-from areopage.evidence.words import Vocabulary
+from areopage.text.folding import plain
+from areopage.text.words import Vocabulary
 
 TOP_SCORE = 5.0
 _Kind = TypeVar("_Kind")

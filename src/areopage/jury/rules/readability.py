@@ -14,14 +14,14 @@ from functools import partial
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
-from areopage.evidence.sentences import Span, sentences
-from areopage.evidence.words import complex_word_share, is_complex, syllables, words
 from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, Scored
+from areopage.text.sentences import Span, sentences
+from areopage.text.words import complex_word_share, is_complex, syllables, words
 
-# Part of the digest, hence of every judgment's key: raise it when a change here or in `evidence` can move a score.
+# Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"
 _EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
 

@@ -24,12 +24,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.evidence.figures import Figure, figures, supports
-from areopage.evidence.headings import sections
-from areopage.evidence.plain import PlainText, plain
-from areopage.evidence.references import Reference, references
 from areopage.jury.rules.parameters import AnswerQualityRules
 from areopage.scoring.outcome import Scored
+from areopage.text.figures import Figure, figures, supports
+from areopage.text.folding import PlainText, plain
+from areopage.text.headings import sections
+from areopage.text.references import Reference, references
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)

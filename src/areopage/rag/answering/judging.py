@@ -21,7 +21,7 @@ from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings, Timeouts
+from areopage.models.settings import ModelSettings
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import Scored
 from areopage.scoring.profile import DEFAULT
@@ -168,18 +168,21 @@ def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[
         ConfigError: its reference is wrong.
         MissingExtra: its model needs a package that is not installed.
     """
-    section = config.section.gate.grey_band
+    section = config.section.grey_band
     if section is None:
         return None
     if not section.judge:
-        raise config.fault("names no judge: write provider:model, or leave grey_band out", "gate", "grey_band", "judge")
+        raise config.fault("names no judge: write provider:model, or leave grey_band out", "grey_band", "judge")
     try:
-        reference = ModelReference.parse(section.judge)
-        timeouts = Timeouts(read=section.seconds, total=section.seconds)
-        settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
+        named = config.shared.judges.get(section.judge)
+        own = {} if named is None else named.options
+        reference = ModelReference.parse(
+            named.model if named else section.judge, default_provider=named.provider if named else None
+        )
+        settings = config.model_settings(environment, section.seconds, reference.endpoint, "grey_band", "judge")
         open_judge(reference, settings)  # a reference that fits no provider is reported at the start; nothing is called
     except ModelError as fault:
-        raise config.fault(str(fault), "gate", "grey_band", "judge") from None
-    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window}
-    judge = Judge(name=judge_name(reference), reference=reference, passes=(options,))
+        raise config.fault(str(fault), "grey_band", "judge") from None
+    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
+    judge = Judge(name=section.judge if named else judge_name(reference), reference=reference, passes=(options,))
     return SentenceJudge(judge, settings, ledger, sentences=section.sentences, seconds=section.seconds)
