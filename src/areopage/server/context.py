@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.gate.decide import Gate
-from areopage.ledger.quality_records import Submission
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.suites.loader import Suite
@@ -45,7 +45,7 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     config: MonitorConfig
     suite: Suite
-    submit: Callable[[Sequence[Submission]], Sequence[bool]]
+    submit: Callable[[Sequence[Answer]], Sequence[bool]]
     now: Callable[[], datetime]
     gate: Gate
     rag: Pipeline | None = None

@@ -22,7 +22,7 @@ from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
@@ -124,7 +124,7 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             say(f"serving {address_of(listener)} (Ctrl-C stops)")
 
         Process(context, listener, worker, ready).run(provider)
-        backlog = Submissions(ledger).backlog()
+        backlog = Evaluations(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from areopage import __version__
 from areopage.jury.standing import is_unfit
-from areopage.ledger.quality_records import QualityScore
+from areopage.ledger.records import Evaluation
 from areopage.report.languages import MISSING, Language
 from areopage.report.quality import wording
 from areopage.report.quality.html import FAILURES
@@ -128,7 +128,7 @@ def _scores(report: QualityReport, language: Language) -> Iterator[str]:
 
 
 def _bands(report: QualityReport, language: Language) -> Iterator[str]:
-    """Counts and shares by band, and the histogram."""
+    """Days and shares by band, and the histogram."""
     overall, say = report.figures.overall, language.say
     if not overall.mean.answers:
         return
@@ -207,7 +207,7 @@ def _worst(report: QualityReport, language: Language) -> Iterator[str]:
         yield from _weak_answer(place, answer, labels, language)
 
 
-def _weak_answer(place: int, answer: QualityScore, labels: dict[str, str], language: Language) -> Iterator[str]:
+def _weak_answer(place: int, answer: Evaluation, labels: dict[str, str], language: Language) -> Iterator[str]:
     """One weak answer."""
     say, colon = language.say, language.words["colon"]
     first = plain_words(answer.question, HEADING)

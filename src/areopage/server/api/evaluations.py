@@ -12,10 +12,14 @@ from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger.access import Audit
 from areopage.ledger.erasure import is_erased
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Band, Filters, Period, QualityScore, Submission
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.records import Band
+from areopage.ledger.queries import Filters
+from areopage.ledger.queries import Period
+from areopage.ledger.records import Evaluation
+from areopage.ledger.records import Answer
+from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.submit import GOLDEN, submission_of
 from areopage.server.access import Actor, require
 from areopage.server.api.records import (
@@ -82,7 +86,7 @@ def list_evaluations(
     filters = Filters(
         period=period_of(start, end), band=band, criterion=criterion, source=source, variant=variant, text=text.strip()
     )
-    found = QualityLists(ledger).page(filters, before=before, limit=limit)
+    found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
     page = EvaluationPage(items=[entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
     return json_response(page)
@@ -92,18 +96,18 @@ def list_evaluations(
 def show(request: Request, id: str, actor: Reader) -> Response:
     """The answer's state, and its scores once it is evaluated."""
     ledger = context_of(request).ledger
-    submission = Submissions(ledger).get(id)
+    submission = Evaluations(ledger).get(id)
     if submission is None or is_erased(submission):  # of an answer that was with a judge an empty row stays
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
-    return json_response(view_of(submission, QualityScores(ledger).get(id)))
+    return json_response(view_of(submission, Evaluations(ledger).get(id)))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer wholly")
 def erase(request: Request, id: str, actor: Admin) -> Response:
     """Its texts, scores, judgments, labels' notes and alerts' texts go; the days' counts, which hold no text, stay."""
     ledger = context_of(request).ledger
-    if not QualityScores(ledger).erase([id]):
+    if not Evaluations(ledger).erase([id]):
         raise unknown(id)
     Audit(ledger).note(actor.name, "erase", id)
     return Response(status_code=204)
@@ -140,7 +144,7 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
         raise Refusal(400, "bad_json", f"the JSON cannot be read: {fault}") from None
 
 
-def read_submissions(body: bytes) -> list[Submission]:
+def read_submissions(body: bytes) -> list[Answer]:
     """The answers of a body: one, or several as `items`.
 
     Raises:
@@ -151,7 +155,7 @@ def read_submissions(body: bytes) -> list[Submission]:
     return [submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, Answers).items)]
 
 
-def submission(answer: Answer, place: str) -> Submission:
+def submission(answer: Answer, place: str) -> Answer:
     """An answer as it is stored.
 
     Raises:
@@ -215,7 +219,7 @@ def period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def view_of(one: Submission, score: QualityScore | None) -> EvaluationView:
+def view_of(one: Answer, score: Evaluation | None) -> EvaluationView:
     """An answer as the API shows it."""
     return EvaluationView(
         id=one.id,
@@ -234,7 +238,7 @@ def view_of(one: Submission, score: QualityScore | None) -> EvaluationView:
     )
 
 
-def entry_of(score: QualityScore) -> EvaluationEntry:
+def entry_of(score: Evaluation) -> EvaluationEntry:
     """An evaluated answer as a list shows it."""
     return EvaluationEntry(
         id=score.id,
@@ -249,13 +253,13 @@ def entry_of(score: QualityScore) -> EvaluationEntry:
     )
 
 
-def quality_dictionary(score: QualityScore) -> QualityDictionary:
+def quality_dictionary(score: Evaluation) -> QualityDictionary:
     """The score as an answer's payload carries it: criteria by the last part of their path."""
     scores = {one.criterion.rpartition(".")[2]: one.score for one in score.criteria}
     shape = {**scores, "score_global": score.score_global, "feedback": score.feedback}
     return shape if score.score_global is not None else shape | {"reason": score.reason}
 
 
-def result_of(score: QualityScore) -> Result:
+def result_of(score: Evaluation) -> Result:
     """What the jury made of an answer, as the API shows it."""
     return Result(**{name: getattr(score, name) for name in Result.__struct_fields__})

@@ -12,8 +12,9 @@ from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.erasure import is_erased
-from areopage.ledger.quality_records import Period, Scope
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.queries import Period
+from areopage.ledger.queries import Scope
+from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
 from areopage.review.label import label_answer
@@ -86,19 +87,19 @@ def store_labels(context: ServerContext, given: GivenLabels, actor: str) -> Stor
         Refusal: 404, there is no such answer; 422, a criterion or a score is wrong.
         StorageError: the ledger cannot be written.
     """
-    submission = Submissions(context.ledger).get(given.submission_id)
+    submission = Evaluations(context.ledger).get(given.answer_id)
     if submission is None or is_erased(submission):
-        raise unknown(given.submission_id)
+        raise unknown(given.answer_id)
     rater = given.rater or actor
     written = {criterion: f"{score:f}" for criterion, score in given.scores.items()}
     try:
         stored = label_answer(
-            context.ledger, rubric_of(context.suite), given.submission_id, rater, written, given.note, "api", context.now()
+            context.ledger, rubric_of(context.suite), given.answer_id, rater, written, given.note, "api", context.now()
         )
     except StorageError:
         raise
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
     if rater != actor:
-        Audit(context.ledger).note(actor, "label", given.submission_id, f"in the name of {rater}")
+        Audit(context.ledger).note(actor, "label", given.answer_id, f"in the name of {rater}")
     return StoredLabels(stored=len(stored), rater=rater)

@@ -5,7 +5,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from areopage.ledger.quality_records import Alert, Band, CriterionResult, SubmissionState
+from areopage.ledger.operations import Alert
+from areopage.ledger.records import Band
+from areopage.ledger.records import CriterionResult
+from areopage.ledger.records import EvaluationState
 
 MOST_ITEMS = 1000
 
@@ -160,7 +163,7 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `rater` is the key's name; only an admin's key may give another.
     """
 
-    submission_id: GivenId
+    answer_id: GivenId
     scores: Annotated[
         dict[str, float], Meta(min_length=1, max_length=100, examples=[{"": 7.0, "quality.answer.exactitude": 8.0}])
     ]

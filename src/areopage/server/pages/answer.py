@@ -8,11 +8,16 @@ from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.erasure import is_erased
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, ReviewItem, Submission
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Alert
+from areopage.ledger.records import Band
+from areopage.ledger.records import Label
+from areopage.ledger.records import Evaluation
+from areopage.ledger.records import ReviewItem
+from areopage.ledger.records import Answer
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.measure import criterion_labels
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
@@ -61,8 +66,8 @@ class LabelView(Struct, frozen=True, kw_only=True):
 class AnswerView(Struct, frozen=True, kw_only=True):
     """An answer's page. `score` is None while it is not evaluated."""
 
-    submission: Submission
-    score: QualityScore | None
+    submission: Answer
+    score: Evaluation | None
     criteria: tuple[CriterionView, ...]
     calls: tuple[Call, ...]
     labels: tuple[LabelView, ...]
@@ -72,11 +77,11 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 
 def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
     """Gather what is known of an answer; None where there is no such answer (any more)."""
-    submission = Submissions(ledger).get(id)
+    submission = Evaluations(ledger).get(id)
     if submission is None or is_erased(submission):
         return None
-    score = QualityScores(ledger).get(id)
-    judgments = QualityScores(ledger).judgments(id)
+    score = Evaluations(ledger).get(id)
+    judgments = Evaluations(ledger).judgments(id)
     labels = criterion_labels(suite, language)
     return AnswerView(
         submission=submission,
@@ -90,7 +95,7 @@ def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerV
 
 
 def criteria_of(
-    score: QualityScore | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
+    score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
     results = {one.criterion: one for one in score.criteria} if score else {}

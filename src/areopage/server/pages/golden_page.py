@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters
+from areopage.ledger.operations import GoldenRuns
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters
 from areopage.monitor.submit import GOLDEN
 from areopage.report.charts import Series, trend_chart
 from areopage.server.access import Actor, require
@@ -28,7 +28,7 @@ def show_golden(request: Request, reader: Reader) -> Response:
     context, spoken = context_of(request), language(request)
     rounds = GoldenRuns(context.ledger).list(context.suite.name, SHOWN)
     source = f"{GOLDEN}{context.suite.name}"
-    newest = QualityLists(context.ledger).page(Filters(source=source), limit=1)
+    newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
     by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
     scale = context.suite.scale
     chart = trend_chart(
