@@ -55,8 +55,8 @@ def export(
     """Write answers with their scores into a file; by default without personal data."""
     from areopage.ledger.access import Audit
     from areopage.ledger.lists import EvaluationLists
-    from areopage.monitor.measure import criterion_labels
     from areopage.ledger.storage import Policy
+    from areopage.monitor.measure import criterion_labels
     from areopage.report.quality.export import export_answers, print_answers
     from areopage.suites.loader import load_suite
 
@@ -86,15 +86,15 @@ def erase(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove answers for good: texts, scores, verdicts, labels; of the gate's answers all texts. Days hold none, and stay.
+    """Erase all texts of answers for good: theirs, and what judges and people wrote of them. Their figures stay.
 
     Trace files of the pipeline (rag.yml) lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
     """
     from areopage.cli.trace_files import erase_files
     from areopage.errors import StorageError, UserError
+    from areopage.ledger import erasure
     from areopage.ledger.access import Audit
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.evaluations import Evaluations
+    from areopage.ledger.answers import Answers
     from areopage.monitor.retention import erase_older
 
     if bool(ids) == (older_than is not None):
@@ -105,17 +105,16 @@ def erase(
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
         moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
         left = erase_files(ids, moment)
+        missing = 0
         if moment is not None:
             erased = erase_older(ledger, moment, actor())
         else:
             named = list(dict.fromkeys(ids or ()))
-            scores, exchanges = Evaluations(ledger), Exchanges(ledger)
-            erased = sum([bool(scores.erase([id], wipe=False)) | exchanges.erase(id, wipe=False) for id in named])
-            scores.wipe()
+            missing = len(named) - len(Answers(ledger).numbers(named))
+            erased = erasure.erase(ledger, named)
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
-    missing = len(set(ids or ())) - erased
-    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing > 0 else ""))
+    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:
         raise StorageError(left)
 
@@ -166,9 +165,8 @@ def filters_of(
     Raises:
         UserError: a day or a band that is none.
     """
+    from areopage.ledger.queries import Filters, Period
     from areopage.ledger.records import Band
-    from areopage.ledger.queries import Filters
-    from areopage.ledger.queries import Period
     from areopage.report.quality.page import last_days
 
     last = day_of(until) if until else datetime.now(UTC).date()

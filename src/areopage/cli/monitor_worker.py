@@ -90,11 +90,9 @@ def status(config: ConfigOption = None) -> None:
     from datetime import UTC, date, datetime
 
     from areopage.ledger.days import Days
-    from areopage.ledger.queries import Period
-    from areopage.ledger.queries import Scope
     from areopage.ledger.evaluations import Evaluations
-    from areopage.ledger.operations import Workers
-    from areopage.ledger.operations import state_of
+    from areopage.ledger.operations import Workers, state_of
+    from areopage.ledger.queries import Period, Scope
 
     chosen = monitor_config(config)
     now = datetime.now(UTC)
@@ -109,7 +107,7 @@ def status(config: ConfigOption = None) -> None:
     show_spool(chosen)
     states = [state_of(one, now, chosen.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
-        typer.echo(f"worker {one.executor}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 

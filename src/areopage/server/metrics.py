@@ -15,10 +15,10 @@ from areopage.gate.records import Decision
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.batch import Batch
 from areopage.ledger.days import Days
-from areopage.ledger.queries import Period
-from areopage.ledger.quality_records import Scope as AnswerScope
-from areopage.ledger.records import Trace
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import Period
+from areopage.ledger.queries import Scope as AnswerScope
+from areopage.ledger.records import Trace
 from areopage.server.context import ServerContext
 
 ALWAYS = Period(start=date.min, end=date.max)
@@ -34,7 +34,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._registry.register(LedgerCollector(context))
         self._submissions = Counter(
-            "areopage_submissions", "Answers handed over to this process.", ["known"], registry=self._registry
+            "areopage_submissions", "Answers submitted to this process.", ["known"], registry=self._registry
         )
         self._seconds = Histogram(
             "areopage_request_seconds",

@@ -30,8 +30,8 @@ TEXTS = (
     "language",
     "source",
     "variant",
-    "question",
-    "answer",
+    "prompt",
+    "response",
 )
 AFTER_SCORES = ("band", "feedback", "strengths", "weaknesses", "suggestions", "reason", "standing")
 NUMBERS = ("scored", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
@@ -107,14 +107,14 @@ def write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str,
 
 
 def write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    """An object per line: the fields of a quality score, its criteria by path."""
+    """An object per line: the fields of an evaluation, its criteria by path."""
     for score in scores:
-        record = msgspec.structs.asdict(score) | {
+        names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
+        record = {name: getattr(score, name) for name in names} | {
             "criteria": {
                 one.criterion: {"score": one.score, "band": one.band, "agreement": one.agreement} for one in score.criteria
             }
         }
-        del record["number"]
         file.write(msgspec.json.encode(record).decode() + "\n")
 
 
@@ -172,7 +172,7 @@ def flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False
     def cell(name: str) -> Any:
         value = getattr(score, name)
         if name in _MOMENTS and not moments:
-            return value.isoformat()
+            return value.isoformat() if value else None
         return list(value) if name in _LISTS else value
 
     row = {name: cell(name) for name in TEXTS} | {"score_global": score.score_global}

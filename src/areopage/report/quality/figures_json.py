@@ -105,7 +105,7 @@ def _variant(side: VariantFigures) -> dict[str, Any]:
 
 
 def _answer(score: Evaluation) -> dict[str, Any]:
-    names = ("id", "timestamp", "source", "variant", "score_global", "band", "question", "answer", "feedback")
+    names = ("id", "timestamp", "source", "variant", "score_global", "band", "prompt", "response", "feedback")
     lists = ("strengths", "weaknesses", "suggestions")
     return {name: getattr(score, name) for name in (*names, *lists, "standing")} | {
         "criteria": {one.criterion: one.score for one in score.criteria}

@@ -210,7 +210,7 @@ def _worst(report: QualityReport, language: Language) -> Iterator[str]:
 def _weak_answer(place: int, answer: Evaluation, labels: dict[str, str], language: Language) -> Iterator[str]:
     """One weak answer."""
     say, colon = language.say, language.words["colon"]
-    first = plain_words(answer.question, HEADING)
+    first = plain_words(answer.prompt, HEADING)
     yield f"### {place}. {language.number(answer.score_global)} – {first or say('no_text')}"
     yield ""
     marks = ", ".join(
@@ -219,7 +219,7 @@ def _weak_answer(place: int, answer: Evaluation, labels: dict[str, str], languag
     known = [answer.id, language.moment(answer.timestamp), answer.source, answer.variant]
     yield f"- {' · '.join(plain_words(part) for part in known if part)}"
     yield f"- {marks}"
-    for key, text in (("question", answer.question), ("answer", answer.answer), ("feedback", answer.feedback)):
+    for key, text in (("question", answer.prompt), ("answer", answer.response), ("feedback", answer.feedback)):
         if key == "question" and first == plain_words(text):
             continue
         yield f"- **{say(key)}**{colon} {plain_words(text) or say('no_text')}"

@@ -7,15 +7,13 @@ import msgspec
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.queries import Period
+from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
+from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.figures import Change, CriterionFigures, Mean, PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
-from areopage.ledger.storage import Policy
-from areopage.ledger.storage import stored_text
 from areopage.monitor.thresholds import thresholds_of
 from areopage.suites.loader import Suite, load_suite
 
@@ -124,8 +122,8 @@ def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
 
     return msgspec.structs.replace(
         score,
-        question=kept(score.question),
-        answer=kept(score.answer),
+        prompt=kept(score.prompt),
+        response=kept(score.response),
         feedback=kept(score.feedback),
         reason=kept(score.reason),
         strengths=all_kept(score.strengths),

@@ -11,10 +11,8 @@ from starlette.responses import Response
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import is_erased
-from areopage.ledger.queries import Period
-from areopage.ledger.queries import Scope
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.answers import Answers
+from areopage.ledger.queries import Period, Scope
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
 from areopage.review.label import label_answer
@@ -87,8 +85,8 @@ def store_labels(context: ServerContext, given: GivenLabels, actor: str) -> Stor
         Refusal: 404, there is no such answer; 422, a criterion or a score is wrong.
         StorageError: the ledger cannot be written.
     """
-    submission = Evaluations(context.ledger).get(given.answer_id)
-    if submission is None or is_erased(submission):
+    answer = Answers(context.ledger).get(given.answer_id)
+    if answer is None or answer.erased:
         raise unknown(given.answer_id)
     rater = given.rater or actor
     written = {criterion: f"{score:f}" for criterion, score in given.scores.items()}

@@ -6,18 +6,12 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import is_erased
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import Band
-from areopage.ledger.records import Label
-from areopage.ledger.records import Evaluation
-from areopage.ledger.records import ReviewItem
-from areopage.ledger.records import Answer
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import Answer, Band, Evaluation, Judgment, Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.measure import criterion_labels
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
@@ -64,9 +58,10 @@ class LabelView(Struct, frozen=True, kw_only=True):
 
 
 class AnswerView(Struct, frozen=True, kw_only=True):
-    """An answer's page. `score` is None while it is not evaluated."""
+    """An answer's page. `score` is the evaluation once it is made, None before."""
 
-    submission: Answer
+    answer: Answer
+    evaluation: Evaluation
     score: Evaluation | None
     criteria: tuple[CriterionView, ...]
     calls: tuple[Call, ...]
@@ -76,15 +71,16 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 
 
 def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
-    """Gather what is known of an answer; None where there is no such answer (any more)."""
-    submission = Evaluations(ledger).get(id)
-    if submission is None or is_erased(submission):
+    """Gather what is known of an answer that was evaluated, or waits for it; None where there is none of this id."""
+    answer, evaluation = Answers(ledger).get(id), Evaluations(ledger).get(id)
+    if answer is None or evaluation is None:
         return None
-    score = Evaluations(ledger).get(id)
+    score = evaluation if evaluation.state == "evaluated" else None
     judgments = Evaluations(ledger).judgments(id)
     labels = criterion_labels(suite, language)
     return AnswerView(
-        submission=submission,
+        answer=answer,
+        evaluation=evaluation,
         score=score,
         criteria=criteria_of(score, judgments, labels, suite.scale),
         calls=calls_of(judgments, labels),

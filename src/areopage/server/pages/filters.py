@@ -9,10 +9,8 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from starlette.requests import Request
 
+from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Band
-from areopage.ledger.queries import Filters
-from areopage.ledger.queries import Period
-from areopage.ledger.queries import Scope
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}

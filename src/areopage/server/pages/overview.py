@@ -8,14 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Backlog
-from areopage.ledger.queries import Filters
-from areopage.ledger.queries import Period
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import Workers
-from areopage.ledger.operations import state_of
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import Alert, Workers, state_of
+from areopage.ledger.queries import Backlog, Filters, Period
 from areopage.monitor.figures import DayFigures, PeriodFigures
 from areopage.monitor.measure import daily_figures, measure
 from areopage.server.context import ServerContext
