@@ -11,7 +11,7 @@ AreopageError
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
-│   ├── UnknownTrace       name an answer that the gate has seen, and that was not erased
+│   ├── UnknownAnswer         name an answer that the ledger holds, and that was not erased
 │   ├── NotHeldBack           nothing waits there: it was delivered, or somebody settled it before
 │   ├── UnknownCollection     name a collection that exists, or ingest documents into it
 │   └── MissingExtra          install the extra that is named
@@ -78,8 +78,8 @@ class UnknownCollection(UserError):
     """The vector store holds no such collection."""
 
 
-class UnknownTrace(UserError):
-    """The ledger holds no trace of this id, or only its counts."""
+class UnknownAnswer(UserError):
+    """The ledger holds no answer of this id, or only its figures."""
 
 
 class NotHeldBack(UserError):

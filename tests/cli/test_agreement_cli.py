@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from areopage.ledger.labels import Labels
-from areopage.ledger.quality_records import Label
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
-from server.seeded import SAMPLES, judged, run_of
+from server.samples import SAMPLES
 from servers.command import Command
+from servers.judged_answers import judged, run_of
 
 NOW = datetime.now(UTC)
 EXACT = "quality.answer.exactitude"
@@ -28,21 +29,21 @@ def labelled(tmp_path: Path) -> Command:
     drawn = random.Random(1)
     for number in range(24):
         judged(ledger, f"a{number:02d}", NOW - timedelta(days=1), SAMPLES[number % 5], drift=drawn.random())
-    jury = Labels(ledger).judge_scores([f"a{number:02d}" for number in range(24)])
-    for number, (id, scores) in enumerate(sorted(jury.items())):
+    jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(24)])
+    for number, (id, found) in enumerate(sorted(jury.items())):
         for rater in ("Anne", "Bruno")[: 1 + number % 2]:
             at = NOW - timedelta(days=2 if number < 12 else 20)
             Labels(ledger).add(
                 [
                     Label(
-                        submission_id=id,
+                        answer_id=id,
                         rater=rater,
                         criterion=criterion,
                         score=min(10.0, max(0.0, round(score + drawn.gauss(0, 1.0)))),
                         origin="cli",
                         created_at=at,
                     )
-                    for criterion, score in scores.items()
+                    for criterion, score in found["answer_quality"].items()
                 ]
             )
     ledger.close()

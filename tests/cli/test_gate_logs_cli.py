@@ -1,4 +1,4 @@
-"""`areopage gate import`, `gate dataset export`, `review verdict`, and what else treats answers of the gate."""
+"""`areopage gate import`, `gate dataset export`, `review label`, and what else treats answers of the gate."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from areopage.cli.trace_duty import traces_duty
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.traces import Traces
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
@@ -53,7 +53,7 @@ def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
 
 def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: Command) -> None:
     shown = gate("review", "show", HELD).out
-    assert "--- question\nQuel délai ?" in shown
+    assert "--- prompt\nQuel délai ?" in shown
     assert "--- document d1: Délais\nUn délai de 10 jours." in shown
     assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (90% unsupported)" in shown
     assert "--- verdict: human_review" in shown
@@ -65,14 +65,14 @@ def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: C
 
 def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
     done = gate(
-        "review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2", "--note", "Ok", "--release"
+        "review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2", "--note", "Ok", "--release"
     )
     assert done.out == f"released: {HELD} (grounded: partly, by Anne)\n"
     ledger = opened(gate)
     release = Traces(ledger).release(HELD)
     assert release is not None
     assert (release.state, release.text, release.rater) == ("released", GENERATED, "Anne")
-    [label] = Traces(ledger).labels([HELD])[HELD]
+    [label] = Labels(ledger).grounding([HELD])[HELD]
     assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
     ledger.close()
     assert HELD not in gate("review", "list").out
@@ -82,8 +82,8 @@ def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
 def test_another_text_goes_out_or_none(gate: Command) -> None:
     (gate.folder / "text.txt").write_text("Dix jours.\n", encoding="utf-8")
     base = ("--rater", "Anne", "--grounded", "no")
-    assert gate("review", "verdict", HELD, *base, "--release-text", "text.txt").out.startswith("released")
-    assert gate("review", "verdict", trace_id(2), *base, "--refuse").out.startswith("refused")
+    assert gate("review", "label", HELD, *base, "--release-text", "text.txt").out.startswith("released")
+    assert gate("review", "label", trace_id(2), *base, "--refuse").out.startswith("refused")
     ledger = opened(gate)
     texts = [release.text for id in (HELD, trace_id(2)) if (release := Traces(ledger).release(id))]
     ledger.close()
@@ -91,15 +91,15 @@ def test_another_text_goes_out_or_none(gate: Command) -> None:
 
 
 def test_a_label_alone_reminds_that_the_answer_waits(gate: Command) -> None:
-    labelled = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes")
+    labelled = gate("review", "label", HELD, "--rater", "Anne", "--grounded", "yes")
     assert "it still waits: --release" in labelled.out
     assert HELD in gate("review", "list", "--rater", "Anne").out
-    assert "waits" not in gate("review", "verdict", trace_id(3), "--rater", "Anne", "--grounded", "yes").out
+    assert "waits" not in gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes").out
 
 
 def test_the_storage_policy_applies_once_it_is_settled(gate: Command) -> None:
     (gate.folder / "monitor.yml").write_text("storage: {text: redacted}\n", encoding="utf-8")
-    gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "yes", "--refuse")
+    gate("review", "label", HELD, "--rater", "Anne", "--grounded", "yes", "--refuse")
     ledger = opened(gate)
     found = [str(Traces(ledger).get(id)) for id in (HELD, trace_id(2))]
     ledger.close()
@@ -120,14 +120,14 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((HELD, "--grounded", "no", "--sentence", "0"), "there is no sentence 0"),
     ((HELD, "--grounded", "no", "--release", "--refuse"), "give one of --release"),
     ((HELD, "--grounded", "no", "--release-text", "missing.txt"), "missing.txt"),
-    (("nobody", "--grounded", "no"), "no answer 'nobody' of the gate"),
+    (("nobody", "--grounded", "no"), "no answer 'nobody' in"),
     ((trace_id(3), "--grounded", "no", "--refuse"), "was not held back"),
 ]
 
 
 def test_a_mistake_in_a_verdict_is_one_line(gate: Command) -> None:
     for arguments, said in MISTAKES:
-        assert said in gate("review", "verdict", *arguments, "--rater", "Anne").refused()
+        assert said in gate("review", "label", *arguments, "--rater", "Anne").refused()
 
 
 # --- erasing, retention, keys
@@ -138,7 +138,7 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
     assert b"Jean Dupont" in (gate.outputs / "ledger.db").read_bytes()  # the other one
     assert gate("monitor", "erase", "--older-than", "0").out == "answers erased: 2\n"
     assert b"Jean Dupont" not in (gate.outputs / "ledger.db").read_bytes()
-    assert "was erased" in gate("review", "verdict", HELD, "--rater", "A", "--grounded", "no").refused()
+    assert "was erased" in gate("review", "label", HELD, "--rater", "A", "--grounded", "no").refused()
     ledger = opened(gate)
     assert Traces(ledger).summary(TraceFilter()).traces == 3
     ledger.close()
@@ -187,7 +187,7 @@ def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
     assert "held back (3 wait)" in listed
     assert trace_id(11) not in listed
     assert "held back: waiting, with 2 equal ones, which are settled with it" in gate("review", "show", HELD).out
-    done = gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
+    done = gate("review", "label", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
     assert done == f"refused: {HELD} and 2 equal ones (grounded: no, by Anne)\n"
     ledger = opened(gate)
     assert next(entry.detail for entry in Audit(ledger).list(subject=HELD)) == "refused, with 2 equal ones"
@@ -263,8 +263,8 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
 def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
     from areopage.cli.gate_labels import labels_of_files
 
-    gate("review", "verdict", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
-    gate("review", "verdict", trace_id(3), "--rater", "Anne", "--grounded", "yes")
+    gate("review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
+    gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes")
     gate("gate", "dataset", "export", "--output", "labelled.jsonl", "--labelled-only", "--text", "full")
     rows = labels_of_files([gate.folder / "labelled.jsonl"]).rows
     assert len(rows) == 2

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
-from server.seeded import SAMPLES, judged, run_of
+from server.samples import SAMPLES
+from servers.judged_answers import judged, run_of
 from servers.command import Command
 
 NOW = datetime.now(UTC)
@@ -22,7 +23,7 @@ def review(tmp_path: Path) -> Command:
     ledger.create_run(run_of(NOW), [])
     for number, sample in enumerate(SAMPLES):
         judged(ledger, f"a{number}", NOW - timedelta(days=1), sample)
-    ReviewQueue(ledger).add([ReviewItem(submission_id="a2", why="low_score", created_at=NOW)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id="a2", why="low_score", created_at=NOW)])
     ledger.close()
     return command
 
@@ -99,7 +100,7 @@ def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None
 def test_signs_that_a_terminal_would_obey_are_not_printed(review: Command) -> None:
     ledger = Ledger.open(review.outputs / "ledger.db")
     judged(ledger, "evil\x1b[2J", NOW, SAMPLES[0]._replace(question="\x1b]0;owned\x07?", answer="a\x1b[31mred"))
-    ReviewQueue(ledger).add([ReviewItem(submission_id="evil\x1b[2J", why="asked", created_at=NOW)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id="evil\x1b[2J", why="asked", created_at=NOW)])
     ledger.close()
     assert "\x1b" not in review("review", "list").out
     assert "\x1b" not in review("review", "show", "evil\x1b[2J", "--reveal").out

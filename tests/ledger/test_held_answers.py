@@ -61,7 +61,7 @@ def test_a_hundred_who_ask_the_same_wait_as_one_item_and_one_settlement_is_for_a
     store = Traces(ledger)
     store.append([held_trace(number) for number in range(1, 51)])
     for number in range(51, 101):
-        store.append([held_trace(number, question="  quel DÉLAI ?\n", session=f"s{number}", key="other")])
+        store.append([held_trace(number, prompt="  quel DÉLAI ?\n", session=f"s{number}", api_key="other")])
     assert queued(ledger) == [trace_id(1)]
     assert ReviewQueue(ledger).count_open() == 1
     assert store.waiting([trace_id(1), trace_id(60), "nobody"]) == {trace_id(1): 100, trace_id(60): 100}
@@ -135,7 +135,7 @@ def test_what_stays_of_the_texts_holds_for_each_of_them(ledger: Ledger) -> None:
     for number in (1, 2):
         found = store.get(trace_id(number))
         assert found is not None
-        assert (found.question, found.documents, found.session) == ("", (), f"s{number}")
+        assert (found.prompt, found.documents, found.answer.session) == ("", (), f"s{number}")
 
 
 def test_those_who_ask_settle_and_erase_at_once_leave_nobody_waiting_alone(ledger: Ledger) -> None:
@@ -181,7 +181,7 @@ def test_a_settlement_that_is_killed_settles_all_or_none(
 ) -> None:
     ledger = open_ledger(location)
     store = Traces(ledger)
-    store.append([held_trace(group * 100 + one, question=f"{group} ?") for group in range(40) for one in range(20)])
+    store.append([held_trace(group * 100 + one, prompt=f"{group} ?") for group in range(40) for one in range(20)])
     process = subprocess.Popen([sys.executable, "-c", SETTLE_FOREVER, location], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for _ in range(5):
@@ -199,7 +199,7 @@ def test_a_settlement_that_is_killed_settles_all_or_none(
 
 def test_answers_that_waited_in_an_older_ledger_are_settled_one_by_one(ledger: Ledger) -> None:
     store = Traces(ledger)
-    store.append([held_trace(1), held_trace(2, question="Combien ?")])
+    store.append([held_trace(1), held_trace(2, prompt="Combien ?")])
     with ledger.engine.begin() as connection:  # as the migration leaves them
         connection.execute(text("UPDATE traces SET held_key = ''"))
     assert store.waiting([trace_id(1)]) == {trace_id(1): 1}

@@ -6,9 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Label, ReviewItem
+from areopage.ledger.records import GROUNDING, Label, Release, ReviewItem
 from areopage.ledger.store import Ledger
-
+from areopage.ledger.traces import Traces
+from areopage.scoring.outcome import Scored
+from server.samples import SAMPLES
+from servers.judged_answers import judged, run_of
+from servers.made_traces import held_trace, trace_id
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 EXACT = "quality.answer.exactitude"
@@ -93,12 +97,31 @@ def test_what_the_jury_and_each_judge_gave_is_found(ledger: Ledger) -> None:
     judged(ledger, "a", NOW, SAMPLES[0])
     judged(ledger, "b", NOW, SAMPLES[2])
     labels = Labels(ledger)
-    jury = labels.judge_scores(["a", "b", "nobody"])
-    assert jury["a"][EXACT] == 9.5
-    assert jury["a"][""] == pytest.approx(0.4 * 9.5 + 0.3 * 9.0 + 0.15 * 9.5 + 0.15 * 9.0, abs=0.01)
+    jury = labels.panel_scores(["a", "b", "nobody"])
+    assert jury["a"]["answer_quality"][EXACT] == 9.5
+    assert jury["a"]["answer_quality"][""] == pytest.approx(0.4 * 9.5 + 0.3 * 9.0 + 0.15 * 9.5 + 0.15 * 9.0, abs=0.01)
     assert set(jury) == {"a", "b"}
     assert labels.judges_of(["a", "b"]) == ["controle", "mistral"]
     # mistral's first attempt could not be read: the second one counts
-    assert labels.one_judge_scores(["a"], "mistral")["a"][f"{EXACT}__v1_0"] == 9.5
-    assert labels.one_judge_scores(["a"], "nobody") == {}
-    assert labels.known_answers(["a", "b", "c"]) == {"a", "b"}
+    said = {one.criterion: one.outcome for id, one in labels.judge_passes(["a", "b"], "mistral") if id == "a"}
+    assert isinstance(outcome := said[f"{EXACT}__v1_0"], Scored)
+    assert outcome.score == 9.5
+    assert labels.judge_passes(["a"], "nobody") == []
+
+
+def test_a_label_of_one_of_equal_held_answers_is_a_label_of_all(ledger: Ledger) -> None:
+    store, queue = Traces(ledger), ReviewQueue(ledger)
+    store.append([held_trace(number) for number in (1, 2, 3)])
+    Labels(ledger).add([label(trace_id(3), "Anne", 0.0, GROUNDING)])
+    assert [one.answer_id for one in queue.open_items("Anne")] == [trace_id(1)]  # it still waits
+    assert store.settle(Release(answer_id=trace_id(2), state="refused", rater="Anne", at=NOW)) == 3
+    assert queue.count_open() == 0
+
+
+def test_a_held_item_wants_a_label_once_its_answer_is_settled(ledger: Ledger) -> None:
+    store, queue = Traces(ledger), ReviewQueue(ledger)
+    store.append([held_trace(1)])
+    store.settle(Release(answer_id=trace_id(1), state="refused", rater="Anne", at=NOW))
+    assert queue.count_open() == 1
+    Labels(ledger).add([label(trace_id(1), "Anne", 7.0)])
+    assert queue.count_open() == 0

@@ -13,7 +13,7 @@ from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_t
 
 def places_are_exact(trace: Trace) -> bool:
     assert trace.decision is not None
-    texts = {"": trace.generation} | {one.id: one.text for one in trace.documents}
+    texts = {"": trace.response} | {one.id: one.text for one in trace.documents}
     sentences = [(one.start, one.end, one.text) for one in trace.decision.sentences]
     places = [reason.place for reason in trace.decision.reasons if reason.place]
     return all(texts[""][start:end] == text for start, end, text in sentences) and all(
@@ -28,14 +28,14 @@ def test_all_stays_where_all_is_kept() -> None:
 @pytest.mark.parametrize("policy", ["truncated", "redacted", "none"])
 def test_what_waits_for_people_stays_until_it_is_settled(policy: Policy) -> None:
     assert stored_trace(held_trace(), policy, 10) == held_trace()
-    assert stored_trace(held_trace(origin="check"), policy, 10) == held_trace(origin="check")
-    for other in (delivered_trace(), held_trace(mode="shadow"), held_trace(origin="import")):
+    assert stored_trace(held_trace(channel="check"), policy, 10) == held_trace(channel="check")
+    for other in (delivered_trace(), held_trace(mode="shadow"), held_trace(channel="import")):
         assert stored_trace(other, policy, 10) == reduced_trace(other, policy, 10) != other
 
 
 def test_nothing_but_figures_stays_under_none() -> None:
     found = reduced_trace(held_trace(), "none", 10)
-    assert (found.question, found.generation, found.answer, found.documents, found.session) == ("", "", "", (), "")
+    assert (found.prompt, found.response, found.answer.delivered, found.documents, found.answer.session) == ("", "", "", (), "")
     assert found.decision is not None
     assert [(one.text, one.p_unsupported) for one in found.decision.sentences] == [("", 0.1), ("", 0.9)]
     assert [(one.code, one.place) for one in found.decision.reasons] == [("unsupported_figure", None)]
@@ -50,7 +50,7 @@ def test_sentences_and_places_are_found_again_in_redacted_texts() -> None:
     assert found.decision is not None
     assert "Dupont" not in str(found)
     assert found.generation.startswith(RIGHT)
-    assert found.decision.sentences[1].text == found.generation[len(RIGHT) + 1 :] != WRONG
+    assert found.decision.sentences[1].text == found.response[len(RIGHT) + 1 :] != WRONG
     assert [reason.place.text for reason in found.decision.reasons if reason.place] == ["300 euros"]
     assert places_are_exact(found)
 
@@ -58,7 +58,7 @@ def test_sentences_and_places_are_found_again_in_redacted_texts() -> None:
 def test_what_lies_behind_the_cut_is_emptied_and_keeps_its_index() -> None:
     found = reduced_trace(held_trace(), "truncated", len(RIGHT) + 5)
     assert found.decision is not None
-    assert found.generation == GENERATED[: len(RIGHT) + 4] + "…"
+    assert found.response == GENERATED[: len(RIGHT) + 4] + "…"
     assert [one.text for one in found.decision.sentences] == [RIGHT, ""]
     assert [reason.place for reason in found.decision.reasons] == [None]
     assert places_are_exact(found)
@@ -72,7 +72,7 @@ def test_what_lies_behind_the_cut_is_emptied_and_keeps_its_index() -> None:
     longest=some.integers(1, 200),
 )
 def test_places_are_exact_whatever_stays(parts: list[str], policy: Policy, longest: int) -> None:
-    trace = held_trace(generation=" ".join(parts))
+    trace = held_trace(response=" ".join(parts))
     assert trace.decision is not None
     at, sentences = 0, []
     for part in parts:

@@ -24,7 +24,7 @@ FILTERS = (
     TraceFilter(since=MIDNIGHT),
     TraceFilter(until=MIDNIGHT),
     TraceFilter(since=MIDNIGHT, until=MIDNIGHT + timedelta(days=1)),
-    TraceFilter(since=MIDNIGHT - timedelta(days=1), origins=("chat",)),
+    TraceFilter(since=MIDNIGHT - timedelta(days=1), channels=("chat",)),
     TraceFilter(since=MIDNIGHT, collection="actes", verdict="human_review"),
     TraceFilter(since=MIDNIGHT + timedelta(days=1), until=MIDNIGHT),
 )
@@ -42,13 +42,13 @@ def some() -> list[Trace]:
             trace(
                 number,
                 at=MIDNIGHT + timedelta(days=draw.randrange(-1, 3)) + edge,
-                origin=draw.choice(("chat", "check", "import")),
+                channel=draw.choice(("chat", "check", "import")),
                 collection=draw.choice(("faq", "actes")),
                 verdict=verdict,
                 decision=None if draw.random() < 0.1 else decided(verdict, *codes[: draw.randrange(4)]),
                 metrics=METRICS | {"confidence": draw.choice((None, 0.0, 0.61, 1.0))},
                 p_unsupported=draw.choice((None, 0.0, 0.5, 1.0)),
-                response_lang=draw.choice(("fr", "en", "")),
+                language=draw.choice(("fr", "en", "")),
             )
         )
     return made
@@ -90,7 +90,7 @@ def test_what_was_there_before_is_counted(location: str, open_ledger: Callable[[
 
 @pytest.mark.parametrize(
     "filter",
-    [TraceFilter(since=NOW), TraceFilter(until=NOW), TraceFilter(question="?"), TraceFilter(unlabelled=True)],
+    [TraceFilter(since=NOW), TraceFilter(until=NOW), TraceFilter(prompt="?"), TraceFilter(unlabelled=True)],
 )
 def test_parts_of_days_and_questions_are_counted_in_the_rows(filter: TraceFilter) -> None:
     assert not is_of_days(filter)

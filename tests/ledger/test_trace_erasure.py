@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.ledger.traces import Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.records import Grounded
 from areopage.ledger.records import GATE_RUN, Label
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import QualityScore
@@ -40,9 +40,9 @@ def test_the_judges_words_go_with_the_exchange_that_they_are_about(ledger: Ledge
     ledger.append([said(judgment, key, run) for key in ("own", "own", "shared", "other")])
     store.append([held_trace(1, judgments=("own", "shared", "never-given")), held_trace(2, judgments=("shared",))])
     assert store.erase(trace_id(1))
-    assert {one.key for one in ledger.attempts(["own", "shared", "other"])} == {"shared", "other"}
+    assert {one.answer.api_key for one in ledger.attempts(["own", "shared", "other"])} == {"shared", "other"}
     assert store.erase(trace_id(2))
-    assert {one.key for one in ledger.attempts(["own", "shared", "other"])} == {"other"}
+    assert {one.answer.api_key for one in ledger.attempts(["own", "shared", "other"])} == {"other"}
 
 
 def test_not_a_byte_of_what_the_judge_said_stays(
@@ -80,12 +80,12 @@ def test_by_age_go_also_judgments_whose_exchange_never_came(ledger: Ledger, judg
     store = Traces(ledger)
     store.append([delivered_trace(1, judgments=("linked",)), delivered_trace(2, at=old)])
     assert store.erase_before(NOW - timedelta(days=30)) == 1
-    assert {one.key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
+    assert {one.answer.api_key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
 
 
 def test_an_answer_stands_until_somebody_doubts_it_or_it_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
-    store.append([delivered_trace(1, mode="cached"), delivered_trace(2, question="Combien ?")])
+    store.append([delivered_trace(1, mode="cached"), delivered_trace(2, prompt="Combien ?")])
     store.label(label(1, "no"))  # of an answer before this one
     before = store.latest_label()
     store.append([delivered_trace(3), delivered_trace(4, mode="cached"), delivered_trace(5, collection="contracts")])

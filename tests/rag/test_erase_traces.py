@@ -19,7 +19,7 @@ from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import rotated
 from areopage.rag.logs.erase_traces import ErasedTraces, erase_traces, erase_traces_before
 from areopage.rag.logs.traces import METRICS, RESPONSES, TraceFiles
-from servers.made_traces import NOW, trace_id, held_trace
+from servers.made_traces import NOW, held_trace, trace_id
 
 WORD = "Xylophage"
 WRITER = """
@@ -43,7 +43,7 @@ while True:
 
 
 def written(folder: Path, *given: Trace, **section: Any) -> None:
-    traces = Traces(TracesSection(enabled=True, **section), folder)
+    traces = TraceFiles(TracesSection(enabled=True, **section), folder)
     for one in given:
         assert traces.append_metrics(one)
         assert traces.append_response(one)
@@ -51,7 +51,7 @@ def written(folder: Path, *given: Trace, **section: Any) -> None:
 
 
 def secret(number: int = 1, **fields: Any) -> Trace:
-    return held_trace(number, question=WORD, generation=f"{WORD} [d1]", **fields)
+    return held_trace(number, prompt=WORD, response=f"{WORD} [d1]", **fields)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def test_files_that_were_put_aside_are_rewritten_too(tmp_path: Path) -> None:
 
 
 def test_an_id_that_only_stands_in_a_text_is_none(tmp_path: Path) -> None:
-    written(tmp_path, held_trace(2, question=f'"{trace_id(1)}"'))
+    written(tmp_path, held_trace(2, prompt=f'"{trace_id(1)}"'))
     before = (tmp_path / METRICS).read_bytes() + b'no JSON "' + trace_id(1).encode() + b'"\n'
     (tmp_path / METRICS).write_bytes(before)
     assert erase_traces(tmp_path, {trace_id(1), "../../etc/passwd"}) == ErasedTraces()

@@ -12,14 +12,16 @@ import pytest
 
 from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.traces import Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.erasure import erase
 from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Grounded, Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
 from areopage.rag.answering.kept_answers import CacheKeys
 from areopage.rag.records import ChatPrompt
-from areopage.review.grounding import label_trace
+from areopage.review.label import Given, review_answer
+from servers.made_traces import made_trace
 from servers.rag_parts import (
     DOCUMENTS,
     QUESTION,
@@ -33,14 +35,22 @@ from servers.rag_parts import (
 )
 
 ENTRY = CachedAnswer(
-    trace="0" * 32,
+    trace=made_trace(
+        id="0" * 32,
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        channel="chat",
+        prompt="",
+        response=RESPONSE,
+        delivered=RESPONSE,
+        documents=DOCUMENTS,
+        verdict="deliver",
+        mode="generated",
+        decision=decision("deliver"),
+        metrics={},
+        model="m",
+    ),
     revision="1",
     label=0,
-    answer=RESPONSE,
-    generation=RESPONSE,
-    documents=DOCUMENTS,
-    decision=decision("deliver"),
-    model="m",
 )
 
 # what cashews calls to close a connection has another name in newer clients
@@ -217,7 +227,7 @@ def test_who_asked_first_may_leave_and_the_others_get_their_answer(tmp_path: Pat
         await service.aclose()
         return answer
 
-    assert asyncio.run(ask()).answer == RESPONSE
+    assert asyncio.run(ask()).answer.delivered == RESPONSE
 
 
 # --- what speaks against an answer
@@ -256,13 +266,13 @@ def labelled(grounded: Grounded, which: int = -1) -> Act:
 
     def act(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
         with closing(Ledger.open(ledger.place)) as other:
-            label_trace(other, found[which].id, "Anne", grounded, origin="cli", now=datetime.now(UTC))
+            review_answer(other, found[which].id, "Anne", Given(grounded=grounded), origin="cli", now=datetime.now(UTC))
 
     return act
 
 
 def erased(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
-    Traces(ledger).erase(found[0].id)
+    erase(ledger, [found[0].id])
 
 
 def test_an_ingestion_ends_the_time_of_cached_answers(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_model_is_told_to_answer_from_the_documents_and_to_cite_them(tmp_pat
 
     found = generated(tmp_path, server, model=model, max_tokens=99)
 
-    assert (found.text, found.answer.model) == ("Quatorze jours [conso-1].", model)
+    assert (found.text, found.model) == ("Quatorze jours [conso-1].", model)
     assert found.prompt_tokens is not None
     (call,) = server.calls
     assert "uniquement d’après les documents" in call.system

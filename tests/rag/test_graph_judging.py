@@ -11,7 +11,8 @@ import pytest
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.traces import Traces
+from areopage.ledger.erasure import erase
+from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatPrompt
@@ -56,13 +57,13 @@ def judged(
 
 
 def kept(folder: Path) -> int:
-    """How many judgments the ledger holds."""
+    """How many judgments the ledger holds with what the judge said."""
     from sqlalchemy import func, select
 
     from areopage.ledger.schema import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
+        return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())
 
 
 def test_the_criterion_speaks_both_languages() -> None:
@@ -179,7 +180,7 @@ def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, serve
     assert kept(tmp_path) == 1
     for answer, left in ((first, 1), (second, 0)):
         with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
-            assert Traces(ledger).erase(answer.id)
+            assert erase(ledger, [answer.id])
         assert kept(tmp_path) == left
 
 

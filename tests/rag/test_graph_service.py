@@ -18,10 +18,10 @@ import pytest
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
 from areopage.gate.records import GateVerdict
-from areopage.ledger.traces import Traces
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService
 from areopage.suites.gate import load_gate
@@ -110,7 +110,7 @@ def test_the_real_gate_delivers_what_the_documents_say_and_holds_back_an_altered
     assert (good.verdict, good.answer.delivered) == ("deliver", RESPONSE)
     assert [citation.id for citation in citations_of(good)] == ["conso-1"]
     assert held.verdict == "human_review"
-    assert "45" not in held.answer.replace(held.id, "")  # an id may hold it
+    assert "45" not in held.answer.delivered.replace(held.id, "")  # an id may hold it
 
 
 # --- what the user gets
@@ -135,8 +135,8 @@ def test_an_answer_held_back_says_so_in_the_questions_language_with_its_id(tmp_p
     (french,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), ASKED)
     (english,) = ask(rag_service(tmp_path, gate=ToldGate("human_review")), question)
 
-    assert french.answer.startswith("Une personne va relire")
-    assert english.answer.startswith("A person will look at")
+    assert french.answer.delivered.startswith("Une personne va relire")
+    assert english.answer.delivered.startswith("A person will look at")
     assert french.id in french.answer.delivered
     assert english.id in english.answer.delivered
     assert (english.mode, english.language, citations_of(english)) == ("human_review", "en", ())
@@ -187,10 +187,10 @@ def test_every_answer_is_in_the_ledger_and_a_held_back_one_in_the_review_queue(t
     assert re.fullmatch("[0-9a-f]{32}", trace.id)
     assert (trace.channel, trace.verdict, trace.mode) == ("chat", "human_review", "human_review")
     assert (trace.prompt, trace.response, trace.answer.delivered) == (QUESTION, RESPONSE, answer.answer.delivered)
-    assert (trace.collection, trace.sources_filter, trace.answer.answer.session, trace.answer.api_key) == ("other", ("b", "a"), "s", "k")
-    assert (trace.answer.answer.model, trace.documents) == ("given:model", DOCUMENTS)
+    assert (trace.collection, trace.sources_filter, trace.answer.session, trace.answer.api_key) == ("other", ("b", "a"), "s", "k")
+    assert (trace.answer.model, trace.documents) == ("given:model", DOCUMENTS)
     assert trace.metrics["confidence"] == pytest.approx(0.584)
-    assert trace.answer.answer.seconds is not None
+    assert trace.answer.seconds is not None
     assert trace.gate_seconds is not None
     ledger = Ledger.open(tmp_path / "ledger.db")
     release = Traces(ledger).release(answer.id)
@@ -250,19 +250,19 @@ def shadowed(folder: Path, gate: ToldGate, documents: tuple[Document, ...]) -> R
 
 def test_answers_at_the_same_time_share_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    add = Traces.add
+    append = Traces.append
 
-    def slow_add(self: Traces, traces: Sequence[Trace]) -> None:
+    def slow_append(self: Traces, traces: Sequence[Trace]) -> None:
         sizes.append(len(traces))
         time.sleep(0.05)
-        add(self, traces)
+        append(self, traces)
 
     async def all_of_them() -> None:
         service = rag_service(tmp_path)
         await asyncio.gather(*(service.answer(ChatPrompt(prompt=f"{QUESTION} {number}")) for number in range(20)))
         await service.aclose()
 
-    monkeypatch.setattr(Traces, "add", slow_add)
+    monkeypatch.setattr(Traces, "append", slow_append)
     asyncio.run(all_of_them())
 
     assert sum(sizes) == 20
@@ -274,7 +274,7 @@ def test_an_answer_that_cannot_be_noted_does_not_leave(tmp_path: Path, monkeypat
     def full(self: Traces, traces: Sequence[Trace]) -> None:
         raise StorageError("no space left")
 
-    monkeypatch.setattr(Traces, "add", full)
+    monkeypatch.setattr(Traces, "append", full)
 
     with pytest.raises(StorageError, match="no space left"):
         ask(rag_service(tmp_path), ASKED)
@@ -282,7 +282,8 @@ def test_an_answer_that_cannot_be_noted_does_not_leave(tmp_path: Path, monkeypat
 
 def test_a_storage_policy_holds_for_the_ledger_and_the_files(tmp_path: Path) -> None:
     def without_texts(trace: Trace) -> Trace:
-        return msgspec.structs.replace(trace, question="", generation="", answer="", documents=())
+        case = msgspec.structs.replace(trace.answer.case, prompt="", response="", documents=())
+        return msgspec.structs.replace(trace, answer=msgspec.structs.replace(trace.answer, case=case, delivered=""))
 
     config = rag_config(tmp_path, traces={"enabled": True, "folder": "."})
     ledger = Ledger.open(tmp_path / "ledger.db")

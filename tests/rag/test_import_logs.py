@@ -14,11 +14,11 @@ from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
-from areopage.ledger.traces import Traces
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
-from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
@@ -91,12 +91,12 @@ def test_the_logs_of_an_existing_deployment_are_imported_whole(ledger: Ledger) -
         assert found.contradictions == {}
         assert rejected == []
     store = Traces(ledger)
-    assert store.summary(TraceFilter(origins=("import",))).verdicts == {"deliver": 26, "fallback": 12}
+    assert store.summary(TraceFilter(channels=("import",))).verdicts == {"deliver": 26, "fallback": 12}
     assert sum(1 for one in store.each(TraceFilter()) if one.documents) == 6
     assert ReviewQueue(ledger).count_open() == 0
 
 
-def test_a_row_its_response_and_its_snapshot_become_one_exchange(bench: Bench) -> None:
+def test_a_row_its_response_and_its_snapshot_become_one_trace(bench: Bench) -> None:
     metrics = figures(cites_ok=False, quality_pass=False)
     bench.write("metrics.jsonl", metrics)
     bench.write("llm_responses.jsonl", response())
@@ -104,9 +104,9 @@ def test_a_row_its_response_and_its_snapshot_become_one_exchange(bench: Bench) -
     found = bench.take()
     assert (found.added, found.joined, found.rejected) == (1, {"response": 1, "snapshot": 1}, 0)
     [one] = bench.found()
-    assert (one.origin, one.verdict, one.mode, one.response_lang) == ("import", "fallback", "fallback", "fr")
+    assert (one.channel, one.verdict, one.mode, one.language) == ("import", "fallback", "fallback", "fr")
     assert one.at == datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
-    assert (one.generation, one.answer) == ("Dix jours, et plus.", "")
+    assert (one.response, one.answer.delivered) == ("Dix jours, et plus.", "")
     [document] = one.documents
     assert (document.id, document.text, document.score, document.source) == ("u-1", "Un délai de\n10 jours.", 0.5505, "site")
     assert document.metadata == {"lang": "fr", "type": "page"}
@@ -131,7 +131,7 @@ def test_lines_are_joined_by_question_and_nearest_time_and_each_once(bench: Benc
     given = [response(timestamp=stamp, generation_trunc=text) for stamp, text in zip(stamps[1:3], ("two", "four"), strict=True)]
     bench.write("llm_responses.jsonl", *given, response(question="Autre ?", timestamp="2026-03-02T00:00:00"))
     found = bench.take()
-    texts = [one.generation for one in bench.found() if one.question == "Quel délai ?"]
+    texts = [one.response for one in bench.found() if one.prompt == "Quel délai ?"]
     assert texts == ["", "two", "four", ""]  # the first row has none of its own, and takes nobody else's
     assert [row.reason for row in bench.rejected] == ["no row of figures belongs to this response"]
     assert found.rejected == 1
@@ -259,7 +259,7 @@ def test_lines_are_told_apart_by_their_fields() -> None:
 
 def test_our_own_files_come_back_as_they_were(bench: Bench) -> None:
     """Ids, verdicts and decisions; a shadow's answer is no fallback, and another rule's figures are no contradiction."""
-    traces = Traces(TracesSection(enabled=True), bench.folder)
+    traces = TraceFiles(TracesSection(enabled=True), bench.folder)
     given = [held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")]
     for one in given:
         traces.append_metrics(one)

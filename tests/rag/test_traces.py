@@ -21,6 +21,7 @@ from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
 from areopage.rag.logs.traces import TraceFiles
+from servers.made_traces import made_trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """
@@ -54,11 +55,11 @@ def trace(**fields: Any) -> Trace:
     known: dict[str, Any] = {
         "id": "0" * 31 + "a",
         "at": NOW,
-        "origin": "chat",
+        "channel": "chat",
         "collection": "faq",
-        "question": "Quel délai ?",
-        "generation": "Dix jours [d1]. " * 100,
-        "answer": "Une personne va relire.",
+        "prompt": "Quel délai ?",
+        "response": "Dix jours [d1]. " * 100,
+        "delivered": "Une personne va relire.",
         "documents": (Document(id="d1", text="Dix jours.", title="Délais", score=0.55, source="site", metadata={"lang": "fr"}),),
         "verdict": "human_review",
         "mode": "human_review",
@@ -77,12 +78,12 @@ def trace(**fields: Any) -> Trace:
         ),
         "metrics": metrics,
         "p_unsupported": 0.75,
-        "response_lang": "fr",
+        "language": "fr",
         "model": "fake:m",
         "profile": "default",
         "version": "v",
     }
-    return Trace(**known | fields)
+    return made_trace(**known | fields)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -92,7 +93,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
+    traces = TraceFiles(section(), tmp_path)
     assert traces.append_metrics(trace())
     assert traces.append_response(trace())
     assert traces.write_snapshot(trace())
@@ -110,11 +111,11 @@ def test_each_file_has_the_documented_fields_first(tmp_path: Path) -> None:
     assert snapshot["metrics"] == metrics
     assert snapshot["documents"] == ["Dix jours."]
     assert snapshot["sources"] == [{"id": "d1", "score": 0.55, "source": "site", "title": "Délais", "lang": "fr"}]
-    assert snapshot["generation"] == trace().generation
+    assert snapshot["generation"] == trace().response
 
 
 def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
-    traces = Traces(TracesSection(), tmp_path)
+    traces = TraceFiles(TracesSection(), tmp_path)
     assert not traces.append_metrics(trace())
     assert not traces.write_snapshot(trace())
     assert list(tmp_path.iterdir()) == []
@@ -122,17 +123,17 @@ def test_nothing_is_written_unless_wanted(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_is_not_known_is_left_out(tmp_path: Path) -> None:
-    Traces(section(), tmp_path).append_metrics(trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
+    TraceFiles(section(), tmp_path).append_metrics(trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
     [metrics] = lines_of(tmp_path / "logs/metrics.jsonl")
     assert "overlap_ratio" not in metrics
     assert metrics["avg_score"] == 0.5
 
 
 def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> None:
-    traces = Traces(section(), tmp_path)
+    traces = TraceFiles(section(), tmp_path)
     for text in ("a\nb\r\u2028c", "a\ud800b", "\x00"):
-        traces.append_metrics(trace(question=text))
-        traces.write_snapshot(trace(question=text))
+        traces.append_metrics(trace(prompt=text))
+        traces.write_snapshot(trace(prompt=text))
     assert len((tmp_path / "logs/metrics.jsonl").read_bytes().split(b"\n")) == 4
     lines_of(tmp_path / f"snapshots/for_review/{trace().id}.json")
 
@@ -140,7 +141,7 @@ def test_line_feeds_and_half_characters_do_not_break_lines(tmp_path: Path) -> No
 @pytest.mark.parametrize("id", ["../../etc/passwd", "a" * 31, "A" * 32, "", "0" * 32 + "\n"])
 def test_an_id_that_is_no_id_never_becomes_a_path(tmp_path: Path, id: str) -> None:
     said: list[str] = []
-    traces = Traces(section(), tmp_path / "out", warn=said.append)
+    traces = TraceFiles(section(), tmp_path / "out", warn=said.append)
     assert not traces.write_snapshot(trace(id=id))
     assert "not 32 hexadecimal digits" in said[0]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -187,7 +188,7 @@ def test_none_is_kept_where_none_is_wanted(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_once_and_counted_and_holds_nothing_up(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "logs").write_text("a file where a folder should be", encoding="utf-8")
-    traces = Traces(section(), tmp_path, warn=said.append)
+    traces = TraceFiles(section(), tmp_path, warn=said.append)
     assert [traces.append_metrics(trace()) for _ in range(3)] == [False, False, False]
     assert traces.failed == 3
     assert len(said) == 1
@@ -230,7 +231,7 @@ def test_what_killed_writers_of_snapshots_left_is_tidied_up(tmp_path: Path) -> N
     for name, age in ((".old.1.tmp", 7200), (".new.1.tmp", 0)):
         (folder / name).write_text("{", encoding="utf-8")
         os.utime(folder / name, (time.time() - age, time.time() - age))
-    Traces(section(), tmp_path)
+    TraceFiles(section(), tmp_path)
     assert [path.name for path in folder.iterdir()] == [".new.1.tmp"]
 
 

@@ -6,10 +6,11 @@ import pytest
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.quality_records import Alert
+from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
 from areopage.review.fill import FillSettings, fill_queue, shuffled
-from server.seeded import NOW, SAMPLES, judged
+from server.samples import SAMPLES
+from servers.judged_answers import NOW, judged
 
 
 def settings(threshold: float | None = 6.0, spread: float = 3.0, **others: int) -> FillSettings:
@@ -21,7 +22,7 @@ WEAK_ONLY = settings()
 
 
 def why(ledger: Ledger) -> dict[str, str]:
-    return {item.submission_id: item.why for item in ReviewQueue(ledger).open_items(limit=1000)}
+    return {item.answer_id: item.why for item in ReviewQueue(ledger).open_items(limit=1000)}
 
 
 def alert(id: str, hours: float) -> Alert:
@@ -34,7 +35,7 @@ def alert(id: str, hours: float) -> Alert:
         last_seen_at=at,
         title="",
         body="",
-        submission_id=id,
+        answer_id=id,
         next_attempt_at=at,
     )
 

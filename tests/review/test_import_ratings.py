@@ -11,7 +11,7 @@ from areopage.ledger.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.review.import_ratings import import_ratings
 from areopage.review.rubric import Rubric
-from server.seeded import NOW
+from servers.judged_answers import NOW
 
 
 def written(folder: Path, text: str, name: str = "ratings.csv") -> Path:
@@ -21,7 +21,7 @@ def written(folder: Path, text: str, name: str = "ratings.csv") -> Path:
 
 
 def current(ledger: Ledger) -> dict[tuple[str, str, str], float]:
-    return {(one.submission_id, one.rater, one.criterion.rpartition(".")[2]): one.score for one in Labels(ledger).current()}
+    return {(one.answer_id, one.rater, one.criterion.rpartition(".")[2]): one.score for one in Labels(ledger).current()}
 
 
 def test_french_columns_with_decimal_commas_are_taken(ledger: Ledger, rubric: Rubric, tmp_path: Path) -> None:

@@ -5,10 +5,16 @@ import pytest
 from areopage.errors import CriteriaError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.labels import Labels
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
-from areopage.review.label import label_answer
+from areopage.review.label import Given, review_answer
 from areopage.review.rubric import Rubric
-from server.seeded import NOW
+from servers.judged_answers import NOW
+
+
+def label(ledger: Ledger, rubric: Rubric, id: str, rater: str, scores: dict[str, str], note: str = "") -> list[Label]:
+    given = Given(scores=scores, note=note)
+    return list(review_answer(ledger, id, rater, given, origin="cli", now=NOW, rubric=rubric).labels)
 
 
 def test_scores_are_taken_under_any_name_of_their_criterion(ledger: Ledger, rubric: Rubric) -> None:
@@ -19,19 +25,19 @@ def test_scores_are_taken_under_any_name_of_their_criterion(ledger: Ledger, rubr
         "SOURCES": " ",
         "note globale": "6",
     }
-    given = label_answer(ledger, rubric, "a01", "  Anne   Martin ", scores, " Bien. ", "cli", NOW)
-    assert {label.criterion: label.score for label in given} == {
+    given = label(ledger, rubric, "a01", "  Anne   Martin ", scores, " Bien. ")
+    assert {one.criterion: one.score for one in given} == {
         "quality.answer.exactitude": 7.5,
         "quality.answer.completude": 6.0,
         "quality.answer.format": 3.25,
         "": 6.0,
     }
     assert list(Labels(ledger).of("a01")) == given
-    assert {(label.rater, label.note) for label in given} == {("Anne Martin", "Bien.")}
+    assert {(one.rater, one.note) for one in given} == {("Anne Martin", "Bien.")}
 
 
 def test_a_label_leaves_a_trace(ledger: Ledger, rubric: Rubric) -> None:
-    label_answer(ledger, rubric, "a01", "Anne", {"exactitude": "7", "global": "6"}, "", "cli", NOW)
+    label(ledger, rubric, "a01", "Anne", {"exactitude": "7", "global": "6"})
     entry = Audit(ledger).list(subject="a01")[0]
     assert (entry.actor, entry.action, entry.detail) == ("Anne", "label", "quality.answer.exactitude=7, global=6")
 
@@ -52,7 +58,7 @@ def test_a_label_with_anything_wrong_is_not_taken(
     ledger: Ledger, rubric: Rubric, id: str, rater: str, scores: dict[str, str], said: str
 ) -> None:
     with pytest.raises(UserError, match=said):
-        label_answer(ledger, rubric, id, rater, scores, "", "cli", NOW)
+        label(ledger, rubric, id, rater, scores)
     assert not Labels(ledger).current()
     assert not [entry for entry in Audit(ledger).list() if entry.action == "label"]
 

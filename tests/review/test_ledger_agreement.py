@@ -6,11 +6,11 @@ import pytest
 
 from areopage.errors import UserError
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality_records import Label, ReviewItem
+from areopage.ledger.records import Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.review.agreement import ledger_agreement
 from areopage.review.rubric import Rubric
-from server.seeded import NOW
+from servers.judged_answers import NOW
 
 EXACT = "quality.answer.exactitude"
 
@@ -19,15 +19,16 @@ def give(ledger: Ledger, id: str, rater: str, scores: dict[str, float], days_ago
     at = NOW - timedelta(days=days_ago)
     Labels(ledger).add(
         [
-            Label(submission_id=id, rater=rater, criterion=criterion, score=score, origin="cli", created_at=at)
+            Label(answer_id=id, rater=rater, criterion=criterion, score=score, origin="cli", created_at=at)
             for criterion, score in scores.items()
         ]
     )
 
 
 def test_the_jury_is_measured_on_every_criterion_and_overall(ledger: Ledger, rubric: Rubric) -> None:
-    jury = Labels(ledger).judge_scores([f"a{number:02d}" for number in range(30)])
-    for number, (id, scores) in enumerate(sorted(jury.items())):
+    jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(30)])
+    for number, (id, by_suite) in enumerate(sorted(jury.items())):
+        scores = by_suite["answer_quality"]
         give(ledger, id, "Anne", {path: min(10.0, scores[path] + (number % 2) * 0.5) for path in rubric.paths})
     found = ledger_agreement(ledger, rubric, "fr")
     assert [one.criterion for one in found.agreement.criteria] == ["", *rubric.paths]
@@ -60,8 +61,8 @@ def test_one_judge_is_measured_by_its_own_verdicts(ledger: Ledger, rubric: Rubri
 
 
 def test_only_the_random_sample_or_the_last_days_can_be_asked_for(ledger: Ledger, rubric: Rubric) -> None:
-    ReviewQueue(ledger).add([ReviewItem(submission_id="a01", why="sample", created_at=NOW)])
-    ReviewQueue(ledger).add([ReviewItem(submission_id="a03", why="alert", created_at=NOW)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id="a01", why="sample", created_at=NOW)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id="a03", why="alert", created_at=NOW)])
     give(ledger, "a01", "Anne", {EXACT: 5.0})
     give(ledger, "a03", "Anne", {EXACT: 5.0}, days_ago=20)
     both = ledger_agreement(ledger, rubric, "en")

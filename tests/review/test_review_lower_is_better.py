@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Scope
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Scope
 from areopage.ledger.store import Ledger
 from areopage.review.fill import FillSettings, day_of, weak
 from servers.quality_ledger import TODAY, answered, filled
@@ -22,7 +22,7 @@ def scored(tmp_path: Path) -> Iterator[Ledger]:
 
 def test_where_lower_is_better_the_worst_answers_are_those_with_the_highest_scores(scored: Ledger) -> None:
     today = day_of(TODAY.date())
-    lists = QualityLists(scored)
+    lists = EvaluationLists(scored)
     assert [one.id for one in lists.worst(today, Scope(), 2)] == ["a-1", "a-2"]
     assert [one.id for one in lists.worst(today, Scope(), 2, higher_is_better=False)] == ["a-3", "a-2"]
 

@@ -1,49 +1,28 @@
 """A small ledger of a monitor, stored through the real stores: some days of judged answers, with all that a page shows."""
 
-import hashlib
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from areopage.cases.records import Case, Document
+from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.golden import GoldenRuns
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import (
-    Alert,
-    CriterionResult,
-    GoldenRun,
-    JudgeUse,
-    Label,
-    QualityScore,
-    ReviewItem,
-    Submission,
-    Worker,
-)
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
+from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
 from areopage.monitor.config import MonitorConfig, MonitorSection
-from areopage.scoring.counts import band_of
-from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.server.context import ServerContext
 from areopage.suites.gate import load_gate
-from areopage.suites.loader import load_suite
+from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
+from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
+from servers.judged_answers import judged as judged  # noqa: PLC0414
+from servers.judged_answers import run_of as run_of  # noqa: PLC0414
 
-from .samples import SAMPLES as SAMPLES  # noqa: PLC0414 - other tests take it from here
-from .samples import WEAK, Sample
+from .samples import SAMPLES as SAMPLES  # noqa: PLC0414
+from .samples import WEAK
 
-NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
-"""The clock of a seeded server."""
-
-RUN = "monitor-seeded"
-SUITE = load_suite("answer_quality")
 GATE = load_gate()
-WEIGHTS = {"exactitude": 0.40, "completude": 0.30, "format": 0.15, "sources": 0.15}
-
-
 WEAK_ID = "answer-08-04"
 
 
@@ -53,7 +32,7 @@ def context_for(
     """What a server over a new, empty ledger shares."""
     ledger = Ledger.open(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
-    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now, gate=GATE)
+    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Evaluations(ledger).submit, now=now, gate=GATE)
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:
@@ -77,148 +56,17 @@ def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6
     return ids
 
 
-def run_of(now: datetime) -> Run:
-    """The configuration that judged."""
-    return Run(id=RUN, kind="monitor", suite=SUITE.name, fingerprint=RUN, folder="", created_at=now, finished_at=None, spec="{}")
-
-
-def judged(
-    ledger: Ledger,
-    id: str,
-    at: datetime,
-    sample: Sample,
-    *,
-    drift: float = 0.0,
-    source: str = "help-desk",
-    standing: str = "never examined",
-    raw: str = "I think this is fine.",
-) -> str:
-    """Hand over an answer and store its judgments and its score, as a worker does; returns its id."""
-    variant = "B" if int(hashlib.sha256(id.encode()).hexdigest(), 16) % 2 else "A"
-    case = Case(
-        id=id,
-        prompt=sample.question,
-        response=sample.answer,
-        documents=(Document(id="d1", title="Document 1", text=sample.document, score=0.87),),
-        source=source,
-    )
-    Submissions(ledger).add([Submission(case=case, received_at=at, answered_at=at, language="fr", variant=variant)])
-    names = [f"quality.answer.{name}" for name in WEIGHTS]
-    scores = [max(0.0, min(10.0, score - drift)) for score in sample.scores]
-    results = tuple(
-        CriterionResult(criterion=name, score=score, band=band_of(score, SUITE.scale), agreement=0.9)
-        for name, score in zip(names, scores, strict=True)
-    )
-    overall = round(sum(weight * score for weight, score in zip(WEIGHTS.values(), scores, strict=True)), 2)
-    judgments = judgments_of(id, at, dict(zip(names, scores, strict=True)), sample, raw)
-    ledger.append(judgments)
-    score = QualityScore(
-        id=id,
-        run_id=RUN,
-        timestamp=at,
-        evaluated_at=at + timedelta(seconds=8),
-        suite=SUITE.name,
-        suite_version="1.0.0",
-        language="fr",
-        source=source,
-        variant=variant,
-        question=sample.question,
-        answer=sample.answer,
-        score_global=overall,
-        band=band_of(overall, SUITE.scale),
-        criteria=results,
-        feedback=sample.feedback,
-        strengths=("La question est comprise.",),
-        weaknesses=(sample.weakness,) if sample.weakness else (),
-        suggestions=("Citer l’article.",) if sample.weakness else (),
-        standing=standing,
-        scored=8,
-        planned=8,
-        spread=1.0,
-        prompt_tokens=1480,
-        completion_tokens=212,
-        seconds=7.4,
-        cost=0.0021,
-        currency="EUR",
-    )
-    QualityScores(ledger).finish(score, uses_of(judgments), [one.key for one in judgments], None)
-    return id
-
-
-def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample, raw: str) -> list[Judgment]:
-    """A joint verdict of one judge at the second attempt, and one of another."""
-    first = hashlib.sha256(f"{id}:mistral".encode()).hexdigest()
-    second = hashlib.sha256(f"{id}:controle".encode()).hexdigest()
-    evidence = (sample.document[:60],)
-    found: list[tuple[str, str, str, str, Callable[[float], Outcome]]] = [
-        (first, "mistral", "ollama:mistral-small", raw, lambda _: Unparsed(reason="no JSON in the answer")),
-        (
-            first,
-            "mistral",
-            "ollama:mistral-small",
-            '{"exactitude": {"score": 9, "explanation": "…"}, "completude": {"score": 8}}',
-            lambda score: Scored(score=score, explanation=sample.feedback, evidence=evidence),
-        ),
-        (second, "controle", "rules:answer_quality", "", lambda score: Scored(score=score, explanation="Sections : 4 sur 4.")),
-    ]
-    return [
-        Judgment(
-            key=key,
-            run_id=RUN,
-            judge=judge,
-            model=model,
-            pass_index=0,
-            raw_text=written,
-            repair_text="",
-            finish_reason="stop",
-            prompt_tokens=740 if model.startswith("ollama") else None,
-            completion_tokens=106 if model.startswith("ollama") else None,
-            seconds=3.5,
-            repair="heuristic" if number == 1 else "none",
-            steps=("json",),
-            created_at=at + timedelta(seconds=2 * number + 1),
-            verdicts=tuple(Verdict(criterion=f"{name}__v1_0", outcome=say(score)) for name, score in scores.items()),
-        )
-        for number, (key, judge, model, written, say) in enumerate(found)
-    ]
-
-
-def uses_of(judgments: list[Judgment]) -> list[JudgeUse]:
-    """What each judge did."""
-    uses = []
-    for judge in dict.fromkeys(one.judge for one in judgments):
-        own = [one for one in judgments if one.judge == judge]
-        verdicts = [verdict for one in own for verdict in one.verdicts]
-        scored = sum(isinstance(verdict.outcome, Scored) for verdict in verdicts)
-        outcomes = {"scored": scored, "unparsed": len(verdicts) - scored}
-        uses.append(
-            JudgeUse(
-                judge=judge,
-                model=own[0].model,
-                calls=len(own),
-                outcomes={name: count for name, count in outcomes.items() if count},
-                seconds=sum(one.seconds for one in own),
-                prompt_tokens=sum(one.prompt_tokens or 0 for one in own),
-                completion_tokens=sum(one.completion_tokens or 0 for one in own),
-                cost=0.0021 if own[0].prompt_tokens else 0.0,
-                currency="EUR" if own[0].prompt_tokens else "",
-            )
-        )
-    return uses
-
-
 def seed_queue(ledger: Ledger, now: datetime) -> None:
     """An answer that waits, one that was given up, and two workers of which one says nothing any more."""
     for id in ("waiting-1", "failed-1"):
-        case = Case(id=id, prompt="Peut-on vendre un bien en indivision ?", response="Oui.", source="help-desk")
+        case = Case(id=id, prompt="Peut-on vendre un bien en indivision ?", response="Oui.")
         at = now - timedelta(minutes=3)
-        Submissions(ledger).add([Submission(case=case, received_at=at, answered_at=at, language="fr")])
-    Submissions(ledger).give_up("failed-1", "mistral: no answer in 60 s")
+        answer = Answer(id=id, origin="monitor", case=case, source="help-desk", language="fr", received_at=at, answered_at=at)
+        Evaluations(ledger).submit([answer])
+    Evaluations(ledger).give_up("failed-1", "mistral: no answer in 60 s")
     for name, seconds in (("worker-1", 4), ("worker-2", 4000)):
         seen = now - timedelta(seconds=seconds)
-        worker = Worker(
-            executor=name, host="judge-1", process=4711, started_at=now - timedelta(hours=5), seen_at=seen, state="alive"
-        )
+        worker = Worker(id=name, host="judge-1", process=4711, started_at=now - timedelta(hours=5), seen_at=seen, state="alive")
         Workers(ledger).beat(worker)
 
 

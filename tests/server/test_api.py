@@ -346,7 +346,7 @@ def test_alerts_are_listed_by_state(site: Live, seeded: list[str]) -> None:
 
 def test_a_label_is_that_of_the_key_and_counts_for_agreement(site: Live, seeded: list[str]) -> None:
     write, admin = site.key("write", "Ada"), site.key("admin")
-    sent = {"submission_id": seeded[0], "scores": {"": 8.5, "exactitude": 9, "quality.answer.sources": 7.25}, "note": "juste"}
+    sent = {"answer_id": seeded[0], "scores": {"": 8.5, "exactitude": 9, "quality.answer.sources": 7.25}, "note": "juste"}
     reply = site.post("/v1/labels", sent, write)
     assert (reply.status, reply.json) == (201, {"stored": 3, "rater": "Ada"})
     assert {one.criterion: one.score for one in Labels(site.context.ledger).of(seeded[0]) if one.rater == "Ada"} == {
@@ -365,14 +365,14 @@ def test_a_label_is_that_of_the_key_and_counts_for_agreement(site: Live, seeded:
 def test_an_answer_that_was_erased_while_it_was_judged_takes_no_label(site: Live) -> None:
     assert site.post("/v1/evaluations", {"id": "mine", "prompt": "Q", "response": "R"}).status == 202
     assert site.ask("DELETE", "/v1/evaluations/mine").status == 204
-    assert site.post("/v1/labels", {"submission_id": "mine", "scores": {"": 3}}).code == "unknown_answer"
+    assert site.post("/v1/labels", {"answer_id": "mine", "scores": {"": 3}}).code == "unknown_answer"
     assert site.get("/review/mine", {"Accept": "text/html"}).status == 404
 
 
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [
-        ({"submission_id": "none"}, 404, "none"),
+        ({"answer_id": "none"}, 404, "none"),
         ({"scores": {}}, 422, "$.scores"),
         ({"scores": {"charm": 3}}, 422, "charm"),
         ({"scores": {"": 11}}, 422, "0 to 10"),
@@ -385,7 +385,7 @@ def test_an_answer_that_was_erased_while_it_was_judged_takes_no_label(site: Live
     ],
 )
 def test_a_label_that_makes_no_sense_is_refused(site: Live, seeded: list[str], change: Any, status: int, said: str) -> None:
-    reply = site.post("/v1/labels", {"submission_id": WEAK_ID, "scores": {"": 5}} | change)
+    reply = site.post("/v1/labels", {"answer_id": WEAK_ID, "scores": {"": 5}} | change)
     assert reply.status == status, reply.body
     assert said in reply.json["error"]["message"]
     assert str(site.context.ledger.place) not in reply.json["error"]["message"]

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality_records import Label, ReviewItem
+from areopage.ledger.records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
@@ -36,9 +36,9 @@ def context(tmp_path: Path) -> Iterator[ServerContext]:
     """A server over a seeded ledger; `WEAK_ID` waits for a second label: Claire has labelled it already."""
     made = context_for(tmp_path)
     seed(made.ledger)
-    ReviewQueue(made.ledger).add([ReviewItem(submission_id=WEAK_ID, why="alert", created_at=NOW, wanted=2)])
+    ReviewQueue(made.ledger).add([ReviewItem(answer_id=WEAK_ID, why="alert", created_at=NOW, wanted=2)])
     claire = Label(
-        submission_id=WEAK_ID, rater="Claire", criterion=EXACT, score=3, note="Délai absent.", origin="web", created_at=NOW
+        answer_id=WEAK_ID, rater="Claire", criterion=EXACT, score=3, note="Délai absent.", origin="web", created_at=NOW
     )
     Labels(made.ledger).add([claire])
     yield made
@@ -107,7 +107,7 @@ def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerCo
 
 
 def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: TestClient, context: ServerContext) -> None:
-    ReviewQueue(context.ledger).add([ReviewItem(submission_id=f"answer-00-0{at}", why="sample", created_at=NOW) for at in (1, 2)])
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id=f"answer-00-0{at}", why="sample", created_at=NOW) for at in (1, 2)])
     seen = []
     place = "/review/?after=0"
     while True:
@@ -160,7 +160,7 @@ def test_a_form_without_our_token_or_from_elsewhere_is_refused(client: TestClien
 @pytest.mark.parametrize("id", ["a/b c?d#e", "..", ".", "50 %", "<b>é</b>"])
 def test_any_id_can_be_labelled(client: TestClient, context: ServerContext, id: str) -> None:
     judged(context.ledger, id, NOW, SAMPLES[0])
-    ReviewQueue(context.ledger).add([ReviewItem(submission_id=id, why="asked", created_at=NOW)])
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id=id, why="asked", created_at=NOW)])
     links = re.findall(r'<td class="wholly"><a href="([^"]+)"', client.get("/review").text)
     assert len(links) == 2
     status, place = send(client, id, {FIELD: "4", "rater": "Chloé", "then": "see"}, to=links[1].replace("&amp;", "&"))
@@ -202,7 +202,7 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
     jury = Labels(context.ledger).judge_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
     Labels(context.ledger).add(
         [
-            Label(submission_id=id, rater=rater, criterion=path, score=score, origin="cli", created_at=NOW)
+            Label(answer_id=id, rater=rater, criterion=path, score=score, origin="cli", created_at=NOW)
             for id, scores in jury.items()
             for rater in ("Anne", "Bruno")
             for path, score in scores.items()
@@ -259,7 +259,7 @@ def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, ad
 
     attack = "<script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
     judged(context.ledger, "attack", NOW, SAMPLES[0]._replace(question=attack, answer=attack, document=attack, feedback=attack))
-    ReviewQueue(context.ledger).add([ReviewItem(submission_id="attack", why="asked", created_at=NOW)])
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id="attack", why="asked", created_at=NOW)])
     complaints: list[str] = []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=INERT_FLAGS)

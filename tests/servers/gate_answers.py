@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.ledger.traces import Traces
-from areopage.ledger.labels import Grounded
+from areopage.ledger.records import Grounded
 from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.suites.gate import load_gate

@@ -243,21 +243,17 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Args:
         view: of the run as it was carried out, not of a variant.
     """
-    by_case: dict[str, list[Judgment]] = {}
+    by_case: dict[str, list[Judgment]] = {record.case_id: [] for record in view.scores.records}
     for (case_id, _, _, _), judgment in view.judgments.items():
         by_case.setdefault(case_id, []).append(judgment)
     cases = {case.id: case for case in view.cases if case.response is not None}
     records = [record for record in view.scores.records if record.case_id in cases]
-    made = [evaluation_of(view, record, cases[record.case_id], by_case.get(record.case_id, [])) for record in records]
+    made = [evaluation_of(view, record, cases[record.case_id], by_case[record.case_id]) for record in records]
     numbers = Answers(ledger).numbers([one.id for one in made])
-    Evaluations(ledger).put([one for one in made if one.id in numbers])
-    links = [
-        Link(numbers[one.id], judgment.key)
-        for one, record in zip(made, records, strict=True)
-        if one.id in numbers
-        for judgment in by_case.get(record.case_id, ())
-    ]
-    Answers(ledger).append_judged(links)
+    # cases alike to the letter share the target's answer
+    Evaluations(ledger).put(list({one.id: one for one in made if one.id in numbers}.values()))
+    keys = [(one.id, judgment.key) for one, record in zip(made, records, strict=True) for judgment in by_case[record.case_id]]
+    Answers(ledger).append_judged([Link(numbers[id], key) for id, key in keys if id in numbers])
 
 
 def evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:

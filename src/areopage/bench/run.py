@@ -156,9 +156,7 @@ def state_after(fault: CallError) -> AnswerState:
     return "refused" if isinstance(fault, CallRejected) else "unreachable"
 
 
-async def ask_one_judge(
-    context: RunContext, judge: Judge, judged: Sequence[JudgedCase], numbers: Mapping[str, int]
-) -> int:
+async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[JudgedCase], numbers: Mapping[str, int]) -> int:
     """One judge's phase.
 
     Args:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+from areopage.cli.monitor_options import ConfigOption, monitor_ledger
+from areopage.cli.rag_options import one_ledger_config
 
 if TYPE_CHECKING:
     from areopage.monitor.config import MonitorConfig
@@ -25,6 +26,10 @@ def agreement(
     sample_only: Annotated[bool, typer.Option("--sample-only", help="Only answers that were queued at random.")] = False,
     ratings: Annotated[
         Path | None, typer.Option("--ratings", metavar="FILE", help="Measure a table of ratings instead (CSV, XLSX, JSON Lines).")
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option("--suite", metavar="NAME|FOLDER", help="Whose criteria were scored; default: the monitor's suite."),
     ] = None,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the monitor's.")] = None,
     form: Annotated[str, typer.Option("--format", metavar="text|json|csv", help="Form of the output.")] = "text",
@@ -51,7 +56,7 @@ def agreement(
             raise UserError("--days and --sample-only go with a ledger's labels, not with --ratings")
         report, language = table_agreement(ratings, judge), agreement_language(lang or "en")
     else:
-        report, spoken = measured(monitor_config(config), days, judge, lang, sample_only=sample_only)
+        report, spoken = measured(one_ledger_config(config), days, judge, lang, suite, sample_only=sample_only)
         language = agreement_language(spoken)
     text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
     if out is None:
@@ -63,7 +68,7 @@ def agreement(
 
 
 def measured(
-    config: "MonitorConfig", days: int | None, judge: str, lang: str | None, *, sample_only: bool
+    config: "MonitorConfig", days: int | None, judge: str, lang: str | None, suite: str | None, *, sample_only: bool
 ) -> "tuple[AgreementReport, str]":
     """The agreement over a ledger's labels, and the language to say it in."""
     from datetime import UTC, datetime, timedelta
@@ -72,9 +77,9 @@ def measured(
     from areopage.review.rubric import rubric_of
     from areopage.suites.loader import load_suite
 
-    suite = load_suite(config.suite)
-    language = lang or config.section.language or suite.own_language
+    scored = load_suite(suite or config.suite)
+    language = lang or config.section.language or scored.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None
     with monitor_ledger(config) as ledger:
-        report = ledger_agreement(ledger, rubric_of(suite), language, since=since, judge=judge, sample_only=sample_only)
+        report = ledger_agreement(ledger, rubric_of(scored), language, since=since, judge=judge, sample_only=sample_only)
     return report, language

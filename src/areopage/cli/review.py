@@ -1,5 +1,6 @@
-"""`areopage review`: list, show, label, verdict, fill, import."""
+"""`areopage review`: list, show, label, fill, import."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,22 +8,24 @@ import typer
 
 from areopage.cli.monitor_options import ConfigOption, monitor_ledger
 from areopage.cli.rag_options import one_ledger_config
-from areopage.cli.review_held import verdict
 
 if TYPE_CHECKING:
     from areopage.monitor.config import MonitorConfig
+    from areopage.review.label import Settlement
     from areopage.review.rubric import Rubric
 
 app = typer.Typer(help="People's labels of answers: a queue, and how to give them.", no_args_is_help=True)
 
 REJECTED = 1
 SHOWN_REJECTED = 20
-
-app.command("verdict")(verdict)
+MAX_BYTES = 1_000_000
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Who labels.")]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show what the judge and others say, before a label is given.")]
+SuiteOption = Annotated[
+    str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Whose criteria are scored; default: the monitor's.")
+]
 
 
 @app.command("list")
@@ -41,25 +44,22 @@ def list_items(
 
 
 @app.command()
-def show(id: IdArgument, config: ConfigOption = None, rater: RaterOption = None, reveal: RevealOption = False) -> None:
+def show(
+    id: IdArgument,
+    config: ConfigOption = None,
+    rater: RaterOption = None,
+    reveal: RevealOption = False,
+    suite: SuiteOption = None,
+) -> None:
     """Show an answer to somebody who will label it; with what the judge says once he has, or with --reveal.
 
     Of an answer that the gate has seen, its sentences are numbered, and the reasons told.
     """
-    from areopage.cli.review_held import print_exchange
     from areopage.cli.review_show import print_answer
-    from areopage.ledger.exchange_rows import HELD
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.labels import ReviewQueue
 
     settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
-        exchange, item = Exchanges(ledger).get(id), ReviewQueue(ledger).item(id)
-        # a client may have handed an answer of the gate over for evaluation too, under the same id
-        if exchange is not None and not exchange.erased and (item is None or item.why == HELD):
-            print_exchange(ledger, exchange)
-            return
-        print_answer(ledger, rubric_of_config(settings), id, rater, reveal=reveal)
+        print_answer(ledger, rubric_of_config(settings, suite), id, rater, reveal=reveal)
 
 
 @app.command()
@@ -67,30 +67,55 @@ def label(
     id: IdArgument,
     rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Who labels.")],
     score: Annotated[
-        list[str], typer.Option("--score", metavar="CRITERION=SCORE", help="A score; the criterion `global` is the overall one.")
-    ],
+        list[str] | None,
+        typer.Option("--score", metavar="CRITERION=SCORE", help="A score (repeatable); `global` is the overall one."),
+    ] = None,
+    grounded: Annotated[
+        str, typer.Option("--grounded", metavar="yes|partly|no", help="Whether its documents say what the answer says.")
+    ] = "",
+    sentence: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--sentence", metavar="N", help="A sentence that no document supports, as `review show` counts (repeatable)."
+        ),
+    ] = None,
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why.")] = "",
+    release: Annotated[bool, typer.Option("--release", help="Release the held answer as it is.")] = False,
+    release_text: Annotated[
+        Path | None, typer.Option("--release-text", metavar="FILE", help="Release the text of this file in its place.")
+    ] = None,
+    refuse: Annotated[bool, typer.Option("--refuse", help="Tell whoever asked that there will be no answer.")] = False,
+    suite: SuiteOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Label an answer: areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "..."."""
+    """Label an answer: areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "...".
+
+    Of an answer that the gate held back, say whether it is grounded, and settle it: --grounded yes --release.
+    """
     from datetime import UTC, datetime
 
-    from areopage.cli.review_show import print_comparison
-    from areopage.errors import UserError
-    from areopage.review.label import label_answer
+    from areopage.cli.review_show import print_comparison, still_waits
+    from areopage.review.label import Given, Storage, review_answer
 
-    scores: dict[str, str] = {}
-    for pair in score:
-        name, sign, text = pair.rpartition("=")
-        if not sign or not name.strip() or name in scores:
-            raise UserError(f"--score {pair!r}: give CRITERION=SCORE, each criterion once")
-        scores[name] = text
+    given = Given(
+        scores=scores_of_options(score or ()),
+        grounded=grounded,
+        sentences=[number - 1 for number in sentence or ()],
+        note=note,
+        settlement=settlement_of(release, release_text, refuse),
+    )
     settings = one_ledger_config(config)
-    rubric = rubric_of_config(settings)
+    kept, rubric = settings.section.storage, rubric_of_config(settings, suite)
+    storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     with monitor_ledger(settings) as ledger:
-        given = label_answer(ledger, rubric, id, rater, scores, note, "cli", datetime.now(UTC))
-        typer.echo(f"labelled: {id} ({len(given)} scores by {given[0].rater})")
-        print_comparison(ledger, rubric, id)
+        done = review_answer(ledger, id, rater, given, origin="cli", now=datetime.now(UTC), rubric=rubric, storage=storage)
+        scores = len(done.labels) - bool(grounded)
+        said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
+        by = " ".join([*said, "by", " ".join(rater.split())])
+        equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
+        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){still_waits(ledger, id)}")
+        if scores:
+            print_comparison(ledger, rubric, id)
 
 
 @app.command()
@@ -120,6 +145,7 @@ def import_file(
     rejected: Annotated[
         Path | None, typer.Option("--rejected", metavar="FILE", help="Where rows go that were not taken.")
     ] = None,
+    suite: SuiteOption = None,
 ) -> None:
     """Take labels from a table (CSV, XLSX, JSON Lines). Rows that cannot be used are listed (exit code 1).
 
@@ -132,7 +158,7 @@ def import_file(
 
     settings = one_ledger_config(config)
     with monitor_ledger(settings) as ledger:
-        found = import_ratings(ledger, rubric_of_config(settings), file, rater, datetime.now(UTC))
+        found = import_ratings(ledger, rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} known already, of {found.answers} answers")
     if found.unread_columns:
         typer.echo(f"note: no criterion is called {', '.join(found.unread_columns)}: these columns were not read", err=True)
@@ -149,9 +175,46 @@ def import_file(
     raise typer.Exit(REJECTED)
 
 
-def rubric_of_config(config: "MonitorConfig") -> "Rubric":
-    """The criteria of the monitor's suite."""
+def rubric_of_config(config: "MonitorConfig", suite: str | None = None) -> "Rubric":
+    """The criteria of a suite; the monitor's unless one is named."""
     from areopage.review.rubric import rubric_of
     from areopage.suites.loader import load_suite
 
-    return rubric_of(load_suite(config.suite))
+    return rubric_of(load_suite(suite or config.suite))
+
+
+def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
+    """Scores as written, by the criterion's name.
+
+    Raises:
+        UserError: an option is no pair, or a criterion is named twice.
+    """
+    from areopage.errors import UserError
+
+    scores: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, text = pair.rpartition("=")
+        if not sign or not name.strip() or name in scores:
+            raise UserError(f"--score {pair!r}: give CRITERION=SCORE, each criterion once")
+        scores[name] = text
+    return scores
+
+
+def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> "Settlement | None":
+    """What is to become of the answer; None where nobody says.
+
+    Raises:
+        UserError: the options contradict each other, or the file cannot be used.
+    """
+    from areopage.cli.text_files import read_text_file
+    from areopage.errors import UserError
+    from areopage.review.label import Settlement
+
+    if release + (release_text is not None) + refuse > 1:
+        raise UserError("give one of --release, --release-text FILE and --refuse")
+    if refuse:
+        return Settlement(state="refused")
+    if release_text is not None:
+        text = read_text_file(release_text, MAX_BYTES, "the text that is to be released")
+        return Settlement(state="released", text=text)
+    return Settlement(state="released") if release else None

@@ -2,18 +2,20 @@
 
 import typer
 
-from areopage.errors import UserError
-from areopage.ledger.exchange_rows import HELD
-from areopage.ledger.exchanges import Exchanges
+from areopage.gate.records import Decision
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.held import HELD
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.records import GROUNDING, Trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.traces import Traces
 from areopage.report.agreement import flat, table
+from areopage.report.gate.wording import explain
+from areopage.review.label import find_answer
 from areopage.review.rubric import OVERALL, Rubric
 
-QUESTION = 100
+PROMPT = 100
 
 
 def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
@@ -23,51 +25,44 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
     if not items:
         typer.echo("nothing waits for a label (areopage review fill queues answers)")
         return
-    ids = [item.submission_id for item in items]
-    given, said = Labels(ledger).current_of(ids), Exchanges(ledger).labels(ids)
-    together = Exchanges(ledger).waiting([item.submission_id for item in items if item.why == HELD])
-    rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "question"]]
+    ids = [item.answer_id for item in items]
+    given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+    rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
     for item in items:
-        held = item.why == HELD
-        raters = len(said.get(item.submission_id, ())) if held else len({who for id, who, _ in given if id == item.submission_id})
-        question = flat(held_question(ledger, item) if held else answer_question(ledger, item), QUESTION)
-        waiting = together.get(item.submission_id, 0) if held else 0
-        kind = "answer" if not held else f"held back ({waiting} wait)" if waiting > 1 else "held back"
+        raters = len({who for id, who, _ in given if id == item.answer_id})
+        answer = Answers(ledger).get(item.answer_id)
+        waiting = together.get(item.answer_id, 0)
+        kind = f"held back ({waiting} wait)" if waiting > 1 else "held back" if item.why == HELD else "answer"
         why = [item.why] if reveal else []
+        prompt = flat(answer.case.prompt_text if answer else "", PROMPT)
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
-        rows.append([flat(item.submission_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, question])
+        rows.append([flat(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
     typer.echo("\n".join(table(rows)))
     all_open = queue.count_open()
     if all_open > len(items):
         typer.echo(f"shown: {len(items)} of {all_open}")
 
 
-def held_question(ledger: Ledger, item: ReviewItem) -> str:
-    """The question of an answer that the gate held back; "" where it is gone."""
-    found = Exchanges(ledger).get(item.submission_id)
-    return found.question if found else ""
-
-
-def answer_question(ledger: Ledger, item: ReviewItem) -> str:
-    """The question of an answer that was handed over; "" where it is gone."""
-    found = Submissions(ledger).get(item.submission_id)
-    return found.case.prompt_text if found else ""
-
-
 def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
-    """An answer with its question and documents.
+    """An answer with its prompt and documents; of one of the gate also the decision, and what people say of it.
 
     Raises:
-        UserError: there is no such answer.
+        UnknownAnswer: there is no such answer, or it was erased.
     """
-    found = Submissions(ledger).get(id)
-    if found is None:
-        raise UserError(f"no answer {id!r} in {ledger.place}: areopage review list shows those that wait")
-    case = found.case
-    parts = [("question", case.prompt_text), ("answer", case.response or "")]
-    parts += [(f"document {number}: {one.title or one.id}", one.text) for number, one in enumerate(case.documents, start=1)]
+    answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
+    case, decision = answer.case, trace.decision if trace is not None else None
+    parts = [("prompt", case.prompt_text)]
+    parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
+    parts += [("reference", case.reference)] if case.reference else []
+    parts += [("response", case.response or "")] if decision is None else []
     for title, text in parts:
         typer.echo(f"--- {flat(title, 200)}\n{visible(text)}\n")
+    if decision is not None:
+        print_decision(decision)
+    if trace is not None:
+        print_trace(ledger, trace)
+        if Evaluations(ledger).get(id) is None:
+            return
     scale = rubric.scale
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
@@ -75,10 +70,49 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
         print_comparison(ledger, rubric, id)
 
 
+def print_decision(decision: Decision) -> None:
+    """A response by its sentences, and why the gate decided as it did."""
+    typer.echo("--- response")
+    for line in sentence_lines(decision):
+        typer.echo(line)
+    typer.echo(f"\n--- verdict: {decision.verdict}")
+    for reason in explain(decision, decision.prompt_lang or "en"):
+        typer.echo(f"- {visible(reason)}")
+
+
+def print_trace(ledger: Ledger, trace: Trace) -> None:
+    """What people say of an answer of the gate, and what became of it."""
+    for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
+        marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
+        typer.echo(f"{flat(label.rater, 40)}: grounded {label.grounded}{marked} {flat(label.note, 1000)}".rstrip())
+    release = Traces(ledger).release(trace.id)
+    if release is not None:
+        together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
+        equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
+        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else "") + equal)
+
+
+def sentence_lines(decision: Decision) -> list[str]:
+    """The sentences of an answer, numbered from 1; those that a reason names are marked, with how doubtful they are."""
+    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
+    lines = []
+    for index, sentence in enumerate(decision.sentences):
+        doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
+        lines.append(f"{'!' if index in named else ' '} {index + 1}. {flat(sentence.text, 2000)}{doubt}")
+    return lines
+
+
+def still_waits(ledger: Ledger, id: str) -> str:
+    """A reminder that whoever asked still has no answer."""
+    release = Traces(ledger).release(id)
+    waits = release is not None and release.state == "waiting"
+    return "; it still waits: --release, --release-text FILE or --refuse settles it" if waits else ""
+
+
 def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     """Judge and people on one answer, criterion by criterion."""
-    judge = Labels(ledger).judge_scores([id]).get(id, {})
-    labels = [label for (_, _, _), label in Labels(ledger).current_of([id]).items()]
+    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
+    labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}
     rows = [["", "judge", *(flat(rater, 40) for rater in raters)]]
@@ -87,11 +121,11 @@ def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     typer.echo("\n".join(table(rows)))
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
         typer.echo(f"  {flat(label.rater, 40)}: {flat(label.note, 1000)}")
-    score = QualityScores(ledger).get(id)
-    if score is None:
+    evaluation = Evaluations(ledger).get(id)
+    if evaluation is None or evaluation.state != "evaluated":
         typer.echo("  the judge has not judged this answer yet")
-    elif score.feedback:
-        typer.echo(f"  judge: {flat(score.feedback, 1000)}")
+    elif evaluation.feedback:
+        typer.echo(f"  judge: {flat(evaluation.feedback, 1000)}")
 
 
 def shown(score: float | None) -> str:

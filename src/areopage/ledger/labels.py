@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.inserts import insert_into
-from areopage.ledger.records import GROUNDING, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, json_text, naive, storable
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.rows import aware, chunks, json_text, label_of, naive, outcome_of, storable
 from areopage.ledger.schema import (
     answer_judgments,
     answers,
@@ -25,22 +25,9 @@ from areopage.ledger.schema import (
     verdicts,
 )
 from areopage.ledger.store import Ledger
-
-Grounded = Literal["yes", "partly", "no"]
-GROUNDED: dict[Grounded, float] = {"no": 0.0, "partly": 1.0, "yes": 2.0}
-"""The scores of grounding labels, the worst first."""
+from areopage.scoring.outcome import PlannedPass, Scored
 
 ROWS_PER_INSERT = 200
-
-
-class GivenScore(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge's outcome in one pass on one criterion (its id with the version); `score` is None where it gave none."""
-
-    answer_id: str
-    criterion: str
-    pass_index: int
-    outcome: str
-    score: float | None
 
 
 class ReviewQueue:
@@ -150,31 +137,31 @@ class Labels:
                         scores[one.evaluation][one.criterion] = one.score
         return found
 
-    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[GivenScore]:
-        """What one judge gave these answers: of several attempts at one pass the latest that scored, else the latest."""
-        said, asked = verdicts.c, judgments.c
+    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
+        """What one judge said of these answers, by the answer's id; criteria are named with their version.
+
+        Of several attempts at one pass the latest that scored counts, else the latest.
+        """
+        asked = judgments.c
         query = (
-            select(answers.c.id, said.criterion, asked.pass_index, said.outcome, said.score)
+            select(answers.c.id, asked.pass_index, verdicts)
             .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
             .join(judgments, asked.key == answer_judgments.c.key)
-            .join(verdicts, said.judgment_id == asked.id)
+            .join(verdicts, verdicts.c.judgment_id == asked.id)
             .where(asked.judge == judge)
             .order_by(asked.id)
         )
-        latest: dict[tuple[str, str, int], GivenScore] = {}
+        latest: dict[tuple[str, str, int], PlannedPass] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 for row in connection.execute(query.where(answers.c.id.in_(part))):
                     place = (row.id, row.criterion, row.pass_index)
-                    if row.score is not None or place not in latest or latest[place].score is None:
-                        latest[place] = GivenScore(
-                            answer_id=row.id,
-                            criterion=row.criterion,
-                            pass_index=row.pass_index,
-                            outcome=row.outcome,
-                            score=row.score,
+                    outcome = outcome_of(row)
+                    if isinstance(outcome, Scored) or place not in latest or not isinstance(latest[place].outcome, Scored):
+                        latest[place] = PlannedPass(
+                            case_id=row.id, criterion=row.criterion, judge=judge, pass_index=row.pass_index, outcome=outcome
                         )
-        return list(latest.values())
+        return [(id, one) for (id, _, _), one in latest.items()]
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
         """How unsupported the gate took these answers to be, in [0, 1]; where it gave no probability its verdict counts."""
@@ -204,11 +191,6 @@ class Labels:
                 yield label_of(row)
 
 
-def grounded_of(label: Label) -> Grounded:
-    """A grounding label's score as a word."""
-    return next(word for word, score in GROUNDED.items() if score == label.score)
-
-
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
     supports by half of them or more.
@@ -216,8 +198,8 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     Args:
         labels: grounding labels of one answer, one of each rater; at least one.
     """
-    words = Counter(grounded_of(label) for label in labels)
-    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first
+    words = Counter(label.grounded for label in labels)
+    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
     marked = Counter(sentence for label in labels for sentence in set(label.sentences))
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
 
@@ -276,13 +258,6 @@ def label_row(label: Label) -> dict[str, Any]:
     fields = msgspec.structs.asdict(label)
     texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
-
-
-def label_of(row: Row[Any]) -> Label:
-    """A row as a label."""
-    fields = {name: value for name, value in row._mapping.items() if name != "number"}
-    sentences = msgspec.json.decode(row.sentences, type=tuple[int, ...])
-    return Label(**fields | {"sentences": sentences, "created_at": aware(row.created_at)})
 
 
 def item_row(item: ReviewItem) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.inserts import insert_or_add
-from areopage.ledger.labels import agreed, label_of
+from areopage.ledger.labels import agreed
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDING, Label, Trace
-from areopage.ledger.rows import chunks, naive, storable
+from areopage.ledger.rows import chunks, label_of, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
 
 BINS = 20
@@ -103,8 +103,9 @@ def is_of_days(filter: TraceFilter) -> bool:
 
 def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
     """A row of `days`; the columns that only evaluations and judges have are empty."""
-    named = dict(zip(("day", "kind", "name", "value", "origin", "source"), place, strict=True))
-    empty = dict.fromkeys(("detail", "suite", "variant", "currency"), "")
+    named = dict(zip(("day", "kind", "name", "value", "detail", "source"), place, strict=True))
+    named["origin"] = "import" if named["detail"] == "import" else "gate"
+    empty = dict.fromkeys(("suite", "variant", "currency"), "")
     sums = dict.fromkeys(("seconds", "prompt_tokens", "completion_tokens", "cost"), 0)
     return named | empty | sums | {"count": rows}
 
@@ -129,7 +130,7 @@ def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
         if bound is not None:
             query = query.where(limit(naive(bound).date()))
     if filter.channels:
-        query = query.where(one.origin.in_(filter.channels))
+        query = query.where(one.detail.in_(filter.channels))
     if filter.verdict is not None:
         query = query.where(one.name == filter.verdict)
     if filter.collection is not None:

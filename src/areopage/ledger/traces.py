@@ -9,9 +9,8 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, select, update
 
 from areopage.gate.records import Decision
-from areopage.ledger.answers import answer_of, insert_answers, text_columns, text_row
+from areopage.ledger.answers import Link, answer_of, insert_answers, insert_links, text_columns, text_row
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.evaluations import link_judgments
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.inserts import insert_into
 from areopage.ledger.labels import Labels, set_done
@@ -188,7 +187,7 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
     if reasons:
         connection.execute(insert(decision_reasons), reasons)
-    link_judgments(connection, {number: trace.judgments for number, trace in new.items()})
+    insert_links(connection, [Link(number, key) for number, trace in new.items() for key in trace.judgments])
     queue_traces(connection, new)
     count_traces(connection, new.values())
     return len(new)

@@ -1,4 +1,4 @@
-"""Judge against people, over the labels that a ledger holds."""
+"""Judge against people, over the labels that a ledger holds: of answers of the benchmark, the monitor and the gate alike."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,15 +6,19 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.errors import UserError, name_list
+from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Label
+from areopage.ledger.records import GROUNDED, GROUNDING, Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import HumanAgreement, Rating, human_agreement
+from areopage.scoring.outcome import PlannedPass
+from areopage.scoring.profile import profile_named
+from areopage.scoring.reduce import reduce_judge
 
 SAMPLE = "sample"
 EXCERPT = 200
+GROUNDING_NAMES = {"en": "Grounding", "fr": "Ancrage"}
 
 
 class AgreementReport(Struct, frozen=True, kw_only=True):
@@ -29,7 +33,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         at_random: how many of them were queued at random.
         weighed: how many overall scores were weighed up from a rater's scores of all criteria, as he gave none himself.
         names: what people call the criteria.
-        questions: the beginning of the question of each answer in `agreement.worst`, by its id.
+        questions: the beginning of the prompt of each answer in `agreement.worst`, by its id.
         judges: all judges that judged labelled answers.
         rejected: rows of a table that could not be used: row number and reason.
     """
@@ -53,6 +57,9 @@ def ledger_agreement(
 ) -> AgreementReport:
     """Measure the jury, or one judge, against people.
 
+    Labels of grounding are measured against the gate. An answer that was judged by other suites only is left out: its labels are
+    on another scale.
+
     Args:
         language: of the criteria's names.
         since: only labels given at or after this moment.
@@ -62,40 +69,45 @@ def ledger_agreement(
     Raises:
         UserError: no judge of that name judged a labelled answer.
     """
-    store = Labels(ledger)
+    store, suite = Labels(ledger), rubric.suite.name
     labels = store.current(since)
-    queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.submission_id for label in labels)))
+    by_suite = store.panel_scores(list(dict.fromkeys(label.answer_id for label in labels)))
+    labels = [one for one in labels if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
+    queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))
     drawn = {id for id, item in queued.items() if item.why == SAMPLE}
-    kept = [label for label in labels if label.submission_id in drawn] if sample_only else labels
-    ids = list(dict.fromkeys(label.submission_id for label in kept))
+    kept = [label for label in labels if label.answer_id in drawn] if sample_only else labels
+    ids = list(dict.fromkeys(label.answer_id for label in kept))
     judges = store.judges_of(ids)
     if judge and judge not in judges and ids:
         raise UserError(f"no judge {judge!r} judged a labelled answer: there are {name_list(judges) or 'none'}")
     ratings, weighed = ratings_of(kept, rubric)
-    by_answer = one_judge(store, ids, judge, rubric) if judge else store.judge_scores(ids)
-    found = human_agreement(by_criterion(by_answer), ratings, (OVERALL, *rubric.paths))
-    scores = QualityScores(ledger)
-    read = {one.item: scores.get(one.item) for one in found.worst}
+    by_answer = one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
+    scores = by_criterion(by_answer)
+    grounding = {label.answer_id for label in kept if label.criterion == GROUNDING}
+    if grounding and not judge:
+        best = len(GROUNDED) - 1
+        scores[GROUNDING] = {id: best * (1.0 - risk) for id, risk in store.gate_risks(list(grounding)).items()}
+    criteria = (OVERALL, *rubric.paths, *([GROUNDING] if grounding and not judge else []))
+    found = human_agreement(scores, ratings, criteria)
+    read = {one.item: Answers(ledger).get(one.item) for one in found.worst}
     return AgreementReport(
-        suite=rubric.suite.name,
+        suite=suite,
         judge=judge,
         since=since,
         sample_only=sample_only,
         labelled=len(ids),
         at_random=len(drawn),
         weighed=weighed,
-        names=rubric.labels(language),
+        names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
         agreement=found,
-        questions={id: score.question[:EXCERPT] for id, score in read.items() if score is not None},
+        questions={id: answer.case.prompt_text[:EXCERPT] for id, answer in read.items() if answer is not None},
         judges=tuple(judges),
     )
 
 
 def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
     """Labels as ratings, and how many overall scores had to be weighed up from the criteria."""
-    ratings = [
-        Rating(item=label.submission_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels
-    ]
+    ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
     given: dict[tuple[str, str], dict[str, float]] = {}
     for rating in ratings:
         given.setdefault((rating.item, rating.rater), {})[rating.criterion] = rating.score
@@ -109,14 +121,21 @@ def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], i
 
 def one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
-    guides = rubric.guides(rubric.suite.own_language)
-    scales = {entry.id: guides[entry.path].scale for entry in rubric.entries}
+    guides, profile = rubric.guides(rubric.suite.own_language), profile_named(rubric.suite.config.scoring.profile)
     paths = {entry.id: entry.path for entry in rubric.entries}
+    passes: dict[tuple[str, str], list[PlannedPass]] = {}
+    for id, one in store.judge_passes(ids, judge):
+        if one.criterion in paths:
+            passes.setdefault((id, paths[one.criterion]), []).append(one)
     found: dict[str, dict[str, float]] = {}
-    for id, scores in store.one_judge_scores(ids, judge).items():
-        mapped = {paths[key]: scales[key].map_to(score, rubric.scale) for key, score in scores.items() if key in paths}
-        overall = rubric.overall(mapped)
-        found[id] = mapped if overall is None else mapped | {OVERALL: overall}
+    for (id, path), some in passes.items():
+        score = reduce_judge(judge, some, guides[path].scale, rubric.scale, profile).score
+        if score is not None:
+            found.setdefault(id, {})[path] = score
+    for scores in found.values():
+        overall = rubric.overall(scores)
+        if overall is not None:
+            scores[OVERALL] = overall
     return found
 
 

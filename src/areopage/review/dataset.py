@@ -6,21 +6,21 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.evidence.stored_text import Policy, stored_text
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
-from areopage.ledger.exchange_rows import question_key
-from areopage.ledger.exchange_sums import agreed
-from areopage.ledger.exchanges import Exchanges
-from areopage.ledger.gate_records import Exchange, ExchangeFilter, GroundingLabel
+from areopage.ledger.answers import prompt_key
+from areopage.ledger.labels import agreed
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Label, Trace
+from areopage.ledger.storage import Policy, reduced_trace, stored_text
 from areopage.ledger.store import Ledger
-from areopage.ledger.stored_exchange import reduced_exchange
+from areopage.ledger.traces import Traces
 
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which exchanges go into the set.
+    """Which traces go into the set.
 
     Args:
         filter: its `verdict` is not looked at.
@@ -28,53 +28,53 @@ class Selection(Struct, frozen=True, kw_only=True):
         labelled_only: only those that people labelled.
     """
 
-    filter: ExchangeFilter = ExchangeFilter()
+    filter: TraceFilter = TraceFilter()
     wanted: Wanted = "bad"
     labelled_only: bool = False
 
 
 def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int) -> Iterator[dict[str, Any]]:
-    """The rows of a set, in the order that the exchanges came; erased ones are left out. Memory does not grow with their number.
+    """The rows of a set, in the order that the traces came; erased ones are left out. Memory does not grow with their number.
 
     Args:
         policy, max_chars: what leaves the ledger of each text; see `stored_text`.
     """
-    for exchange, labels in Exchanges(ledger).each_labelled(selection.filter):
-        if not exchange.erased and is_wanted(exchange, labels, selection):
-            yield dataset_row(exchange, labels, policy, max_chars)
+    for trace, labels in Traces(ledger).each_labelled(selection.filter):
+        if not trace.erased and is_wanted(trace, labels, selection):
+            yield dataset_row(trace, labels, policy, max_chars)
 
 
-def is_wanted(exchange: Exchange, labels: Sequence[GroundingLabel], selection: Selection) -> bool:
-    """Whether an exchange goes into the set."""
+def is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bool:
+    """Whether a trace goes into the set."""
     if selection.labelled_only and not labels:
         return False
     if selection.wanted == "bad":
-        return exchange.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
-    return selection.wanted in ("all", exchange.verdict)
+        return trace.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
+    return selection.wanted in ("all", trace.verdict)
 
 
-def dataset_row(exchange: Exchange, labels: Sequence[GroundingLabel], policy: Policy, max_chars: int) -> dict[str, Any]:
+def dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
     """One row. `grounded` and `unsupported` are there where people labelled the answer: what they say together.
 
-    `group` is the same for the same question: rows of one group must not be on both sides of a split.
+    `group` is the same for the same prompt: rows of one group must not be on both sides of a split.
     """
-    group = hashlib.sha256(question_key(exchange.question).encode()).hexdigest()[:16]
-    kept = reduced_exchange(exchange, policy, max_chars)
+    group = hashlib.sha256(prompt_key(trace.prompt).encode()).hexdigest()[:16]
+    kept = reduced_trace(trace, policy, max_chars)
     sentences = kept.decision.sentences if kept.decision else ()
     row: dict[str, Any] = {
         "id": kept.id,
         "at": kept.at.isoformat(),
-        "prompt": kept.question,
-        "response": kept.generation,
+        "prompt": kept.prompt,
+        "response": kept.response,
         "documents": [
             {"id": one.id, "title": one.title, "text": one.text, "score": one.score, "source": one.source}
             for one in kept.documents
         ],
         "verdict": kept.verdict,
         "mode": kept.mode,
-        "origin": kept.origin,
+        "channel": kept.channel,
         "collection": kept.collection,
-        "language": kept.response_lang,
+        "language": kept.language,
         "reasons": [
             {
                 "code": reason.code,

@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters, Period, QualityScore, ReviewItem, Scope
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.records import Evaluation, ReviewItem, is_golden
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import DECIMALS
 
-GOLDEN = "golden:"
 DAYS_BACK = 3
 """Answers may be judged days after they were given, and a worker may have been away."""
 
@@ -80,7 +80,7 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
             reasons.setdefault(id, reason)
     known = queue.items(list(reasons))
     new = [id for id in shuffled(reasons) if id not in known]
-    queue.add([ReviewItem(submission_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
+    queue.add([ReviewItem(answer_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
     return FillCounts(**Counter(reasons[id] for id in new))
 
 
@@ -93,15 +93,15 @@ def sampled(ledger: Ledger, day: date, size: int) -> list[str]:
     """A day's random sample, the same whoever draws it."""
     if size == 0:
         return []
-    return own(QualityLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
+    return own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
 
 
 def alerted(ledger: Ledger, since: date, most: int) -> list[str]:
     """Answers that an alert of the last days was about."""
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
     alerts = Alerts(ledger).list(limit=MOST_ALERTS)
-    ids = dict.fromkeys(alert.submission_id for alert in alerts if alert.submission_id and alert.opened_at >= start)
-    scores = [QualityScores(ledger).get(id) for id in list(ids)[:most]]
+    ids = dict.fromkeys(alert.answer_id for alert in alerts if alert.answer_id and alert.opened_at >= start)
+    scores = [Evaluations(ledger).get(id) for id in list(ids)[:most]]
     return own([score for score in scores if score is not None])
 
 
@@ -111,7 +111,7 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     if threshold is None:
         return []
     good = settings.higher_is_better
-    found = QualityLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
+    found = EvaluationLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
     shown = [(score, round(score.score_global, DECIMALS)) for score in found if score.score_global is not None]
     return own([score for score, value in shown if side * (value - threshold) < 0.0])
@@ -119,18 +119,18 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
 
 def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     """A day's answers on which judges differ, the most disputed first."""
-    found = QualityLists(ledger).spread_most(day_of(day), Scope(), settings.most)
+    found = EvaluationLists(ledger).spread_most(day_of(day), Scope(), settings.most)
     return own([score for score in found if score.spread is not None and score.spread >= settings.spread])
 
 
 def unscored(ledger: Ledger, day: date, most: int) -> list[str]:
     """A day's answers that got no global score."""
-    return own(QualityLists(ledger).page(Filters(period=day_of(day), band="unscored"), limit=most))
+    return own(EvaluationLists(ledger).page(Filters(period=day_of(day), band="unscored"), limit=most))
 
 
-def own(scores: Sequence[QualityScore]) -> list[str]:
+def own(scores: Sequence[Evaluation]) -> list[str]:
     """Ids of answers that the bot gave to people, not to golden questions."""
-    return [score.id for score in scores if not score.source.startswith(GOLDEN)]
+    return [score.id for score in scores if not is_golden(score.source)]
 
 
 def day_of(day: date) -> Period:

@@ -13,8 +13,9 @@ from areopage.cases.records import RejectedRow
 from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
-from areopage.ledger.quality_records import Label
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
 from areopage.review.columns import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.label import MAX_NOTE, rater_name
@@ -87,7 +88,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
                 rejected.append(refused(path, row.number, str(fault), content_of(row)))
             except UserError as fault:
                 rejected.append(refused(path, row.number, str(fault), content_of(row)))
-    known = Labels(ledger).known_answers([row.answer for row in taken])
+    known = set(Answers(ledger).numbers([row.answer for row in taken]))
     kept = list(usable(taken, known, rejected, path, ledger))
     new, same = fresh(ledger, kept, now)
     if new:
@@ -200,7 +201,7 @@ def fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list
                 continue
             new.append(
                 Label(
-                    submission_id=row.answer,
+                    answer_id=row.answer,
                     rater=row.rater,
                     criterion=criterion,
                     score=score,
@@ -216,7 +217,7 @@ def note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
     """One entry in the audit log per rater; the labels themselves say which answers they are about."""
     audit = Audit(ledger)
     for rater in dict.fromkeys(label.rater for label in labels):
-        answers = [label.submission_id for label in labels if label.rater == rater]
+        answers = [label.answer_id for label in labels if label.rater == rater]
         audit.note(rater, "label", path.name, f"import: {len(answers)} labels of {len(set(answers))} answers")
 
 

@@ -1,57 +1,138 @@
-"""Take one rater's label of one answer."""
+"""Take what a rater says of an answer: scores, whether the documents support it, and whether a held answer may be released."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from areopage.errors import UserError
+from msgspec import Struct
+
+from areopage.errors import NotHeldBack, UnknownAnswer, UserError
+from areopage.evidence.stored_text import Policy
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
-from areopage.ledger.quality_records import Label
+from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Label, Release, Trace
+from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.review.rubric import Rubric
 
 MAX_RATER = 128
 MAX_NOTE = 10_000
+MAX_RELEASED = 100_000
 
 Origin = Literal["web", "api", "cli", "import"]
 
 
-def label_answer(
-    ledger: Ledger, rubric: Rubric, id: str, rater: str, scores: Mapping[str, str], note: str, origin: Origin, now: datetime
-) -> list[Label]:
-    """Append a rater's scores of an answer, with an entry in the audit log.
+class Settlement(Struct, frozen=True, kw_only=True):
+    """What is to become of a held answer. `text` replaces the one that was generated; None leaves it as it is."""
+
+    state: Literal["released", "refused"]
+    text: str | None = None
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """What a rater says of an answer.
 
     Args:
-        scores: criterion by any of its names -> score as written; empty scores are left out.
+        scores: as written, by any of a criterion's names; empty ones are left out.
+        grounded: yes, partly or no; "" says nothing of it.
+        sentences: indexes in the gate's decision, from 0, of the sentences that no document supports.
+        settlement: releases or refuses a held answer, and all equal ones that wait.
+    """
 
-    Returns:
-        The labels.
+    scores: Mapping[str, str] = {}
+    grounded: str = ""
+    sentences: Sequence[int] = ()
+    note: str = ""
+    settlement: Settlement | None = None
+
+
+class Storage(Struct, frozen=True, kw_only=True):
+    """What stays of the texts of a held answer once it is settled; see `stored_text`."""
+
+    policy: Policy = "full"
+    max_chars: int = 500
+
+
+KEEP_ALL = Storage()
+
+
+class Reviewed(Struct, frozen=True, kw_only=True):
+    """What was stored. `settled` is how many answers a settlement settled: this one, and equal ones that waited."""
+
+    labels: tuple[Label, ...]
+    release: Release | None = None
+    settled: int = 0
+
+
+def review_answer(
+    ledger: Ledger,
+    id: str,
+    rater: str,
+    given: Given,
+    *,
+    origin: Origin,
+    now: datetime,
+    rubric: Rubric | None = None,
+    storage: Storage = KEEP_ALL,
+) -> Reviewed:
+    """Append a rater's labels of any answer, and settle it where that is asked for, with entries in the audit log.
+
+    Everything is checked before anything is written. Should another reviewer settle the answer in this very moment, the labels
+    stay.
+
+    Args:
+        rubric: what scores are given on.
+        storage: what stays of a settled answer's own texts. What is released stays readable as it is.
 
     Raises:
-        UserError: there is no such answer, a score or a name is wrong, or there is no score at all.
+        UnknownAnswer: there is no such answer, or it was erased.
+        NotHeldBack: it is to be settled, and does not wait.
+        UserError: a score, a name, a word, a sentence or a text is wrong, or nothing is said.
     """
     name = rater_name(rater)
-    given = scores_of(rubric, scores)
-    if not given:
-        raise UserError("no score is given: score at least one criterion")
-    if not Labels(ledger).known_answers([id]):
-        raise UserError(f"no answer {id!r} in {ledger.place}: areopage review list shows those that wait")
+    scores = scores_of(rubric, given.scores) if rubric is not None else {}
+    if not scores and not given.grounded and given.settlement is None:
+        raise UserError("no score is given: score at least one criterion, or say whether the answer is grounded")
+    answer = find_answer(ledger, id)
+    trace = Traces(ledger).get(id)
+    sentences: tuple[int, ...] = ()
+    if given.grounded:
+        scores, sentences = scores | {GROUNDING: _grounding_score(given)}, _marked_sentences(given, trace)
+    release = None if given.settlement is None else _release_of(ledger, answer, name, given.settlement, now)
     labels = [
         Label(
-            submission_id=id,
+            answer_id=answer.id,
             rater=name,
             criterion=criterion,
             score=score,
-            note=note.strip()[:MAX_NOTE],
+            sentences=sentences if criterion == GROUNDING else (),
+            note=given.note.strip()[:MAX_NOTE],
             origin=origin,
             created_at=now,
         )
-        for criterion, score in given.items()
+        for criterion, score in scores.items()
     ]
-    Labels(ledger).add(labels)
-    Audit(ledger).note(name, "label", id, ", ".join(f"{label.criterion or 'global'}={label.score:g}" for label in labels))
-    return labels
+    if labels:
+        Labels(ledger).add(labels)
+        Audit(ledger).note(name, "label", id, ", ".join(_told(label) for label in labels))
+    settled = 0 if release is None else _settle(ledger, answer, release, storage)
+    return Reviewed(labels=tuple(labels), release=release, settled=settled)
+
+
+def find_answer(ledger: Ledger, id: str) -> Answer:
+    """An answer with its texts.
+
+    Raises:
+        UnknownAnswer: there is none, or it was erased.
+    """
+    answer = Answers(ledger).get(id)
+    if answer is None:
+        raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows those that wait")
+    if answer.erased:
+        raise UnknownAnswer(f"the answer {id!r} was erased: there is nothing left to look at")
+    return answer
 
 
 def scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
@@ -84,3 +165,65 @@ def rater_name(text: str) -> str:
     if not name or len(name) > MAX_RATER:
         raise UserError(f"a rater's name has 1 to {MAX_RATER} characters")
     return name
+
+
+def _grounding_score(given: Given) -> float:
+    word = next((known for known in GROUNDED if known == given.grounded), None)
+    if word is None:
+        raise UserError(f"grounded {given.grounded[:40]!r}: use yes, partly or no")
+    return float(GROUNDED.index(word))
+
+
+def _marked_sentences(given: Given, trace: Trace | None) -> tuple[int, ...]:
+    marked = tuple(sorted(set(given.sentences)))
+    known = len(trace.decision.sentences) if trace is not None and trace.decision is not None else 0
+    if marked and (marked[0] < 0 or marked[-1] >= known):
+        wrong = marked[0] if marked[0] < 0 else marked[-1]
+        raise UserError(f"there is no sentence {wrong + 1}: the answer has {known}")
+    if marked and given.grounded == "yes":
+        raise UserError("an answer with a sentence that no document supports is not grounded: say partly or no")
+    return marked
+
+
+def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settlement, now: datetime) -> Release:
+    """What is to be stored of a settlement, if the answer waits for one."""
+    found = Traces(ledger).release(answer.id)
+    if found is None or found.state != "waiting":
+        raise _not_held(ledger, answer.id)
+    if settlement.state == "refused":
+        if settlement.text is not None:
+            raise UserError("an answer that is refused has no text: release it, or leave the text out")
+        return Release(answer_id=answer.id, state="refused", rater=rater, at=now)
+    text = (answer.case.response or "") if settlement.text is None else settlement.text.strip()
+    if not text.strip() or len(text) > MAX_RELEASED:
+        raise UserError(f"a released answer has 1 to {MAX_RELEASED:,} characters: give one, or refuse it")
+    return Release(answer_id=answer.id, state="released", text=text, rater=rater, at=now)
+
+
+def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage) -> int:
+    def reduce(one: Trace) -> Trace:
+        """What stays of a trace."""
+        return reduced_trace(one, storage.policy, storage.max_chars)
+
+    settled = Traces(ledger).settle(release, None if storage.policy == "full" else reduce)
+    if not settled:
+        raise _not_held(ledger, answer.id)
+    edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
+    equal = f", with {settled - 1} equal ones" if settled > 1 else ""
+    Audit(ledger).note(release.rater, "release", answer.id, release.state + edited + equal)
+    return settled
+
+
+def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
+    release = Traces(ledger).release(id)
+    if release is None:
+        return NotHeldBack(f"the answer {id!r} was not held back: there is nothing to release or refuse")
+    return NotHeldBack(f"the answer {id!r} is {release.state} already, by {release.rater or 'nobody (it was erased)'}")
+
+
+def _told(label: Label) -> str:
+    """A label in the audit log."""
+    if label.criterion != GROUNDING:
+        return f"{label.criterion or 'global'}={label.score:g}"
+    marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
+    return f"grounded: {label.grounded}{marked}"

@@ -16,7 +16,7 @@ from areopage.monitor.figures import PeriodFigures
 from areopage.review.agreement import AgreementReport
 from areopage.server import health
 from areopage.server.access import access_to
-from areopage.server.api import agreement, chat, evaluations, figures, gate, traces
+from areopage.server.api import chat, evaluations, figures, gate, labels, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import (
     AcceptedAnswers,
@@ -50,7 +50,7 @@ from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
 from areopage.server.pages import chat as chat_page
-from areopage.server.pages import gate_list, gate_trace, held, monitor, review, session
+from areopage.server.pages import gate_list, held, monitor, review, session
 from areopage.server.pages.fault import fault_page
 from areopage.server.telemetry import Tracing
 
@@ -62,7 +62,7 @@ DESCRIPTION = "Ask, check answers, hand them over, read the figures. Each reques
 ROUTERS = (
     evaluations.router,
     figures.router,
-    agreement.router,
+    labels.router,
     chat.router,
     gate.router,
     traces.router,
@@ -72,7 +72,6 @@ ROUTERS = (
     chat_page.router,
     held.router,
     gate_list.router,
-    gate_trace.router,
     review.router,
     agreement_page.router,
 )

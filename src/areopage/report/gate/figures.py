@@ -12,8 +12,8 @@ from operator import itemgetter
 from msgspec import Struct
 
 from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.labels import Grounded, agreed
-from areopage.ledger.records import Label, Trace
+from areopage.ledger.labels import agreed
+from areopage.ledger.records import Grounded, Label, Trace
 from areopage.scoring.shares import wilson
 
 BINS = 10

@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.gate.records import GateVerdict, Reason
-from areopage.ledger.labels import Grounded
 from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Grounded
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces

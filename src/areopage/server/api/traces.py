@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.errors import NotHeldBack, StorageError, UserError
+from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.access import Audit
 from areopage.ledger.erasure import erase as erase_texts
@@ -19,10 +19,11 @@ from areopage.ledger.records import Label, Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.wording import explain
-from areopage.review.grounding import Settlement, Storage, label_trace, review_trace
+from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.gate import sentence_views
+from areopage.server.api.labels import store_review
 from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.api.trace_records import (
     GivenVerdict,
@@ -42,6 +43,8 @@ Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
 Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The prompt as the user wrote it.")]
 Place = Annotated[str | None, Query(max_length=128)]
+
+SETTLED: dict[Literal["release", "refuse"], Literal["released", "refused"]] = {"release": "released", "refuse": "refused"}
 
 log = logging.getLogger(__name__)
 
@@ -123,8 +126,6 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
 async def verdict(request: Request, id: str, actor: Writer) -> Response:
     """Store one person's label; with an `action` settle an answer that was held back, once and for all."""
     given = decoded(await json_body(request), GivenVerdict)
-    if given.rater is not None and actor.role != "admin":
-        raise Refusal(403, "forbidden", "only an admin's key may label in somebody else's name: leave `rater` out")
     return json_response(await run_in_threadpool(store_verdict, context_of(request), actor, id, given), 201)
 
 
@@ -259,26 +260,11 @@ def store_verdict(
         StorageError: the ledger cannot be written.
     """
     trace = kept_by(context, actor, id)
-    rater, ledger, settled = given.rater or actor.name, context.ledger, 0
-    said: dict[str, Any] = {"sentences": given.sentences, "note": given.note, "origin": origin, "now": context.now()}
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: goes with the action release alone")
-    try:
-        if given.action is None:
-            label_trace(ledger, trace.id, rater, given.grounded, **said)
-        else:
-            policy = context.config.section.storage
-            settlement = Settlement(state="released" if given.action == "release" else "refused", text=given.text)
-            kept = Storage(policy=policy.text, max_chars=policy.max_chars)
-            _, done = review_trace(ledger, trace.id, rater, given.grounded, settlement, storage=kept, **said)
-            settled = done.answers
-    except StorageError:
-        raise
-    except NotHeldBack as fault:
-        raise Refusal(409, "settled", str(fault)) from None
-    except UserError as fault:
-        raise Refusal(422, "invalid", str(fault)) from None
-    if rater != actor.name and not actor.keyless:
-        Audit(ledger).note(actor.name, "label", trace.id, f"in the name of {rater}")
-    release = Traces(ledger).release(trace.id)
-    return StoredVerdict(id=trace.id, rater=rater, state=release.state if release else None, settled=settled)
+    settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
+    said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
+    done = store_review(context, actor, trace.id, said, given.rater, origin=origin)
+    release = Traces(context.ledger).release(trace.id)
+    state = release.state if release else None
+    return StoredVerdict(id=trace.id, rater=given.rater or actor.name, state=state, settled=done.settled)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from areopage.report.agreement import figure_text, name_of, range_text, remarks, signed, verdict_text
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, require
-from areopage.server.api.agreement import measured
+from areopage.server.api.labels import measured
 from areopage.server.context import context_of
 from areopage.server.pages.rendering import language, render
 

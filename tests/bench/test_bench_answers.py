@@ -1,0 +1,101 @@
+"""What a run of the benchmark leaves in the ledger: answers, their judgments, and their scores."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from areopage.bench.results import store_evaluations, view_run
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer
+from areopage.ledger.store import Ledger
+from servers.command import Command
+from servers.fake_answers import true_answer
+from servers.small_suite import CRITERIA, QUESTIONS, write_cases
+
+
+@pytest.fixture
+def ledger(command: Command) -> Iterator[Ledger]:
+    """The ledger that the command writes to."""
+    opened = Ledger.open(command.outputs / "ledger.db")
+    yield opened
+    opened.close()
+
+
+def answers(ledger: Ledger) -> list[Answer]:
+    with ledger.engine.connect() as connection:
+        ids = connection.execute(text("SELECT id FROM answers ORDER BY number")).scalars().all()
+    return [found for id in ids if (found := Answers(ledger).get(id)) is not None]
+
+
+def test_each_generated_answer_is_listed_with_its_scores_and_judgments(command: Command, suite: Path, ledger: Ledger) -> None:
+    assert command("bench", "run", "--suite", suite).code == 0
+    run = ledger.run("latest")
+    found = answers(ledger)
+    assert [(one.origin, one.source, one.run_id) for one in found] == [("bench", "ollama:fake-target", run.id)] * 5
+    assert {one.case.prompt_text: one.case.response for one in found} == {
+        question: true_answer("fake-target", question) for question in QUESTIONS
+    }
+    view = view_run(run, ledger)
+    for one in found:
+        evaluation = Evaluations(ledger).get(one.id)
+        assert evaluation is not None
+        record = next(record for record in view.scores.records if record.case_id == one.case.id)
+        assert (evaluation.run_id, evaluation.origin, evaluation.suite, evaluation.state) == (
+            run.id,
+            "bench",
+            "small",
+            "evaluated",
+        )
+        assert evaluation.score_global == record.tree.score
+        assert {result.criterion: result.score for result in evaluation.criteria} == {
+            score.criterion.removesuffix("__v1_0"): score.score for score in record.criteria
+        }
+        assert (evaluation.scored, evaluation.planned) == (16, 16)
+        judgments = Evaluations(ledger).judgments(one.id)
+        assert len(judgments) == len({judgment.key for judgment in judgments}) == 16
+        assert {judgment.verdicts[0].criterion for judgment in judgments} == set(CRITERIA)
+
+
+def test_a_recorded_answer_is_one_answer_in_every_run_and_has_the_scores_of_each(
+    command: Command, suite: Path, ledger: Ledger
+) -> None:
+    cases = write_cases(suite / "r.csv", [{"id": "x", "prompt": "Why?", "response": "So.", "age": "10"}])
+    for judge in ("alpha", "beta"):
+        assert command("bench", "run", "--suite", suite, "--dataset", cases, "--judge", judge).code == 0
+    [one] = answers(ledger)
+    assert (one.case.id, one.case.response, one.key, one.run_id) == ("x", "So.", "", "")
+    runs = ledger.runs()
+    assert len(runs) == 2
+    for run in runs:
+        evaluation = Evaluations(ledger).get(one.id, run.id)
+        assert evaluation is not None
+        assert evaluation.score_global == view_run(run, ledger).scores.tree.score
+    assert {judgment.judge for judgment in Evaluations(ledger).judgments(one.id)} == {"alpha", "beta"}
+
+
+def test_scores_that_are_computed_again_replace_those_of_the_run(command: Command, suite: Path, ledger: Ledger) -> None:
+    command("bench", "run", "--suite", suite, "--limit", "2")
+    run = ledger.run("latest")
+    kept = [Evaluations(ledger).get(one.id) for one in answers(ledger)]
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE evaluations SET score_global = 0, spread = 9"))
+        connection.execute(text("DELETE FROM evaluation_scores"))
+        connection.execute(text("DELETE FROM answer_judgments"))
+    store_evaluations(view_run(run, ledger), ledger)
+    again = [Evaluations(ledger).get(one.id) for one in answers(ledger)]
+    assert [one and (one.score_global, one.spread, one.criteria) for one in again] == [
+        one and (one.score_global, one.spread, one.criteria) for one in kept
+    ]
+    assert [len(Evaluations(ledger).judgments(one.id)) for one in answers(ledger)] == [16, 16]
+
+
+def test_cases_alike_to_the_letter_share_an_answer(command: Command, suite: Path, ledger: Ledger) -> None:
+    cases = write_cases(suite / "r.csv", [{"id": name, "prompt": "Why?", "age": "10"} for name in ("x", "y")])
+    assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0
+    [one] = answers(ledger)
+    evaluation = Evaluations(ledger).get(one.id)
+    assert evaluation is not None
+    assert evaluation.score_global is not None
