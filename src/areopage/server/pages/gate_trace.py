@@ -61,7 +61,7 @@ def show_trace(request: Request, id: str, reader: Reader) -> Response:
 def decide(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Take a rater's verdict, and release or refuse the answer where he says so."""
     trace = found(request, writer, id)
-    if trace is None:
+    if trace is None or trace.erased:
         return render(request, "missing.html.j2", 404)
     given = given_by(form, writer)
     action = ACTIONS.get(str(form.get("then") or ""))
@@ -95,9 +95,9 @@ def decide(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 
 def found(request: Request, actor: Actor, id: str) -> Trace | None:
-    """A trace that there is, whose texts are kept, and that the actor may see."""
+    """A trace that there is, maybe without its texts, and that the actor may see."""
     trace = Traces(context_of(request).ledger).get(id)
-    return trace if trace and not trace.erased and actor.may_see(trace.collection) else None
+    return trace if trace and actor.may_see(trace.collection) else None
 
 
 def given_by(form: FormData, actor: Actor) -> Given:
@@ -140,7 +140,7 @@ def trace_page(
         "together": traces.waiting([trace.id]).get(trace.id, 0),
         "given": given,
         "fault": fault,
-        "may_write": actor.role != "read",
+        "may_write": actor.role != "read" and not trace.erased,
         "asks_rater": actor.keyless,
         "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
     }
