@@ -6,9 +6,6 @@ from datetime import datetime, timedelta
 from areopage.app.config import AppConfig
 from areopage.app.pipeline import trace_folder
 from areopage.jury.context import ContextBudget
-from areopage.jury.session import LedgerJudgments
-from areopage.ledger.records import Judgment
-from areopage.ledger.storage import stored_judgment
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.duties import alert_duties
 from areopage.monitor.config import MonitorConfig
@@ -26,21 +23,16 @@ from areopage.review.fill import FillSettings, fill_queue
 HOURLY = "20 * * * *"
 
 
-def open_judge(config: MonitorConfig, ledger: Ledger | None = None, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
+def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
     """The jury of a monitor; no model is called yet.
 
     Args:
-        ledger: where judgments are looked up and kept, by the storage policy; None: nowhere.
         kind: the class that judges.
 
     Raises:
         ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
     """
-    section, suite, storage = config.section, config.load_suite(), config.storage
-
-    def reduced(judgment: Judgment) -> Judgment:
-        return stored_judgment(judgment, storage.text, storage.max_chars)
-
+    section, suite = config.section, config.load_suite()
     return kind.from_suite(
         suite,
         config.judges(suite),
@@ -51,8 +43,6 @@ def open_judge(config: MonitorConfig, ledger: Ledger | None = None, kind: type[Q
             max_chunks=section.context.max_chunks,
             max_chars=section.context.max_chars,
         ),
-        store=None if ledger is None else LedgerJudgments(ledger, reduced),
-        secret=None if ledger is None else ledger.secret(),
     )
 
 
@@ -62,7 +52,7 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
     Raises:
         ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
     """
-    return Worker(ledger, config.monitor, open_judge(config.monitor, ledger, kind), scheduled_jobs(ledger, config))
+    return Worker(ledger, config.monitor, open_judge(config.monitor, kind), scheduled_jobs(ledger, config))
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[Duty]:

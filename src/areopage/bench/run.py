@@ -182,7 +182,6 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
             spec,
             context.settings,
             store,
-            context.ledger.secret(),
             kind="bench",
             run_id=context.run_id,
             outage_seconds=spec.outage_seconds,
@@ -205,7 +204,7 @@ class _RunJudgments:
     """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
-        self._ledger, self._writer = ledger, writer
+        self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
         self.links: Mapping[str, Sequence[Link]] = {}
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:

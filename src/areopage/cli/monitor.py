@@ -12,8 +12,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_records import GoldenRun
+from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.monitor.alerts.deliver import send
 from areopage.monitor.alerts.texts import voice_of
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_section, open_golden
@@ -33,7 +32,7 @@ def list_alerts(
         times = f" ×{alert.times}" if alert.times > 1 else ""
         typer.echo(
             f"{alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  {alert.delivery:8}  {alert.title}{times}"
-            + (f"  {alert.submission_id}" if alert.submission_id else "")
+            + (f"  {alert.answer_id}" if alert.answer_id else "")
         )
         if alert.delivery_error:
             typer.echo(f"    {alert.delivery_error}")

@@ -15,10 +15,11 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset
 from areopage.cli.options import ConfigOption, tell
 from areopage.errors import SubmissionError
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality_records import Period, Scope, Submission
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers, state_of
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Workers, state_of
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Answer
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.progress import Progress
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
@@ -49,7 +50,7 @@ def worker(
         finally:
             if terminal:
                 typer.echo("", err=True)
-        backlog = Submissions(ledger).backlog()
+        backlog = Evaluations(ledger).backlog()
     left = backlog.waiting + backlog.queued
     typer.echo(f"stopped: {answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
 
@@ -90,8 +91,8 @@ def status(config: ConfigOption = None) -> None:
     chosen = find_config(config)
     now = datetime.now(UTC)
     with open_ledger(chosen, or_empty=tell) as ledger:
-        backlog, workers = Submissions(ledger).backlog(), Workers(ledger).list()
-        days = Counts(ledger).totals(Period(start=date.min, end=date.max), Scope())
+        backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
+        days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
     oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
     typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
@@ -100,7 +101,7 @@ def status(config: ConfigOption = None) -> None:
     show_spool(chosen.monitor)
     states = [state_of(one, now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
-        typer.echo(f"worker {one.executor}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
@@ -113,10 +114,10 @@ def retry(
 ) -> None:
     """Let answers that were given up be tried again from the start."""
     with open_ledger(find_config(config)) as ledger:
-        typer.echo(f"{answers(Submissions(ledger).reopen(ids or None))} will be tried again")
+        typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
-def submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Submission], list[str]]:
+def submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
     """The submissions of a dataset, and why rows were left out."""
     submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
     for case in dataset.cases:
@@ -128,7 +129,7 @@ def submissions_of(dataset: Dataset, source: str, variant: str, language: str) -
     return submissions, refused
 
 
-def submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Submission:
+def submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
     """The submission of a row.
 
     Args:

@@ -11,7 +11,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption, actor, tell
 from areopage.errors import MissingExtra, UserError
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.quality_records import Role
+from areopage.ledger.operations import Role
 
 ROLES: tuple[Role, ...] = ("ask", "read", "write", "admin")
 LONGEST_NAME = 64

@@ -4,6 +4,7 @@ Every application asks its judges here. What the ledger holds and no other attem
 """
 
 import asyncio
+import secrets
 import threading
 import time
 import weakref
@@ -25,12 +26,18 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
+SECRET_BYTES = 32
 CHECK_PAUSE = 5.0
 """Seconds for which a failed check is not repeated: many answers may come in while a server is down."""
 
 
 class JudgmentStore(Protocol):
     """Where judgments are looked up and kept."""
+
+    @property
+    def secret(self) -> bytes:
+        """What prompts derive their nonces from; the same for all who share the store."""
+        ...
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """The judgment that counts for each of these keys: the latest that scored, else the latest attempt."""
@@ -51,6 +58,9 @@ class JudgmentStore(Protocol):
 class NoJudgments:
     """Keeps nothing: for evaluations without a ledger."""
 
+    def __init__(self) -> None:
+        self.secret = secrets.token_bytes(SECRET_BYTES)
+
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """None of them."""
         return {}
@@ -69,6 +79,7 @@ class LedgerJudgments:
             reduce: what stays of a judgment by the storage policy; None: all of it.
         """
         self._ledger, self._reduce = ledger, reduce
+        self.secret = ledger.secret()
         self._writer = Batch[Judgment, None](ledger.append, what="judgments")
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
@@ -93,7 +104,6 @@ class Session:
         panel: Panel,
         settings: ModelSettings,
         store: JudgmentStore,
-        secret: bytes,
         *,
         kind: RunKind = "monitor",
         run_id: str = "",
@@ -104,12 +114,12 @@ class Session:
 
         Args:
             settings: how models are reached, the environment included.
-            secret: the ledger's; prompts derive their nonces from it.
+            store: where judgments are looked up and kept, unless a call names another store.
             kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
             outage_seconds: how long a call is retried where nothing listens.
             stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
         """
-        self._panel, self._settings, self._store, self._secret = panel, settings, store, secret
+        self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
         self._outage_seconds, self._stops = outage_seconds, stops_at_outage
         self._run: Run | None = None
@@ -174,9 +184,9 @@ class Session:
 
     # --- judgments
 
-    async def known(self, calls: Iterable[PlannedCall]) -> dict[str, Judgment]:
+    async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
         """The final judgments of these calls that are there already, by key."""
-        found = await self._store.known(list(dict.fromkeys(call.key for call in calls)))
+        found = await (store or self._store).known(list(dict.fromkeys(call.key for call in calls)))
         return {key: judgment for key, judgment in found.items() if is_final(judgment)}
 
     async def ask(
@@ -185,6 +195,7 @@ class Session:
         held: dict[str, Judgment],
         on_judgment: Callable[[Judgment], None] | None = None,
         concurrency: int | None = None,
+        store: JudgmentStore | None = None,
     ) -> None:
         """Carry out the calls that `held` has no judgment for, and add each judgment to it as it arrives.
 
@@ -202,16 +213,16 @@ class Session:
         missing = {call.key: call for call in calls if call.key not in held}
         if not missing:
             return
-        pool = self._pool()
+        pool, store = self._pool(), store or self._store
         run_id = self._run_id or self.run.id
-        context = CallContext(run_id=run_id, secret=self._secret, personas=self._panel.personas, language=self._panel.language)
+        context = CallContext(run_id=run_id, secret=store.secret, personas=self._panel.personas, language=self._panel.language)
         limit = concurrency or len(missing)
         commits: list[asyncio.Future[Any]] = []
         watches = {judge.name: OutageWatch(max(UNREACHABLE_IN_A_ROW, limit)) for judge in self._panel.judges}
 
         async def ask_one(call: PlannedCall) -> None:
             judgment = await pool.ask(call, context, raises=self._stops)
-            commit = self._store.append(judgment)
+            commit = store.append(judgment)
             if commit is not None:
                 commits.append(asyncio.wrap_future(commit))
             held[call.key] = judgment

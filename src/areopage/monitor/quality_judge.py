@@ -5,9 +5,8 @@ async with QualityJudge.from_suite("answer_quality", judges=["ollama:qwen3:8b"])
 """
 
 import os
-import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +31,6 @@ from areopage.scoring.profile import DEFAULT
 from areopage.suites.loader import Suite, choose_language, load_suite
 
 CONNECTIONS = 64
-SECRET_BYTES = 32
 WHOLE_BUDGET = ContextBudget()
 
 
@@ -45,8 +43,6 @@ class QualityJudge:
         settings: ModelSettings,
         outage_seconds: float,
         *,
-        store: JudgmentStore | None = None,
-        secret: bytes | None = None,
         remarks: Sequence[str] = (),
     ) -> None:
         """Judge by this panel; `from_suite` makes one.
@@ -54,14 +50,10 @@ class QualityJudge:
         Args:
             settings: how models are reached, the environment included.
             outage_seconds: how long a call is retried where nothing listens.
-            store: where judgments are looked up and kept; None: nowhere.
-            secret: the ledger's; None: one of this instance.
             remarks: what the reader should know of the configuration.
         """
         self._remarks = tuple(remarks)
-        self._session = Session(
-            panel, settings, store or NoJudgments(), secret or secrets.token_bytes(SECRET_BYTES), outage_seconds=outage_seconds
-        )
+        self._session = Session(panel, settings, NoJudgments(), outage_seconds=outage_seconds)
 
     @classmethod
     def from_suite(
@@ -74,8 +66,6 @@ class QualityJudge:
         passes: int | None = None,
         context: ContextBudget = WHOLE_BUDGET,
         environment: Mapping[str, str] | None = None,
-        store: JudgmentStore | None = None,
-        secret: bytes | None = None,
     ) -> Self:
         """A judge on the criteria, the scale and the weights of a suite. No model is called yet.
 
@@ -87,7 +77,6 @@ class QualityJudge:
             passes: how often each model is asked, in place of the suite's `n_passes`.
             context: how much of the documents models are shown.
             environment: where addresses and keys of servers are looked up; None: the process's environment variables.
-            store, secret: the ledger's, so that no judgment is paid for twice; None: nothing is kept.
 
         Raises:
             ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
@@ -98,7 +87,7 @@ class QualityJudge:
         found = dict(os.environ) if environment is None else environment
         settings = msgspec.structs.replace(model_settings(loaded, panel.language, CONNECTIONS), environment=found)
         outage_seconds = loaded.config.execution.outage_seconds
-        return cls(panel, settings, outage_seconds, store=store, secret=secret, remarks=remarks)
+        return cls(panel, settings, outage_seconds, remarks=remarks)
 
     # --- evaluate
 
@@ -163,8 +152,14 @@ class QualityJudge:
             score = {**empty, "feedback": "", "reason": str(fault)}
         return {**payload, "quality_score": score}
 
-    async def evaluate_case(self, case: Case) -> Evaluated:
-        """Evaluate a case; judgments that the store holds are not paid for again.
+    async def evaluate_case(
+        self, case: Case, store: JudgmentStore | None = None, on_judgment: Callable[[Judgment], None] | None = None
+    ) -> Evaluated:
+        """Evaluate a case.
+
+        Args:
+            store: where judgments are looked up and kept: what it holds is not paid for again; None: nowhere.
+            on_judgment: called with each new judgment as it arrives.
 
         Raises:
             DatasetError: the case has no response.
@@ -180,8 +175,8 @@ class QualityJudge:
             panel = await self._session.check()
             run_id = self._session.run.id
             calls = list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
-            held = await self._session.known(calls)
-            await self._session.ask(calls, held)
+            held = await self._session.known(calls, store)
+            await self._session.ask(calls, held, on_judgment, store=store)
         except ModelError as unusable:
             fault = str(unusable)
         found = evaluated(self.panel, run_id, case, held, datetime.now(UTC), fault=fault)

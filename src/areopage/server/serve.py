@@ -22,8 +22,8 @@ from areopage.app.monitor import open_worker
 from areopage.app.pipeline import open_gate, open_pipeline
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
@@ -98,7 +98,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             ledger=ledger,
             config=config,
             suite=suite,
-            submit=Intake(ledger, monitor.section.sampling).submit,
+            submit=Intake(ledger, monitor.section.sampling).submit_async,
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
             rag=pipeline(config, ledger, say) if config.answers_questions else None,
@@ -112,7 +112,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             say(f"serving {address_of(listener)} (Ctrl-C stops)")
 
         Process(context, listener, own_worker, ready).run(provider)
-        backlog = Submissions(ledger).backlog()
+        backlog = Evaluations(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 

@@ -57,9 +57,9 @@ class SentenceJudge:
             seconds: how long all of them may take together.
         """
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds
-        store, secret = LedgerJudgments(ledger), ledger.secret()
+        store = LedgerJudgments(ledger)
         self._sessions = {
-            language: Session(panel, settings, store, secret, kind="gate", outage_seconds=OUTAGE)
+            language: Session(panel, settings, store, kind="gate", outage_seconds=OUTAGE)
             for language, panel in _panels(judge).items()
         }
         self._stored: set[str] = set()
