@@ -27,6 +27,7 @@ from gate_labels import DATA, PAGES, RAGTRUTH, made_rows, questions, ragtruth_ro
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, choose, f1, intervals, unseen
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
@@ -44,7 +45,6 @@ from areopage.gate.grounding.fitting import (
 )
 from areopage.gate.grounding.linear import probability
 from areopage.gate.grounding.model import GroundingModel, ground
-from areopage.app.gate_rules import load_rules
 
 SEEDS = 5
 OUTER, INNER = 5, 5

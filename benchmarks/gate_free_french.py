@@ -20,11 +20,11 @@ import numpy as np
 from gate_labels import DATA, PAGES, PIAF, read
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, intervals
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.app.gate_rules import load_rules
 
 ANSWERS = Path(__file__).parent / "french_answers"
 
