@@ -98,8 +98,9 @@ def cpu_seconds(process: int) -> float:
 
 def measure(folder: Path, wishes: argparse.Namespace) -> dict[str, object]:
     ledger = wishes.url or str(folder / "ledger.db")
-    settings = {"ledger": ledger, "judges": ["rules:answer_quality"], "report": {"enabled": False}}
-    (folder / "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
+    monitor = {"judges": ["rules:answer_quality"], "report": {"enabled": False}}
+    settings = {"ledger": ledger, "monitor": monitor}
+    (folder / "areopage.yml").write_text(json.dumps(settings), encoding="utf-8")
     areopage = (sys.executable, "-m", "areopage")
     made = subprocess.run(
         [*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True
