@@ -27,13 +27,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.records import Document
+from msgspec import structs
+
+from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
-from areopage.ledger.traces import Traces
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Channel, Label, Release, Trace
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.records import GROUNDING, Answer, Channel, Label, Mode, Release, Trace, decided_trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 
 DAYS = 90
 END = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -87,26 +89,23 @@ def made(rows: int) -> Iterator[Trace]:
             num_sources=3,
         )
         old = number < rows / 1000
-        origin: Channel = "import" if old else "check" if number % 10 == 0 else "chat"
-        yield Trace(
-            id=f"{draw.getrandbits(128):032x}",
-            at=START + timedelta(days=DAYS * number / rows),
-            origin=origin,
-            collection="archives" if old else "faq" if number % 3 else "actes",
-            question=f"Quel est le délai du dossier {number % 50_000} ?",
-            generation=TEXT * 4,
-            answer=TEXT * 4 if verdict == "deliver" else "",
-            documents=tuple(Document(id=f"d{at}", text=TEXT * 3, title="Délais", score=score) for at in range(3)),
-            verdict=verdict,
-            mode="generated" if verdict == "deliver" else verdict,
-            decision=decision(verdict, share, metrics, draw),
-            metrics={name: getattr(metrics, name) for name in Metrics.__struct_fields__},
-            p_unsupported=share,
-            response_lang="fr",
+        channel: Channel = "import" if old else "check" if number % 10 == 0 else "chat"
+        id, collection = f"{draw.getrandbits(128):032x}", "archives" if old else "faq" if number % 3 else "actes"
+        at = START + timedelta(days=DAYS * number / rows)
+        documents = tuple(Document(id=f"d{at}", text=TEXT * 3, title="Délais", score=score) for at in range(3))
+        answer = Answer(
+            id=id,
+            origin="import" if old else "gate",
+            case=Case(id=id, prompt=f"Quel est le délai du dossier {number % 50_000} ?", response=TEXT * 4, documents=documents),
+            source=collection,
+            language="fr",
             model="ollama:llama3.1",
-            profile="default",
-            version="0123456789ab",
+            delivered=TEXT * 4 if verdict == "deliver" else "",
+            received_at=at,
+            answered_at=at,
         )
+        mode: Mode = "generated" if verdict == "deliver" else verdict
+        yield decided_trace(decision(verdict, share, metrics, draw), answer, channel=channel, mode=mode, language="fr")
 
 
 def build(store: Traces, rows: int) -> float:
@@ -135,14 +134,12 @@ def median_ms(act: Callable[[], object], times: int) -> float:
     return round(statistics.median(taken), 2)
 
 
-def measured(store: Traces, queue: ReviewQueue, times: int) -> dict[str, Any]:
+def measured(store: Traces, queue: ReviewQueue, labelled: Labels, times: int) -> dict[str, Any]:
     """Medians of what pages and commands ask."""
     month = TraceFilter(since=END - timedelta(days=30), until=END)
-    held = store.list(TraceFilter(verdict="human_review", origins=("chat",)), limit=300 + times)
-    for one in held[times:]:
-        store.label(
-            Label(answer_id=one.id, rater="Anne", grounded="no", sentences=(0,), origin="cli", created_at=one.at)
-        )
+    held = store.list(TraceFilter(verdict="human_review", channels=("chat",)), limit=300 + times)
+    shared: dict[str, Any] = {"rater": "Anne", "criterion": GROUNDING, "score": 0.0, "sentences": (0,), "origin": "cli"}
+    labelled.add([Label(answer_id=one.id, created_at=one.at, **shared) for one in held[times:]])
     middle = store.list(TraceFilter(until=START + timedelta(days=45)), limit=1)[0]
     numbers, waiting = iter(range(times)), iter(held)
     acts: dict[str, Callable[[], object]] = {
@@ -152,22 +149,22 @@ def measured(store: Traces, queue: ReviewQueue, times: int) -> dict[str, Any]:
         "summary_1_day": lambda: store.summary(TraceFilter(since=END - timedelta(days=1))),
         "summary_36_hours": lambda: store.summary(TraceFilter(since=END - timedelta(hours=36))),
         "summary_of_a_collection": lambda: store.summary(TraceFilter(collection="actes")),
-        "summary_of_a_rare_origin": lambda: store.summary(TraceFilter(origins=("import",))),
+        "summary_of_a_rare_channel": lambda: store.summary(TraceFilter(channels=("import",))),
         "list_newest": lambda: store.list(TraceFilter()),
-        "list_held_in_the_middle": lambda: store.list(TraceFilter(verdict="human_review"), before=middle.number),
+        "list_held_in_the_middle": lambda: store.list(TraceFilter(verdict="human_review"), before=middle.answer.number),
         "list_of_a_collection_30_days": lambda: store.list(_of(month, "actes")),
         "list_of_a_collection_held": lambda: store.list(TraceFilter(verdict="human_review", collection="actes")),
         "list_unlabelled_held": lambda: store.list(TraceFilter(verdict="human_review", unlabelled=True)),
-        "list_of_a_rare_origin": lambda: store.list(TraceFilter(origins=("import",))),
-        "list_of_a_rare_origin_held": lambda: store.list(TraceFilter(origins=("import",), verdict="human_review")),
+        "list_of_a_rare_channel": lambda: store.list(TraceFilter(channels=("import",))),
+        "list_of_a_rare_channel_held": lambda: store.list(TraceFilter(channels=("import",), verdict="human_review")),
         "list_of_nothing_30_days": lambda: store.list(
-            TraceFilter(since=month.since, until=month.until, origins=("import",), collection="faq", verdict="fallback")
+            TraceFilter(since=month.since, until=month.until, channels=("import",), collection="faq", verdict="fallback")
         ),
         "list_of_an_old_collection_30_days": lambda: store.list(_of(month, "archives")),
-        "list_of_a_question": lambda: store.list(TraceFilter(question=middle.question)),
-        "list_of_an_unknown_question": lambda: store.list(TraceFilter(question="Et la taxe ?")),
-        "summary_of_a_question": lambda: store.summary(TraceFilter(question=middle.question)),
-        "latest_of_a_question": lambda: store.list(TraceFilter(question=middle.question), limit=1),
+        "list_of_a_question": lambda: store.list(TraceFilter(prompt=middle.prompt)),
+        "list_of_an_unknown_question": lambda: store.list(TraceFilter(prompt="Et la taxe ?")),
+        "summary_of_a_question": lambda: store.summary(TraceFilter(prompt=middle.prompt)),
+        "latest_of_a_question": lambda: store.list(TraceFilter(prompt=middle.prompt), limit=1),
         "count": lambda: store.count(month),
         "get": lambda: store.get(middle.id),
         "queue": lambda: queue.open_items("Anne", limit=50),
@@ -186,7 +183,7 @@ def measured_pages(ledger: str, id: str, times: int) -> dict[str, Any]:
         "/gate all": "/gate?period=all",
         "/gate, 30 days of a collection": "/gate?period=30&collection=actes",
         "/gate, a question of all time": "/gate?period=all&q=Quel+est+le+d%C3%A9lai+du+dossier+77+%3F",
-        "/gate, imported, held": "/gate?period=all&origin=import&verdict=human_review",
+        "/gate, imported, held": "/gate?period=all&channel=import&verdict=human_review",
         "/gate, unlabelled": "/gate?period=all&unlabelled=1",
         "/gate/{id}": f"/gate/{id}",
         "/review": "/review",
@@ -220,8 +217,8 @@ def _of(filter: TraceFilter, collection: str) -> TraceFilter:
 
 
 def _again(trace: Trace, number: int) -> Trace:
-    fields = {name: getattr(trace, name) for name in Trace.__struct_fields__}
-    return Trace(**fields | {"id": f"{number:032x}", "number": 0})
+    id = f"{number:032x}"
+    return structs.replace(trace, answer=structs.replace(trace.answer, id=id, number=0))
 
 
 def main() -> None:
@@ -231,6 +228,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=7)
     parser.add_argument("--url", default="", help="a PostgreSQL database")
     parser.add_argument("--file", default="", help="a SQLite file that stays; default one that is removed")
+    parser.add_argument("--no-pages", action="store_true", help="measure the store alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = str(options.url or Path(options.file or Path(folder) / "ledger.db").absolute())
@@ -240,13 +238,14 @@ def main() -> None:
         if not store.list(TraceFilter(), limit=1):
             found["added_a_second"] = round(options.rows / build(store, options.rows))
         size = None if options.url else Path(place).stat().st_size
-        found |= measured(store, ReviewQueue(ledger), options.times)
+        found |= measured(store, ReviewQueue(ledger), Labels(ledger), options.times)
         begun = time.perf_counter()
         rows = sum(1 for _ in store.each(TraceFilter(verdict="human_review")))
         found["stream_rows_a_second"] = round(rows / (time.perf_counter() - begun))
         waiting = store.list(TraceFilter(verdict="human_review", unlabelled=True), limit=1)[0]
         ledger.close()
-        found |= measured_pages(place, waiting.id, options.times)
+        if not options.no_pages:
+            found |= measured_pages(place, waiting.id, options.times)
     named = {"benchmark": "gate_store", "database": "postgresql" if options.url else "sqlite", "rows": options.rows}
     print(json.dumps(named | {"bytes_a_row": size and size // options.rows} | found))
 

@@ -15,8 +15,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from areopage.cases.records import Document
-from areopage.ledger.records import Trace
+from areopage.cases.records import Case, Document
+from areopage.ledger.records import Answer, Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
 from areopage.rag.logs.traces import TraceFiles
@@ -50,18 +50,16 @@ def lines_a_second(folder: Path, processes: int, lines: int) -> int:
 
 def answer_ms(folder: Path, times: int) -> float:
     """The median time of what is written for one answer that does not pass."""
-    traces = Traces(TracesSection(enabled=True), folder)
+    traces = TraceFiles(TracesSection(enabled=True), folder)
     text = "Le délai de rétractation est de dix jours. " * 20
     taken = []
     for number in range(times):
+        id, now = f"{number:032x}", datetime.now(UTC)
+        documents = tuple(Document(id=f"d{at}", text=text, score=0.7) for at in range(5))
+        case = Case(id=id, prompt="Quel délai ?", response=text, documents=documents)
         trace = Trace(
-            id=f"{number:032x}",
-            at=datetime.now(UTC),
-            origin="chat",
-            question="Quel délai ?",
-            generation=text,
-            answer="",
-            documents=tuple(Document(id=f"d{at}", text=text, score=0.7) for at in range(5)),
+            answer=Answer(id=id, origin="gate", case=case, received_at=now, answered_at=now),
+            channel="chat",
             verdict="human_review",
             mode="human_review",
             decision=None,

@@ -27,7 +27,7 @@ HELD = trace_id(1)
 @pytest.fixture
 def gate(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
-    other = held_trace(2, question="Quel délai, et quels frais ?")
+    other = held_trace(2, prompt="Quel délai, et quels frais ?")
     command = Command(tmp_path)
     ledger = Ledger.open(command.outputs / "ledger.db")
     Traces(ledger).append([held_trace(1), other, delivered_trace(3)])

@@ -17,8 +17,8 @@ SAFE = 130
 @pytest.fixture
 def gate(command: Command) -> Command:
     """A ledger of twenty answers, five of them held back, five labelled, and two rows of an old log."""
-    good = [trace(number, question=asked(number), collection="a" if number % 2 else "b") for number in range(1, 16)]
-    bad = [trace(number, BAD, question=asked(number)) for number in range(16, 21)]
+    good = [trace(number, prompt=asked(number), collection="a" if number % 2 else "b") for number in range(1, 16)]
+    bad = [trace(number, BAD, prompt=asked(number)) for number in range(16, 21)]
     labels = [label(good[0], "yes"), label(good[1], "no"), label(bad[0], "no", sentences=(1,))]
     command.outputs.mkdir()
     filled(command.outputs / "ledger.db", [*good, *bad, imported(21), imported(22, verdict="fallback")], labels).close()
@@ -215,8 +215,8 @@ def test_tuning_refuses_what_it_cannot_do(command: Command, options: tuple[str, 
 
 
 def test_labels_that_favour_what_was_held_back_certify_nothing_about_the_traffic(command: Command) -> None:
-    good = [trace(number, question=asked(number)) for number in range(1, 101)]
-    bad = [trace(number, BAD, question=asked(number)) for number in range(101, 111)]
+    good = [trace(number, prompt=asked(number)) for number in range(1, 101)]
+    bad = [trace(number, BAD, prompt=asked(number)) for number in range(101, 111)]
     command.outputs.mkdir()
     filled(command.outputs / "ledger.db", [*good, *bad], [label(one, "no") for one in bad] + [label(good[0], "yes")]).close()
     ended = command("gate", "tune", "--labels", "ledger", "--risk", "0.9", "--output", "tuned")

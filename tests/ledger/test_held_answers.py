@@ -15,16 +15,18 @@ from msgspec import structs
 from sqlalchemy import text
 
 from areopage.cases.records import Document
-from areopage.ledger.traces import Traces
-from areopage.ledger.records import Label, Release, Trace
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.erasure import erase
+from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.records import Release, Trace
 from areopage.ledger.store import Ledger
-from servers.made_traces import NOW, trace_id, held_trace
+from areopage.ledger.traces import Traces
+from servers.made_traces import NOW, grounding_label, held_trace, trace_id
 
 LEFT_ALONE = """
-SELECT count(*) FROM traces WHERE held_key != '' AND id NOT IN (SELECT exchange_id FROM releases) AND held_key NOT IN (
-SELECT held_key FROM traces JOIN review_items ON submission_id = traces.id
-WHERE id NOT IN (SELECT exchange_id FROM releases) AND review_items.state = 'open')
+WITH held AS (SELECT held_key, id FROM decisions JOIN answers ON answers.number = decisions.answer WHERE held_key != '')
+SELECT count(*) FROM held WHERE id NOT IN (SELECT answer_id FROM releases) AND held_key NOT IN (
+SELECT held_key FROM held JOIN review_items ON answer_id = id
+WHERE id NOT IN (SELECT answer_id FROM releases) AND review_items.state = 'open')
 """
 """How many wait of which nobody will ever hear: no open item stands for them."""
 
@@ -44,10 +46,6 @@ def release(number: int, state: Any = "released", text: str = "Dix jours.") -> R
     return Release(answer_id=trace_id(number), state=state, text=text, rater="Anne", at=NOW)
 
 
-def label(number: int, rater: str = "Anne") -> Label:
-    return Label(answer_id=trace_id(number), rater=rater, grounded="no", origin="web", created_at=NOW)
-
-
 def queued(ledger: Ledger) -> list[str]:
     return [one.answer_id for one in ReviewQueue(ledger).open_items(limit=1000)]
 
@@ -65,7 +63,7 @@ def test_a_hundred_who_ask_the_same_wait_as_one_item_and_one_settlement_is_for_a
     assert queued(ledger) == [trace_id(1)]
     assert ReviewQueue(ledger).count_open() == 1
     assert store.waiting([trace_id(1), trace_id(60), "nobody"]) == {trace_id(1): 100, trace_id(60): 100}
-    store.label(label(1))
+    Labels(ledger).add([grounding_label(1)])
     assert queued(ledger) == [trace_id(1)]
     assert store.settle(release(1)) == 100
     for number in range(1, 101):
@@ -76,8 +74,8 @@ def test_a_hundred_who_ask_the_same_wait_as_one_item_and_one_settlement_is_for_a
 
 
 DIFFERENT: list[dict[str, Any]] = [
-    {"question": "Quel délai de paiement ?"},
-    {"generation": "Dix jours."},
+    {"prompt": "Quel délai de paiement ?"},
+    {"response": "Dix jours."},
     {"collection": "contracts"},
     {"version": "w"},
     {"documents": (Document(id="d1", text="Un délai de 11 jours."),)},
@@ -97,7 +95,7 @@ def test_what_a_reviewer_could_tell_apart_is_an_item_of_its_own(ledger: Ledger) 
 def test_whoever_labels_one_of_them_has_labelled_all(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([held_trace(1), held_trace(2), held_trace(3)])
-    store.label(label(3))
+    Labels(ledger).add([grounding_label(3)])
     assert store.settle(release(2)) == 3
     assert queued(ledger) == []
 
@@ -113,12 +111,12 @@ def test_one_that_comes_after_the_settlement_waits_anew(ledger: Ledger) -> None:
     assert store.settle(release(3)) == 2
 
 
-def test_the_item_goes_on_to_the_next_one_when_its_exchange_is_erased(ledger: Ledger) -> None:
+def test_the_item_goes_on_to_the_next_one_when_its_answer_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([held_trace(number) for number in range(1, 5)])
-    store.erase(trace_id(1), wipe=False)
+    erase(ledger, [trace_id(1)], and_wipe=False)
     assert queued(ledger) == [trace_id(2)]
-    store.erase(trace_id(3), wipe=False)
+    erase(ledger, [trace_id(3)], and_wipe=False)
     assert (queued(ledger), store.waiting([trace_id(2)])) == ([trace_id(2)], {trace_id(2): 2})
     assert store.settle(release(4)) == 2
     assert [one.state for number in (1, 3) if (one := store.release(trace_id(number)))] == ["refused", "refused"]
@@ -129,7 +127,8 @@ def test_what_stays_of_the_texts_holds_for_each_of_them(ledger: Ledger) -> None:
     store.append([held_trace(number, session=f"s{number}") for number in (1, 2)])
 
     def reduce(one: Trace) -> Trace:
-        return structs.replace(one, question="", documents=())
+        case = structs.replace(one.answer.case, prompt="", documents=())
+        return structs.replace(one, answer=structs.replace(one.answer, case=case))
 
     assert store.settle(release(1), reduce) == 2
     for number in (1, 2):
@@ -161,7 +160,7 @@ def test_those_who_ask_settle_and_erase_at_once_leave_nobody_waiting_alone(ledge
         together(add(1000)),
         together(add(2000)),
         together(lambda number: store.settle(release(1000 + 2 * number))),
-        together(lambda number: store.erase(trace_id(2000 + 2 * number), wipe=False)),
+        together(lambda number: erase(ledger, [trace_id(2000 + 2 * number)], and_wipe=False)),
     ]
     for one in threads:
         one.start()
@@ -197,19 +196,10 @@ def test_a_settlement_that_is_killed_settles_all_or_none(
     assert left_alone(ledger) == 0
 
 
-def test_answers_that_waited_in_an_older_ledger_are_settled_one_by_one(ledger: Ledger) -> None:
-    store = Traces(ledger)
-    store.append([held_trace(1), held_trace(2, prompt="Combien ?")])
-    with ledger.engine.begin() as connection:  # as the migration leaves them
-        connection.execute(text("UPDATE traces SET held_key = ''"))
-    assert store.waiting([trace_id(1)]) == {trace_id(1): 1}
-    assert [store.settle(release(1)), store.settle(release(1)), store.settle(release(2))] == [1, 0, 1]
-
-
 @pytest.mark.parametrize("location", ["sqlite"], indirect=True)
 def test_equals_are_looked_up_in_their_index(ledger: Ledger) -> None:
     """SQLite's plan says so: it does not depend on how many traces there are."""
-    query = "SELECT number FROM traces WHERE held_key IN ('a', 'b') AND held_key != ''"
+    query = "SELECT answer FROM decisions WHERE held_key IN ('a', 'b') AND held_key != ''"
     with ledger.engine.connect() as connection:
         (plan,) = connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))
-    assert "ix_exchanges_held" in str(plan)
+    assert "ix_decisions_held" in str(plan)

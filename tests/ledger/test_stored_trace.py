@@ -49,7 +49,7 @@ def test_sentences_and_places_are_found_again_in_redacted_texts() -> None:
     found = reduced_trace(held_trace(), "redacted", 10)
     assert found.decision is not None
     assert "Dupont" not in str(found)
-    assert found.generation.startswith(RIGHT)
+    assert found.response.startswith(RIGHT)
     assert found.decision.sentences[1].text == found.response[len(RIGHT) + 1 :] != WRONG
     assert [reason.place.text for reason in found.decision.reasons if reason.place] == ["300 euros"]
     assert places_are_exact(found)

@@ -1,21 +1,23 @@
-"""Counts of traces by day: they say what counting the rows says, on both databases, also for what came before them."""
+"""Counts of traces by day: they say what counting the rows says, on both databases, and they can be formed anew."""
 
 import random
-from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
-from sqlalchemy import text
+from sqlalchemy import select, text
 
-from areopage.ledger.trace_counts import is_of_days
-from areopage.ledger.traces import Traces
+from areopage.ledger.days import rebuild_days
+from areopage.ledger.erasure import erase
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
+from areopage.ledger.schema import days
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_counts import is_of_days
+from areopage.ledger.traces import Traces
 
-from .test_exchanges_store import EVERY, METRICS, NOW, decided, trace
+from .test_traces_store import EVERY, METRICS, NOW, decided, trace
 
 MIDNIGHT = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
 A_MOMENT = timedelta(microseconds=1)
@@ -73,19 +75,23 @@ def test_days_say_what_rows_say(ledger: Ledger) -> None:
     assert store.summary(EVERY).traces == len(given)
 
 
-def test_what_was_there_before_is_counted(location: str, open_ledger: Callable[[str | Path], Ledger]) -> None:
-    ledger = open_ledger(location)
-    Traces(ledger).append(some())
-    before = [Traces(ledger).summary(filter) for filter in FILTERS]
+def test_days_are_formed_anew_from_the_decisions(ledger: Ledger) -> None:
+    store = Traces(ledger)
+    store.append(some())
+    erase(ledger, [one.id for one in some()[:20]], and_wipe=False)
+    before = rows_of(ledger)
+    assert before
     with ledger.engine.begin() as connection:
-        for statement in ("DROP TABLE exchange_days", "DROP INDEX ix_exchanges_origin"):
-            connection.execute(text(statement))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
-    ledger.close()
-    migrated = Traces(open_ledger(location))
-    assert [migrated.summary(filter) for filter in FILTERS] == before
-    assert migrated.add([trace(1000)]) == 1
-    assert migrated.summary(EVERY).traces == before[0].traces + 1
+        connection.execute(text("DELETE FROM days WHERE kind = 'mode' OR count > 1"))
+    rebuild_days(ledger)
+    assert rows_of(ledger) == before
+    assert store.append([trace(1000)]) == 1
+    assert store.summary(EVERY).traces == len(some()) + 1
+
+
+def rows_of(ledger: Ledger) -> list[tuple[Any, ...]]:
+    with ledger.engine.connect() as connection:
+        return sorted(tuple(row) for row in connection.execute(select(days)))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import yaml
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from areopage.ledger.erasure import erase
 from areopage.ledger.traces import Traces
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
@@ -168,7 +169,7 @@ def test_the_json_holds_numbers_that_are_not_rounded(usual: GateReport) -> None:
 
 
 def test_no_text_from_outside_becomes_an_element(make: Make) -> None:
-    report = make([trace(1, f"{BAD} {ATTACK}", question=ATTACK, collection=ATTACK)])
+    report = make([trace(1, f"{BAD} {ATTACK}", prompt=ATTACK, collection=ATTACK)])
     page = render_html(report)
     outline = Outline(page)
     assert not [tag for tag, _ in outline.elements if tag in ("script", "img", "iframe", "object")]
@@ -188,7 +189,7 @@ def test_a_page_asks_nobody_for_anything(usual: GateReport) -> None:
 def test_texts_leave_by_the_policy(make: Make, policy: str) -> None:
     bad = f"{BAD} Écrivez à jean.martin@exemple.fr pour le virement."
     question = f"{'Bonjour ' * 60}: jean.martin@exemple.fr ?"
-    report = make([trace(1, bad, question=question)], policy=policy, max_chars=150)
+    report = make([trace(1, bad, prompt=question)], policy=policy, max_chars=150)
     for form in FORMS:
         assert "jean.martin" not in render(report, form)
     if policy == "truncated":
@@ -205,7 +206,7 @@ def test_a_cut_answer_ends_where_its_whole_length_is_reached() -> None:
 
 def test_an_erased_answer_is_counted_and_not_shown(make: Make, tmp_path: Path) -> None:
     ledger = filled(tmp_path / "erased.db", [trace(1, BAD), trace(2, BAD)])
-    Traces(ledger).erase(f"{1:032x}")
+    erase(ledger, [f"{1:032x}"])
     report = gather(ledger, TraceFilter(), language="fr", policy="full", max_chars=100, now=NOON)
     ledger.close()
     assert report.figures.answers == 2

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from msgspec import structs
 
-from areopage.cases.records import Document
+from areopage.cases.records import Case, Document
 from areopage.errors import UnknownCollection
 from areopage.gate.records import Decision
+from areopage.ledger.records import Answer, Mode, Trace, decided_trace
 from areopage.ledger.traces import Traces
-from areopage.ledger.records import Mode, Trace
-from areopage.rag.records import ChatPrompt, Citation
+from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
 from areopage.server.context import Pipeline, ServerContext
 
@@ -44,27 +44,27 @@ class FakeRag:
         self.documents = DOCUMENTS
         self.pause = 0.0
 
-    async def answer(self, question: ChatPrompt) -> Trace:
-        return self.answered(question)
+    async def answer(self, prompt: ChatPrompt) -> Trace:
+        return self.answered(prompt)
 
-    def answered(self, question: ChatPrompt) -> Trace:
-        self.asked.append(question)
-        if question.collection not in (COLLECTION, OTHER):
-            raise UnknownCollection(f"no collection {question.collection}: there are secret-1, secret-2")
+    def answered(self, prompt: ChatPrompt) -> Trace:
+        self.asked.append(prompt)
+        if prompt.collection not in (COLLECTION, OTHER):
+            raise UnknownCollection(f"no collection {prompt.collection}: there are secret-1, secret-2")
         if self.fault:
             raise self.fault
-        decision = self.context.gate.decide(question.question, self.response, self.documents)
-        return self.noted(question, decision)
+        decision = self.context.gate.decide(prompt.prompt, self.response, self.documents)
+        return self.noted(prompt, decision)
 
-    async def stream(self, question: ChatPrompt) -> AsyncIterator[dict[str, Any]]:
-        if question.collection not in (COLLECTION, OTHER):
+    async def stream(self, prompt: ChatPrompt) -> AsyncIterator[dict[str, Any]]:
+        if prompt.collection not in (COLLECTION, OTHER):
             raise UnknownCollection("no such collection")
         for node in ("retrieve", "grade_documents", "generate", "evaluate_response"):
             await asyncio.sleep(self.pause)
             if node == "generate" and self.fault:
                 raise self.fault
-            yield {"node": node, "state": {"generation": self.response, "documents": self.documents}}
-        yield {"answer": await self.answer(question)}
+            yield {"node": node, "state": {"response": self.response, "documents": self.documents}}
+        yield {"trace": await self.answer(prompt)}
 
     async def forget(self, trace: Trace) -> None:
         self.forgotten.append(trace.id)
@@ -72,55 +72,31 @@ class FakeRag:
     async def aclose(self) -> None:
         self.closed = True
 
-    def noted(self, question: ChatPrompt, decision: Decision) -> Trace:
-        verdict = decision.verdict
+    def noted(self, prompt: ChatPrompt, decision: Decision) -> Trace:
         modes: dict[str, tuple[Mode, str]] = {
             "deliver": ("generated", self.response),
             "fallback": ("fallback", FALLBACK),
             "human_review": ("human_review", HELD),
         }
-        mode, text = modes[verdict]
-        trace = Trace(
-            id=secrets.token_hex(16),
-            at=self.context.now(),
-            origin="chat",
-            collection=question.collection,
-            sources_filter=question.sources_filter,
-            question=question.question,
-            generation=self.response,
-            answer=text,
-            documents=self.documents,
-            verdict=verdict,
-            mode=mode,
-            decision=decision,
-            metrics=structs.asdict(decision.metrics),
-            p_unsupported=decision.p_unsupported,
-            response_lang="fr",
+        mode, text = modes[decision.verdict]
+        id, now = secrets.token_hex(16), self.context.now()
+        answer = Answer(
+            id=id,
+            origin="gate",
+            case=Case(id=id, prompt=prompt.prompt, response=self.response, documents=self.documents),
+            source=prompt.collection,
+            language="fr",
             model="fake:model",
-            profile=decision.profile,
-            version=decision.version,
-            session=question.session,
-            key=question.key,
+            session=prompt.session,
+            api_key=prompt.api_key,
+            delivered=text,
+            received_at=now,
+            answered_at=now,
             seconds=0.2,
         )
+        trace = decided_trace(decision, answer, channel="chat", sources_filter=prompt.sources_filter, mode=mode, language="fr")
         Traces(self.context.ledger).append([trace])
-        return Trace(
-            id=trace.id,
-            answer=text,
-            verdict=verdict,
-            mode=mode,
-            confidence=decision.metrics.confidence,
-            p_unsupported=decision.p_unsupported,
-            citations=tuple(
-                Citation(id=one.id, title=one.title, source=one.source, score=one.score, excerpt=one.text[:80])
-                for one in self.documents
-                if one.id in decision.cited_ids
-            ),
-            response_lang="fr",
-            documents=self.documents,
-            decision=decision,
-            seconds=0.2,
-        )
+        return trace
 
 
 def with_rag(context: ServerContext, response: str = GROUNDED) -> tuple[ServerContext, FakeRag]:

@@ -11,9 +11,10 @@ from starlette.testclient import TestClient
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.traces import Traces
+from areopage.ledger.erasure import erase
+from areopage.ledger.operations import Role
 from areopage.ledger.records import Release
-from areopage.ledger.quality_records import Role
+from areopage.ledger.traces import Traces
 from areopage.server.api import chat
 from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext
@@ -79,7 +80,7 @@ def test_an_answer_comes_with_what_it_rests_on(client: TestClient, rag: FakeRag)
     assert [one["id"] for one in said["citations"]] == ["conges-1"]
     assert said["reasons"] == []
     asked = rag.asked[0]
-    assert (asked.sources_filter, asked.no_cache, asked.session, asked.key) == (("reglement",), True, "s-1", "local")
+    assert (asked.sources_filter, asked.no_cache, asked.session, asked.api_key) == (("reglement",), True, "s-1", "local")
 
 
 def test_nothing_of_a_held_back_answer_gets_out(client: TestClient, rag: FakeRag) -> None:
@@ -110,7 +111,7 @@ def test_a_refused_answer_has_no_text(client: TestClient, rag: FakeRag, bare: Se
 
 def test_an_answer_that_was_erased_waits_no_more(client: TestClient, rag: FakeRag, bare: ServerContext) -> None:
     path = held_back(client, rag)["held"]
-    Traces(bare.ledger).erase(path.rpartition("/")[2])
+    erase(bare.ledger, [path.rpartition("/")[2]])
     assert client.get(path).json()["state"] == "refused"
 
 

@@ -120,7 +120,7 @@ def test_while_a_trace_file_cannot_be_rewritten_nothing_is_erased(client: TestCl
     in_the_way.mkdir()
     refused = client.delete(f"/v1/traces/{id}")
     assert (refused.status_code, "trace file" in refused.text, str(tmp_path) in refused.text) == (503, True, False)
-    assert client.get(f"/v1/traces/{id}").json()["question"] == QUESTION
+    assert client.get(f"/v1/traces/{id}").json()["prompt"] == QUESTION
     in_the_way.rmdir()
     assert client.delete(f"/v1/traces/{id}").status_code == 204
 

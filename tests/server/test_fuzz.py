@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from areopage.ledger.access import ApiKeys
-from areopage.rag.records import ChatQuestion
+from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 
 from .fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
@@ -43,17 +43,17 @@ OPERATIONS = [
     ("POST", "/v1/chat"),
     ("GET", "/v1/chat/held/{id}"),
     ("POST", "/v1/gate/check"),
-    ("GET", "/v1/exchanges"),
-    ("GET", "/v1/exchanges/{id}"),
-    ("DELETE", "/v1/exchanges/{id}"),
-    ("POST", "/v1/exchanges/{id}/verdict"),
+    ("GET", "/v1/traces"),
+    ("GET", "/v1/traces/{id}"),
+    ("DELETE", "/v1/traces/{id}"),
+    ("POST", "/v1/traces/{id}/verdict"),
     ("GET", "/v1/debug/latest"),
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/metrics"),
 ]
 # without a body or a query there is nothing that could be wrong
-ASKED = ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/exchanges")
+ASKED = ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/traces")
 WRONG = [one for one in OPERATIONS if one[0] == "POST" or one[1] in (*ASKED, "/v1/debug/latest")]
 
 
@@ -85,7 +85,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """A server with some answers."""
     context, fake = with_rag(context_for(tmp_path_factory.mktemp("fuzz")))
     seed(context.ledger)
-    asked = ChatQuestion(question=QUESTION, collection=COLLECTION)
+    asked = ChatPrompt(prompt=QUESTION, collection=COLLECTION)
     for response in (GROUNDED, f"{GROUNDED} {MADE_UP}"):
         fake.response = response
         fake.answered(asked)
@@ -125,11 +125,11 @@ def test_what_the_gate_says_is_what_the_schema_says(target: Target) -> None:
     assert target.check(schema["/v1/debug/latest"]["GET"].Case(query={"question": QUESTION})) == 200
     chat = schema["/v1/chat"]["POST"].Case(body={"question": QUESTION}, media_type="application/json")
     held = chat.call_and_validate(checks=CHECKS, headers=target.headers).json()["id"]
-    for path in ("/v1/exchanges/{id}", "/v1/chat/held/{id}"):
+    for path in ("/v1/traces/{id}", "/v1/chat/held/{id}"):
         assert target.check(schema[path]["GET"].Case(path_parameters={"id": held})) == 200
-    verdict = schema["/v1/exchanges/{id}/verdict"]["POST"]
+    verdict = schema["/v1/traces/{id}/verdict"]["POST"]
     for action, status in ((None, 201), ("release", 201), ("refuse", 409)):
         body: Any = {"grounded": "partly", "sentences": [1], "action": action}
         case = verdict.Case(path_parameters={"id": held}, body=body, media_type="application/json")
         assert target.check(case) == status
-    assert target.check(schema["/v1/exchanges/{id}"]["DELETE"].Case(path_parameters={"id": held})) == 204
+    assert target.check(schema["/v1/traces/{id}"]["DELETE"].Case(path_parameters={"id": held})) == 204

@@ -11,10 +11,11 @@ from starlette.testclient import TestClient
 
 from areopage.errors import StorageError
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.traces import Traces
+from areopage.ledger.labels import Labels
+from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
-from areopage.ledger.quality_records import Role
+from areopage.ledger.traces import Traces
 from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -109,8 +110,13 @@ def test_what_is_held_back_is_on_the_disk_and_in_the_queue_when_the_check_is_ans
         assert held["stored"] == "yes"
         trace = Traces(context.ledger).get(held["id"])
         assert trace is not None
-        assert (trace.origin, trace.mode, trace.session, trace.key) == ("check", "human_review", "s-1", "local")
-        assert trace.generation == WRONG["response"]
+        assert (trace.channel, trace.mode, trace.answer.session, trace.answer.api_key) == (
+            "check",
+            "human_review",
+            "s-1",
+            "local",
+        )
+        assert trace.response == WRONG["response"]
         assert client.get(held["held"]).json()["state"] == "waiting"
         queue = client.get("/review").text
         assert f'href="/gate/{held["id"]}"' in queue
@@ -138,8 +144,8 @@ def test_a_ledger_that_cannot_be_written_stops_only_what_must_be_on_the_disk(
     def full(_: object, given: Sequence[Trace]) -> None:
         raise StorageError("disk full")
 
-    monkeypatch.setattr(Traces, "add", full)
-    monkeypatch.setattr("areopage.server.decision_writer.DecisionWriter.close.__defaults__", (0.05,))
+    monkeypatch.setattr(Traces, "append", full)
+    monkeypatch.setattr("areopage.ledger.batch.Batch.close.__defaults__", (0.05,))
     with client:
         assert client.post("/v1/gate/check", json=CHECK).json()["stored"] == "soon"
         refused = client.post("/v1/gate/check", json=WRONG)
@@ -154,11 +160,11 @@ def test_the_storage_policy_leaves_texts_only_to_those_who_wait_for_a_person(tmp
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
         waiting = Traces(made.ledger).get(held)
         assert waiting
-        assert waiting.generation
+        assert waiting.response
         verdict = {"grounded": "no", "action": "release", "text": "2,5 jours."}
         assert client.post(f"/v1/traces/{held}/verdict", json=verdict).status_code == 201
         assert client.get(f"/v1/chat/held/{held}").json()["text"] == "2,5 jours."
-    assert [one.generation for one in stored(made)] == ["", ""]
+    assert [one.response for one in stored(made)] == ["", ""]
     made.ledger.close()
 
 
@@ -207,25 +213,28 @@ def test_the_latest_metrics_and_snapshot_of_a_question_are_found(client: TestCli
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
 
 
-def test_exchanges_are_listed_page_by_page_read_and_erased(client: TestClient, context: ServerContext) -> None:
+def test_traces_are_listed_page_by_page_read_and_erased(client: TestClient, context: ServerContext) -> None:
     with client:
         ids = [client.post("/v1/gate/check", json=WRONG | {"prompt": f"{QUESTION} {n}"}).json()["id"] for n in range(3)]
         page = client.get("/v1/traces", params={"limit": 2}).json()
         assert [one["id"] for one in page["items"]] == ids[:0:-1]
         rest = client.get("/v1/traces", params={"limit": 2, "before": page["next"]}).json()
         assert ([one["id"] for one in rest["items"]], rest["next"]) == (ids[:1], None)
-        asked = client.get("/v1/traces", params={"question": f"{QUESTION} 1"}).json()
+        asked = client.get("/v1/traces", params={"prompt": f"{QUESTION} 1"}).json()
         assert [one["id"] for one in asked["items"]] == [ids[1]]
         shown = client.get(f"/v1/traces/{ids[0]}").json()
-        assert (shown["generation"], shown["release"]["state"]) == (WRONG["response"], "waiting")
+        assert (shown["response"], shown["release"]["state"]) == (WRONG["response"], "waiting")
         assert "1 350 €" in " ".join(shown["explanations"])
         assert client.delete(f"/v1/traces/{ids[0]}").status_code == 204
-        for method in ("get", "delete"):
-            assert client.request(method, f"/v1/traces/{ids[0]}").status_code == 404
+        erased = client.get(f"/v1/traces/{ids[0]}").json()
+        assert (erased["erased"], erased["prompt"], erased["response"], erased["documents"]) == (True, "", "", [])
+        assert (erased["verdict"], erased["release"]["state"]) == ("human_review", "refused")
+        assert client.delete(f"/v1/traces/{ids[0]}").status_code == 404
+        assert client.post(f"/v1/traces/{ids[0]}/verdict", json={"grounded": "no"}).status_code == 404
     assert "erase" in [entry.action for entry in Audit(context.ledger).list(subject=ids[0])]
 
 
-def test_only_an_admin_reads_exchanges_and_a_scoped_one_his_own(client: TestClient, context: ServerContext) -> None:
+def test_only_an_admin_reads_traces_and_a_scoped_one_his_own(client: TestClient, context: ServerContext) -> None:
     write, admin, scoped = key(context, "write"), key(context, "admin"), key(context, "admin", "a")
     with client:
         a, b = (
@@ -256,7 +265,7 @@ def test_a_verdict_is_stored_and_settles_once(client: TestClient, context: Serve
         assert client.post(path, json=label | {"action": "release"}).json()["state"] == "released"
         assert client.post(path, json=label | {"action": "refuse"}).status_code == 409
         assert client.get(f"/v1/chat/held/{held}").json()["text"] == WRONG["response"]
-    given = Traces(context.ledger).labels([held])[held]
+    given = Labels(context.ledger).grounding([held])[held]
     assert [(one.rater, one.grounded, one.sentences, one.origin) for one in given] == [("local", "partly", (1,), "api")]
 
 
@@ -276,7 +285,7 @@ def test_a_wrong_verdict_changes_nothing(client: TestClient, context: ServerCont
     with client:
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
         assert client.post(f"/v1/traces/{held}/verdict", json=verdict).status_code == 422
-    assert not Traces(context.ledger).labels([held]).get(held)
+    assert not Labels(context.ledger).grounding([held]).get(held)
 
 
 def test_only_an_admin_speaks_in_anothers_name(client: TestClient, context: ServerContext) -> None:

@@ -13,8 +13,10 @@ from starlette.testclient import TestClient
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.traces import Traces
+from areopage.ledger.erasure import erase
+from areopage.ledger.labels import Labels
 from areopage.ledger.records import Release
+from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -171,7 +173,7 @@ def test_the_list_shows_rates_reasons_and_what_the_filters_let_through(client: T
     assert len(re.findall(r'href="/gate/[0-9a-f]{32}"', page)) == 4
     for query, found in (
         ("verdict=human_review", 1),
-        ("origin=check", 0),
+        ("channel=check", 0),
         ("collection=other", 0),
         (f"q={QUESTION}", 4),
         ("q=other", 0),
@@ -246,7 +248,7 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     release = Traces(context.ledger).release(held)
     assert release
     assert (release.state, release.text, release.rater) == ("released", "2,5 jours\npar mois.", "Claire")
-    (label,) = Traces(context.ledger).labels([held])[held]
+    (label,) = Labels(context.ledger).grounding([held])[held]
     assert (label.rater, label.grounded, label.sentences, label.origin) == ("Claire", "partly", (1,), "web")
     page = client.get(path).text
     assert 'name="text"' not in page
@@ -281,13 +283,20 @@ def test_a_wrong_verdict_changes_nothing_and_keeps_what_was_typed(
     status, page = send(client, f"/gate/{held}", {"note": "typed with care", **fields})
     assert (status, said in page) == (422, True)
     assert "typed with care" in page
-    assert not Traces(context.ledger).labels([held]).get(held)
+    assert not Labels(context.ledger).grounding([held]).get(held)
 
 
-def test_an_erased_answer_has_no_page(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+def test_an_erased_answer_has_a_page_without_texts(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
-    Traces(context.ledger).erase(held)
-    assert client.get(f"/gate/{held}").status_code == 404
+    erase(context.ledger, [held])
+    page = client.get(f"/gate/{held}")
+    assert (page.status_code, "texts erased" in page.text, '<form method="post" action="/gate/' in page.text) == (
+        200,
+        True,
+        False,
+    )
+    assert MADE_UP not in page.text
+    assert send(client, f"/gate/{held}", {"grounded": "no", "rater": "Claire"})[0] == 404
     assert f'href="/gate/{held}"' not in client.get("/gate").text
     assert client.get("/gate").status_code == 200
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.ledger.traces import Traces
-from areopage.ledger.records import Grounded
-from areopage.ledger.records import Label, Trace
+from areopage.ledger.labels import Labels
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.suites.gate import load_gate
+from servers.made_traces import made_trace
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
@@ -36,52 +36,50 @@ def gate(name: str = "default") -> Gate:
     return load_gate(name)
 
 
-def trace(number: int, generation: str = GOOD, **fields: Any) -> Trace:
+def trace(number: int, response: str = GOOD, **fields: Any) -> Trace:
     """A recorded answer, decided by the shipped gate; one each minute."""
     documents = fields.pop("documents", (DOCUMENT,))
-    question = fields.pop("question", QUESTION)
-    decision = gate().decide(question, generation, documents)
-    made = Trace(
-        id=f"{number:032x}",
-        at=NOON + timedelta(minutes=number),
-        origin="check",
-        collection="droit",
-        question=question,
-        generation=generation,
-        answer="",
-        documents=documents,
-        verdict=decision.verdict,
-        mode="generated" if decision.verdict == "deliver" else decision.verdict,
-        decision=decision,
-        metrics=msgspec.structs.asdict(decision.metrics),
-        p_unsupported=decision.p_unsupported,
-        response_lang=decision.response_lang,
-        profile=decision.profile,
-        version=decision.version,
-        gate_seconds=0.0008,
-    )
-    return replace(made, **fields)
+    prompt = fields.pop("prompt", QUESTION)
+    decision = gate().decide(prompt, response, documents)
+    known: dict[str, Any] = {
+        "id": f"{number:032x}",
+        "at": NOON + timedelta(minutes=number),
+        "channel": "check",
+        "collection": "droit",
+        "documents": documents,
+        "verdict": decision.verdict,
+        "mode": "generated" if decision.verdict == "deliver" else decision.verdict,
+        "decision": decision,
+        "metrics": msgspec.structs.asdict(decision.metrics),
+        "p_unsupported": decision.p_unsupported,
+        "language": decision.response_lang,
+        "profile": decision.profile,
+        "version": decision.version,
+        "gate_seconds": 0.0008,
+    }
+    return made_trace(prompt=prompt, response=response, **known | fields)
 
 
 def imported(number: int, **fields: Any) -> Trace:
     """A row of an older system's log: figures alone."""
-    given: dict[str, Any] = {"origin": "import", "decision": None, "documents": (), "p_unsupported": None, "generation": ""}
-    made = trace(number)
-    return replace(made, **{**given, "version": "", "profile": "", "gate_seconds": None, **fields})
+    decided = trace(number)
+    known: dict[str, Any] = {
+        name: getattr(decided, name) for name in ("id", "at", "collection", "prompt", "verdict", "mode", "metrics")
+    }
+    return made_trace(**known | {"channel": "import", "decision": None, "response": "", "language": decided.language} | fields)
 
 
 def label(one: Trace, grounded: Grounded, rater: str = "anne", sentences: tuple[int, ...] = ()) -> Label:
-    """What somebody says of an answer."""
+    """What a rater says of an answer."""
+    score, moment = float(GROUNDED.index(grounded)), NOON + timedelta(days=1)
     return Label(
-        answer_id=one.id, rater=rater, grounded=grounded, sentences=sentences, origin="cli", created_at=NOON + timedelta(days=1)
+        answer_id=one.id, rater=rater, criterion=GROUNDING, score=score, sentences=sentences, origin="cli", created_at=moment
     )
 
 
 def filled(place: str | Path, answers: Sequence[Trace], labels: Sequence[Label] = ()) -> Ledger:
     """An open ledger with these in it."""
     ledger = Ledger.open(place)
-    traces = Traces(ledger)
-    traces.add(answers)
-    for one in labels:
-        traces.label(one)
+    Traces(ledger).append(answers)
+    Labels(ledger).add(labels)
     return ledger

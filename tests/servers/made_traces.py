@@ -7,7 +7,7 @@ import msgspec
 
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.records import Answer, Trace
+from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Grounded, Label, Trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 RIGHT = "Le délai est de 10 jours."
@@ -34,7 +34,9 @@ def made_trace(*, id: str, at: datetime, prompt: str, response: str, **fields: A
     """A trace whose answer's fields are named beside its own."""
     documents = fields.pop("documents", ())
     collection = fields.setdefault("collection", "")
-    own = {name: fields.pop(name) for name in ("delivered", "session", "api_key", "model", "seconds", "language") if name in fields}
+    own = {
+        name: fields.pop(name) for name in ("delivered", "session", "api_key", "model", "seconds", "language") if name in fields
+    }
     answer = Answer(
         id=id,
         origin="import" if fields.get("channel") == "import" else "gate",
@@ -109,3 +111,10 @@ def delivered_trace(number: int = 1, **fields: Any) -> Trace:
     )
     known: dict[str, Any] = {"verdict": "deliver", "mode": "generated", "response": RIGHT, "delivered": RIGHT}
     return held_trace(number, **known | {"decision": decision, "p_unsupported": 0.1} | fields)
+
+
+def grounding_label(number: int, rater: str = "Anne", grounded: Grounded = "no", *sentences: int, note: str = "") -> Label:
+    """What a rater says of a trace."""
+    score = float(GROUNDED.index(grounded))
+    shared: dict[str, Any] = {"sentences": sentences, "note": note, "origin": "web", "created_at": NOW}
+    return Label(answer_id=trace_id(number), rater=rater, criterion=GROUNDING, score=score, **shared)

@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.quality_records import Period
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.queries import Period, TraceFilter
 from areopage.report.gate.figures import BINS, OTHERS, Latency, Share
 from areopage.report.gate.page import GateReport, ShownAnswer
 from areopage.report.gate.wording import WORDS as DECISION_WORDS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from areopage.criteria.records import Scale
 from areopage.jury.standing import NEVER_EXAMINED, is_unfit
-from areopage.ledger.quality_records import Period
+from areopage.ledger.queries import Period
 from areopage.monitor.figures import Change, CriterionFigures, Mean
 from areopage.report.languages import MISSING, WIDE, Language, language_for
 from areopage.report.quality.page import QualityReport, band_limits, certain, cut_interval
