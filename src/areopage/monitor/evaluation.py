@@ -24,7 +24,7 @@ from areopage.scoring.outcome import (
     Unreachable,
     outcome_name,
 )
-from areopage.scoring.reduce import CriterionScore, reduce_passes
+from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
 from areopage.scoring.tree import score_tree
 
 DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
@@ -128,7 +128,7 @@ def evaluation_of(
         suggestions=words.suggestions,
         reason="" if score is not None else fault or why_unscored(terms, judged, found, passes),
         standing=standing_of(terms.judges),
-        spread=widest(found.values()),
+        spread=spread_of(found.values()),
         scored=sum(isinstance(one.outcome, Scored) for one in passes),
         planned=len(passes),
         prompt_tokens=known_sum([one.prompt_tokens for one in held]),
@@ -203,16 +203,6 @@ def failure_of(one: PlannedPass) -> str:
 def why_retryable(passes: Sequence[PlannedPass]) -> str:
     """Why another attempt may bring a verdict that this one did not; "" where none can."""
     return next((failure_of(one) for one in passes if isinstance(one.outcome, TimedOut | Unreachable | None)), "")
-
-
-def widest(scores: Any) -> float | None:
-    """The largest difference between two judges on one criterion."""
-    differences: list[float] = []
-    for one in scores:
-        values = [judge.score for judge in one.judges if judge.score is not None]
-        if len(values) > 1:
-            differences.append(max(values) - min(values))
-    return max(differences, default=None)
 
 
 def known_sum(counts: Sequence[int | None]) -> int | None:
