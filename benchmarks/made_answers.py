@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.ledger.records import CriterionResult
 from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
+from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.search import filter_words, words_of
 
 DAYS = 30

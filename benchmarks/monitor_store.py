@@ -18,28 +18,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from areopage.ledger.counting import Additions
+from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
+from areopage.ledger.quality_rows import criterion_rows, score_row
+from areopage.ledger.submissions import submission_row
 from made_answers import CRITERIA, END, ONE_DAY, PERIOD, made_answers
 from msgspec.structs import replace
 from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
-from areopage.ledger.counting import Additions
 from areopage.ledger.days import Days
-from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters
-from areopage.ledger.records import JudgeUse
-from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
-from areopage.ledger.quality_rows import criterion_rows, score_row
-from areopage.ledger.records import Run
+from areopage.ledger.queries import Filters, Scope
+from areopage.ledger.records import Answer, Evaluation, JudgeUse, Run
 from areopage.ledger.search import add_words
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.submissions import submission_row
 from areopage.monitor.measure import measure
 
 USE = JudgeUse(

@@ -6,23 +6,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from areopage.ledger.quality_records import ReviewItem
+from servers.made_exchanges import GENERATED
 
 from areopage.app.monitor import trace_retention
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.traces import Traces
-from areopage.ledger.queries import TraceFilter
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.monitor.retention import erase_older
-from areopage.rag.config import TracesSection, default_rag_config
-from areopage.rag.logs.traces import TraceFiles
-from servers.command import Command
-from servers.made_traces import GENERATED, delivered_trace, trace_id, held_trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.traces import Traces
+from servers.command import Command
 from servers.configured import app_config
-from servers.made_exchanges import GENERATED, delivered_exchange, exchange_id, held_exchange
+from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
 from servers.new_ledger import ledger_at
 
 HELD = trace_id(1)

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.app.gate_rules import load_rules
 from servers.command import Command, Ended
-from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, trace, filled, imported, label
+from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, filled, imported, label, trace
 
 SAFE = 130
 

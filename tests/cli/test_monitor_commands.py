@@ -85,6 +85,7 @@ def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", co
 
 def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Command", configured: Path) -> None:
     from areopage.ledger.submissions import Submissions
+
     from servers.monitored import opened
 
     table = command.folder / "sources.csv"
@@ -109,6 +110,7 @@ def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: 
 
 def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Path, server: "FakeServer") -> None:
     from areopage.ledger.submissions import Submissions
+
     from servers.monitored import opened, wait_until
 
     server.faults.status = 500
@@ -142,8 +144,9 @@ def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
 
 
 def test_progress_is_one_line_with_all_that_matters() -> None:
-    from areopage.cli.monitor_worker import duration, progress_line
     from areopage.ledger.quality_records import Backlog
+
+    from areopage.cli.monitor_worker import duration, progress_line
     from areopage.monitor.progress import Progress
 
     progress = Progress(

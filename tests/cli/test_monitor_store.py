@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.submissions import Submissions
 
 from areopage.cases.records import Case
 from areopage.ledger.access import Audit
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from servers.command import Command
 from servers.quality_ledger import TODAY, answered, filled
 

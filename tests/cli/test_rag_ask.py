@@ -85,6 +85,7 @@ def test_the_storage_policy_holds_for_what_is_asked_here_too(
 ) -> None:
     from areopage.ledger.exchanges import Exchanges
     from areopage.ledger.gate_records import ExchangeFilter
+
     from areopage.ledger.store import Ledger
 
     with (here / "areopage.yml").open("a", encoding="utf-8") as stream:

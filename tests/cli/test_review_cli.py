@@ -7,11 +7,10 @@ import pytest
 
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
-from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
-from servers.judged_answers import judged, run_of
 from server.seeded import SAMPLES, judged, run_of
 from servers.command import Command
+from servers.judged_answers import judged, run_of
 from servers.new_ledger import ledger_at
 
 NOW = datetime.now(UTC)

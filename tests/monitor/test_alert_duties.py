@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from areopage.ledger.alert_pacing import AlertPacing
-from areopage.ledger.alerts import Alerts
 from areopage.ledger.quality_records import Alert
+
+from areopage.ledger.alerts import Alerts
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Sent
 from areopage.monitor.alerts.duties import AlertDesk, alert_duties, check_windows, open_desk, raise_answer_alert, send_due

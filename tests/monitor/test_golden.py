@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.ledger.golden import GoldenRuns
+from areopage.ledger.quality_records import GoldenRun
+from areopage.ledger.submissions import Submissions
 
 from areopage.errors import ConfigError, DatasetError
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_records import GoldenRun
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from areopage.ledger.quality_records import Submission
+
 from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send, find
 from areopage.monitor.hook import Exchange, monitored
 from areopage.monitor.spool import Spool

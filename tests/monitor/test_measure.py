@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from areopage.ledger.quality_records import CriterionResult, JudgeUse, Period, QualityScore, Scope
 
 from areopage.criteria.records import Scale
-from areopage.ledger.quality_records import CriterionResult, JudgeUse, Period, QualityScore, Scope
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure, previous_of

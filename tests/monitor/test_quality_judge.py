@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.monitor.context import ContextBudget
+from areopage.monitor.evaluation import Evaluation, evaluation_of
+from areopage.monitor.terms import decode_terms, settled_terms
 
 from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
 from areopage.jury.judges import JudgeStatus
 from areopage.monitor.answer_case import case_of
-from areopage.monitor.context import ContextBudget
-from areopage.monitor.evaluation import Evaluation, evaluation_of
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.terms import decode_terms, settled_terms
 from areopage.scoring.outcome import Scored, Unparsed
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from areopage.monitor.context import ContextBudget, fit_documents
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
 from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
-from areopage.monitor.context import ContextBudget, fit_documents
 from areopage.monitor.quality_judge import QualityJudge
 
 if TYPE_CHECKING:

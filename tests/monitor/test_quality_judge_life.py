@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.monitor.evaluation import Evaluation
 
 import areopage
 from areopage.cases.records import Case
 from areopage.errors import DatasetError, StorageError
 from areopage.ledger.records import Judgment
 from areopage.monitor.answer_case import case_of
-from areopage.monitor.evaluation import Evaluation
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Refused, Unreachable
 from servers import PATIENCE

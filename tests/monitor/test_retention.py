@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.submissions import Submissions
 
 from areopage.cases.records import Case
 from areopage.ledger.access import Audit
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor import retention
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from areopage.ledger.quality_records import Submission
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.ledger.quality_records import Submission
 from areopage.monitor.spool import Spool
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import submission_of

@@ -4,12 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from areopage.monitor.storage import stored_case, stored_judgment, stored_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.records import Judgment, Verdict
-from areopage.monitor.storage import stored_case, stored_judgment, stored_text
 from areopage.scoring.outcome import Scored, Unparsed
 
 TEXT = "M. Jean Dupont écrit de jean@exemple.fr : article L. 123-4, 1 000,50 €."

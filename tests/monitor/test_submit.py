@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.submissions import Submissions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, SubmissionError
-from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
 from servers.new_ledger import ledger_at
 

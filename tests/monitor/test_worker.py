@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.submissions import Submissions
+from areopage.ledger.workers import Workers
 from sqlalchemy import text
 
 from areopage.errors import ConfigError, MissingExtra, ModelMissing, StorageError
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.quality import QualityScores
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
 from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk
 from areopage.monitor.duties import Duty
 from areopage.monitor.quality_judge import QualityJudge

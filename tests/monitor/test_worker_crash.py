@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 import pytest
-
-from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
 from areopage.ledger.workers import Workers
+
+from areopage.ledger.store import Ledger
 from areopage.monitor.spool import Spool
 from servers import PATIENCE
 

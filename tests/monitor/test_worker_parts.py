@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.ledger.quality_records import Worker
+from areopage.ledger.submissions import Submissions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import StorageError, UserError
-from areopage.ledger.quality_records import Worker
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.attempts import Attempts
 from areopage.monitor.config import WorkerSection
 from areopage.monitor.due import Due

@@ -22,8 +22,6 @@ from areopage.rag.answering.kept_answers import CacheKeys
 from areopage.rag.records import ChatPrompt
 from areopage.review.label import Given, review_answer
 from servers.made_traces import made_trace
-from areopage.rag.records import ChatAnswer, ChatQuestion
-from areopage.review.grounding import label_exchange
 from servers.new_ledger import ledger_at
 from servers.rag_parts import (
     DOCUMENTS,

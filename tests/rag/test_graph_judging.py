@@ -12,13 +12,11 @@ from areopage.app.gate_rules import load_rules
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.store import Ledger
 from areopage.ledger.erasure import erase
 from areopage.ledger.records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatPrompt
-from areopage.rag.records import ChatAnswer, ChatQuestion
 from servers.fake_llm import FakeServer
 from servers.new_ledger import ledger_at
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
@@ -61,8 +59,9 @@ def judged(
 
 def kept(folder: Path) -> int:
     """How many judgments the ledger holds with what the judge said."""
-    from areopage.ledger.schema import judgments
     from sqlalchemy import func, select
+
+    from areopage.ledger.schema import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())

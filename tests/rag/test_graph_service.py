@@ -24,7 +24,6 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
-from areopage.rag.records import ChatAnswer, ChatQuestion
 from areopage.rag.service import RagService
 from servers import PATIENCE
 from servers.new_ledger import ledger_at

@@ -22,10 +22,8 @@ from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.logs.traces import TraceFiles
+from areopage.rag.logs.traces import TraceFiles, Traces
 from servers.made_traces import delivered_trace, held_trace
-from areopage.rag.logs.traces import Traces
-from servers.made_exchanges import delivered_exchange, held_exchange
 from servers.new_ledger import ledger_at
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"

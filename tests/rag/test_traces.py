@@ -21,9 +21,8 @@ from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
 from areopage.rag.logs.traces import TraceFiles
-from servers.made_traces import made_trace
-from areopage.rag.logs.traces import Traces
 from servers import PATIENCE
+from servers.made_traces import made_trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WRITER = """

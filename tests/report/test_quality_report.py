@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
+from areopage.ledger.quality_records import JudgeUse, QualityScore
+from areopage.ledger.submissions import Submissions
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from areopage.ledger.quality_records import JudgeUse, QualityScore
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
 from areopage.report.languages import LANGUAGES, language_for

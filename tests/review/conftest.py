@@ -9,8 +9,8 @@ import pytest
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric, rubric_of
 from server.samples import SAMPLES
-from servers.judged_answers import NOW, SUITE, judged, run_of
 from server.seeded import NOW, SAMPLES, SUITE, judged, run_of
+from servers.judged_answers import NOW, SUITE, judged, run_of
 from servers.new_ledger import ledger_at
 
 

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.records import Case
 from areopage.app.gate_rules import load_gate
-from areopage.cases.records import Case, Document
+from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
@@ -20,11 +19,6 @@ from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests tak
 from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
 from servers.judged_answers import judged as judged  # noqa: PLC0414
 from servers.judged_answers import run_of as run_of  # noqa: PLC0414
-from areopage.scoring.counts import band_of
-from areopage.scoring.outcome import Outcome, Scored, Unparsed
-from areopage.suites.loader import load_suite
-from servers.configured import app_config
-from servers.new_ledger import ledger_at
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414
 from .samples import WEAK

@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from areopage.ledger.submissions import Submissions
 from msgspec import structs
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
 from areopage.ledger.labels import Labels
-from areopage.ledger.submissions import Submissions
 from areopage.server.context import ServerContext
 
 from .live import Live, live

@@ -17,7 +17,6 @@ from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
-from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 

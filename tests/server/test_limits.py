@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from areopage.ledger.submissions import Submissions
 from starlette.types import Message, Receive, Scope, Send
 
 from areopage.errors import StorageError
-from areopage.ledger.submissions import Submissions
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.headers import POLICY

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uvicorn
+from areopage.ledger.submissions import Submissions
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 

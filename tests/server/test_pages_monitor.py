@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
+from areopage.ledger.quality import QualityScores
+from areopage.ledger.submissions import Submissions
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.quality import QualityScores
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.submit import Intake, submission_of
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from areopage.ledger.submissions import Submissions
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from servers import PATIENCE
 from servers.command import Command, Ended, ended
 

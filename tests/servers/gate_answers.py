@@ -14,7 +14,6 @@ from areopage.gate.decide import Gate
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
 from areopage.ledger.store import Ledger
-from servers.new_ledger import ledger_at
 from areopage.ledger.traces import Traces
 from servers.made_traces import made_trace
 

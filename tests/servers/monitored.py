@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from areopage.ledger.quality_records import Submission
+from areopage.ledger.submissions import Submissions
 from sqlalchemy import text
 
 import areopage
 from areopage.app.monitor import open_judge
-from areopage.ledger.quality_records import Submission
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from areopage.cases.records import Case
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
+from areopage.ledger.submissions import Submissions
+
+from areopage.cases.records import Case
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 
 MOMENT = datetime(2026, 3, 4, 14, 20, tzinfo=UTC)
 

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from areopage.criteria.records import Scale
 from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import CriterionResult, JudgeUse, QualityScore
+
+from areopage.criteria.records import Scale
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import band_of
