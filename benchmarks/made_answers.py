@@ -8,7 +8,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.ledger.quality_records import CriterionResult, Period, QualityScore
+from areopage.ledger.records import CriterionResult
+from areopage.ledger.queries import Period
+from areopage.ledger.records import Evaluation
 from areopage.ledger.search import filter_words, words_of
 
 DAYS = 30
@@ -62,7 +64,7 @@ def make_sentences(chance: random.Random, count: int, length: int) -> list[Sente
     return [sentence([vocabulary[int(20_000 * chance.random() ** 3)] for _ in range(length)]) for _ in range(count)]
 
 
-def made_answers(rows: int) -> Iterator[tuple[QualityScore, list[str]]]:
+def made_answers(rows: int) -> Iterator[tuple[Evaluation, list[str]]]:
     """Scored answers, in the order of their times, with the words that they are found by."""
     chance = random.Random(7)
     questions = make_sentences(chance, 2000, 12)
@@ -79,12 +81,12 @@ def made_answers(rows: int) -> Iterator[tuple[QualityScore, list[str]]]:
         yield score, [*filter_words(score), *words]
 
 
-def made_score(id: str, moment: datetime, chance: random.Random) -> QualityScore:
+def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
     """A score without texts; one in 200 answers has none."""
     scored = chance.random() > 0.005
     marks = [min(10.0, max(0.0, round(2 * chance.gauss(7.2, 1.6)) / 2)) for _ in CRITERIA]
     overall = sum(weight * mark for weight, mark in zip(WEIGHTS, marks, strict=True))
-    return QualityScore(
+    return Evaluation(
         id=id,
         run_id="m",
         timestamp=moment,

@@ -28,7 +28,7 @@ from pathlib import Path
 import aiohttp
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 WARM_UP = 200
@@ -113,7 +113,7 @@ def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str
         asyncio.run(send(url, key, WARM_UP, wishes))
         durations, wall = asyncio.run(send(url, key, wishes.requests, wishes))
         opened = Ledger.open(ledger)
-        backlog = Submissions(opened).backlog()
+        backlog = Evaluations(opened).backlog()
         opened.close()
     durations.sort()
     answers = wishes.requests * wishes.batch

@@ -23,7 +23,7 @@ import yaml
 from sqlalchemy import text
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import Evaluations
 from areopage.monitor.submit import Intake, submission_of
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
@@ -136,7 +136,7 @@ def measure(given: argparse.Namespace, location: str, judge: str, folder: Path) 
         workers.stop()
     with urllib.request.urlopen(f"{judge}/stats") as answer:
         stats = json.load(answer)
-    backlog = Submissions(ledger).backlog()
+    backlog = Evaluations(ledger).backlog()
     rows = figure(ledger, "SELECT count(*) FROM quality_scores")
     distinct = figure(ledger, "SELECT count(DISTINCT id) FROM quality_scores")
     return {

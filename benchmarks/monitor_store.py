@@ -25,16 +25,21 @@ from sqlalchemy import Connection, Table, insert, text
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
 from areopage.ledger.counting import Additions
-from areopage.ledger.counts import Counts
+from areopage.ledger.days import Days
 from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters, JudgeUse, QualityScore, Scope, Submission
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters
+from areopage.ledger.records import JudgeUse
+from areopage.ledger.records import Evaluation
+from areopage.ledger.queries import Scope
+from areopage.ledger.records import Answer
 from areopage.ledger.quality_rows import criterion_rows, score_row
 from areopage.ledger.records import Run
 from areopage.ledger.search import add_words
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions, submission_row
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.submissions import submission_row
 from areopage.monitor.measure import measure
 
 USE = JudgeUse(
@@ -52,18 +57,18 @@ BATCH = 5000
 Item = TypeVar("Item")
 
 
-def submission_of(score: QualityScore) -> Submission:
+def submission_of(score: Evaluation) -> Answer:
     """The submission of a score."""
     case = Case(id=score.id, prompt=score.question, response=score.answer, source=score.source)
     moment = score.timestamp
-    return Submission(case=case, received_at=moment, answered_at=moment, language="fr", variant=score.variant, state="evaluated")
+    return Answer(case=case, received_at=moment, answered_at=moment, language="fr", variant=score.variant, state="evaluated")
 
 
 def build(ledger: Ledger, rows: int) -> None:
     """Fill a new ledger."""
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=moment, finished_at=None, spec="{}")
-    ledger.put_monitor_run(run)
+    ledger.put_panel(run)
     additions = Additions()
     with ledger.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
@@ -162,7 +167,7 @@ FILTERS = {
 
 def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
     """How long each read takes."""
-    lists, counts, scores = QualityLists(ledger), Counts(ledger), QualityScores(ledger)
+    lists, counts, scores = EvaluationLists(ledger), Days(ledger), Evaluations(ledger)
     took = {name: median_ms(lambda filters=filters: lists.page(filters), times) for name, filters in FILTERS.items()}  # type: ignore[misc]
     took["page_in_the_middle"] = median_ms(lambda: lists.page(Filters(), before=rows // 2), times)
     took["text_half_in_the_middle"] = median_ms(lambda: lists.page(Filters(text="notaire"), before=rows // 2), times)
@@ -176,13 +181,13 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
     took["counts_totals_30d"] = median_ms(lambda: counts.totals(PERIOD, Scope()), times)
     took["tally_24h"] = median_ms(lambda: lists.tally(END - timedelta(hours=24), END, Scope()), min(times, 5))
     took["get"] = median_ms(lambda: scores.get(f"answer-{rows // 3}"), times)
-    took["backlog"] = median_ms(lambda: Submissions(ledger).backlog(), times)
+    took["backlog"] = median_ms(lambda: Evaluations(ledger).backlog(), times)
     return took
 
 
 def write_times(ledger: Ledger) -> dict[str, float]:
     """How long each write takes."""
-    intake, scores = Submissions(ledger), QualityScores(ledger)
+    intake, scores = Evaluations(ledger), Evaluations(ledger)
     beginning = time.time_ns()  # a store that is kept has those of the last time
     fresh = [score for score, _ in made_answers(1500)]
     ready = [replace(submission_of(replace(score, id=f"{beginning}-{score.id}")), state="waiting") for score in fresh]
@@ -211,7 +216,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         ledger = Ledger.open(options.url or options.keep or Path(scratch) / "ledger.db")
         begun = time.perf_counter()
-        if QualityScores(ledger).get("answer-0") is None:
+        if Evaluations(ledger).get("answer-0") is None:
             build(ledger, options.rows)
         built = time.perf_counter() - begun
         file = None if options.url else Path(ledger.place).stat().st_size / 1e9

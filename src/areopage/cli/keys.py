@@ -11,7 +11,7 @@ from areopage.cli.rag_options import one_ledger_config
 app = typer.Typer(help="API keys of the server: who may read, hand over answers, or erase.", no_args_is_help=True)
 
 if TYPE_CHECKING:
-    from areopage.ledger.quality_records import Role
+    from areopage.ledger.operations import Role
 
 ROLES: "tuple[Role, ...]" = ("ask", "read", "write", "admin")
 LONGEST_NAME = 64

@@ -26,7 +26,7 @@ def list_alerts(
         times = f" ×{alert.times}" if alert.times > 1 else ""
         typer.echo(
             f"{alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  {alert.delivery:8}  {alert.title}{times}"
-            + (f"  {alert.submission_id}" if alert.submission_id else "")
+            + (f"  {alert.answer_id}" if alert.answer_id else "")
         )
         if alert.delivery_error:
             typer.echo(f"    {alert.delivery_error}")

@@ -7,7 +7,7 @@ import typer
 from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
 
 if TYPE_CHECKING:
-    from areopage.ledger.quality_records import GoldenRun
+    from areopage.ledger.operations import GoldenRun
     from areopage.monitor.golden import GoldenDesk
 
 FAILED = 1
@@ -54,7 +54,7 @@ def list_rounds(
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many rounds.")] = 20,
 ) -> None:
     """List the newest rounds with their verdicts."""
-    from areopage.ledger.golden import GoldenRuns
+    from areopage.ledger.operations import GoldenRuns
 
     with monitor_ledger(monitor_config(config)) as ledger:
         rounds = GoldenRuns(ledger).list(limit=limit)
@@ -70,7 +70,7 @@ def wait_for(desk: "GoldenDesk", round_: "GoldenRun", seconds: float) -> "Golden
     import time
     from datetime import UTC, datetime
 
-    from areopage.ledger.golden import GoldenRuns
+    from areopage.ledger.operations import GoldenRuns
     from areopage.monitor.golden import follow_rounds
 
     end = time.monotonic() + seconds

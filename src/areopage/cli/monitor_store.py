@@ -12,7 +12,7 @@ from areopage.cli.monitor_report import STDOUT, day_of
 from areopage.cli.rag_options import one_ledger_config
 
 if TYPE_CHECKING:
-    from areopage.ledger.quality_records import Filters
+    from areopage.ledger.queries import Filters
     from areopage.report.quality.export import ExportForm
 
 SUFFIXES: "dict[str, ExportForm]" = {
@@ -54,9 +54,9 @@ def export(
 ) -> None:
     """Write answers with their scores into a file; by default without personal data."""
     from areopage.ledger.access import Audit
-    from areopage.ledger.quality_lists import QualityLists
+    from areopage.ledger.lists import EvaluationLists
+    from areopage.ledger.storage import Policy
     from areopage.monitor.measure import criterion_labels
-    from areopage.monitor.storage import Policy
     from areopage.report.quality.export import export_answers, print_answers
     from areopage.suites.loader import load_suite
 
@@ -70,7 +70,7 @@ def export(
     with monitor_ledger(found, missing="empty") as ledger:
         # before the first row: nothing leaves without an entry
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {described(filters)}")
-        scores = QualityLists(ledger).stream(filters)
+        scores = EvaluationLists(ledger).stream(filters)
         if out == STDOUT:
             print_answers(scores, chosen, sys.stdout, criteria, policy, longest)
             return
@@ -86,15 +86,15 @@ def erase(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove answers for good: texts, scores, verdicts, labels; of the gate's answers all texts. Counts hold none, and stay.
+    """Erase all texts of answers for good: theirs, and what judges and people wrote of them. Their figures stay.
 
     Trace files of the pipeline (rag.yml) lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
     """
     from areopage.cli.trace_files import erase_files
     from areopage.errors import StorageError, UserError
+    from areopage.ledger import erasure
     from areopage.ledger.access import Audit
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.quality import QualityScores
+    from areopage.ledger.answers import Answers
     from areopage.monitor.retention import erase_older
 
     if bool(ids) == (older_than is not None):
@@ -105,17 +105,16 @@ def erase(
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
         moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
         left = erase_files(ids, moment)
+        missing = 0
         if moment is not None:
             erased = erase_older(ledger, moment, actor())
         else:
             named = list(dict.fromkeys(ids or ()))
-            scores, exchanges = QualityScores(ledger), Exchanges(ledger)
-            erased = sum([bool(scores.erase([id], wipe=False)) | exchanges.erase(id, wipe=False) for id in named])
-            scores.wipe()
+            missing = len(named) - len(Answers(ledger).numbers(named))
+            erased = erasure.erase(ledger, named)
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
-    missing = len(set(ids or ())) - erased
-    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing > 0 else ""))
+    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:
         raise StorageError(left)
 
@@ -166,7 +165,8 @@ def filters_of(
     Raises:
         UserError: a day or a band that is none.
     """
-    from areopage.ledger.quality_records import Band, Filters, Period
+    from areopage.ledger.queries import Filters, Period
+    from areopage.ledger.records import Band
     from areopage.report.quality.page import last_days
 
     last = day_of(until) if until else datetime.now(UTC).date()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from areopage.cases.records import Case, Dataset
-    from areopage.ledger.quality_records import Submission
+    from areopage.ledger.records import Answer
     from areopage.monitor.config import MonitorConfig
     from areopage.monitor.progress import Progress
 
@@ -34,7 +34,7 @@ def worker(
     import logging
 
     from areopage.cli.monitor_crew import open_worker
-    from areopage.ledger.submissions import Submissions
+    from areopage.ledger.evaluations import Evaluations
 
     chosen = monitor_config(config)
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
@@ -46,7 +46,7 @@ def worker(
         finally:
             if terminal:
                 typer.echo("", err=True)
-        backlog = Submissions(ledger).backlog()
+        backlog = Evaluations(ledger).backlog()
     left = backlog.waiting + backlog.queued
     typer.echo(f"stopped: {answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
 
@@ -89,16 +89,16 @@ def status(config: ConfigOption = None) -> None:
     """Show what waits, and who works."""
     from datetime import UTC, date, datetime
 
-    from areopage.ledger.counts import Counts
-    from areopage.ledger.quality_records import Period, Scope
-    from areopage.ledger.submissions import Submissions
-    from areopage.ledger.workers import Workers, state_of
+    from areopage.ledger.days import Days
+    from areopage.ledger.evaluations import Evaluations
+    from areopage.ledger.operations import Workers, state_of
+    from areopage.ledger.queries import Period, Scope
 
     chosen = monitor_config(config)
     now = datetime.now(UTC)
     with monitor_ledger(chosen, missing="empty") as ledger:
-        backlog, workers = Submissions(ledger).backlog(), Workers(ledger).list()
-        days = Counts(ledger).totals(Period(start=date.min, end=date.max), Scope())
+        backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
+        days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
     oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
     typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
@@ -107,7 +107,7 @@ def status(config: ConfigOption = None) -> None:
     show_spool(chosen)
     states = [state_of(one, now, chosen.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
-        typer.echo(f"worker {one.executor}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
@@ -119,13 +119,13 @@ def retry(
     config: ConfigOption = None,
 ) -> None:
     """Let answers that were given up be tried again from the start."""
-    from areopage.ledger.submissions import Submissions
+    from areopage.ledger.evaluations import Evaluations
 
     with monitor_ledger(monitor_config(config)) as ledger:
-        typer.echo(f"{answers(Submissions(ledger).reopen(ids or None))} will be tried again")
+        typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
-def submissions_of(dataset: "Dataset", source: str, variant: str, language: str) -> "tuple[list[Submission], list[str]]":
+def submissions_of(dataset: "Dataset", source: str, variant: str, language: str) -> "tuple[list[Answer], list[str]]":
     """The submissions of a dataset, and why rows were left out."""
     from areopage.errors import SubmissionError
 
@@ -139,7 +139,7 @@ def submissions_of(dataset: "Dataset", source: str, variant: str, language: str)
     return submissions, refused
 
 
-def submission_of_case(case: "Case", file: str, source: str, variant: str, language: str) -> "Submission":
+def submission_of_case(case: "Case", file: str, source: str, variant: str, language: str) -> "Answer":
     """The submission of a row.
 
     Args:

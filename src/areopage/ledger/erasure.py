@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
+from areopage.ledger.answers import Link, insert_links
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
@@ -81,6 +82,18 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
     if _remove_unlinked(ledger, moment) or erased:
         wipe(ledger)
     return erased
+
+
+def erase_late(ledger: Ledger, id: str, keys: Sequence[str]) -> None:
+    """Erase judgments that were made while their answer was erased; nothing where the answer has its texts."""
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    with storage_errors(ledger.place), exclusive(ledger) as connection:
+        number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
+        if number is not None:
+            insert_links(connection, [Link(number, key) for key in keys])
+            blank_judgments(connection, [number])
+    if number is not None:
+        wipe(ledger)
 
 
 def wipe(ledger: Ledger) -> None:

@@ -1,35 +1,32 @@
 """What follows an attempt that brought no score: another one after a pause, or none."""
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from areopage.ledger.quality_records import Submission
-from areopage.ledger.submissions import Submissions
+from areopage.ledger.evaluations import OPEN_STATES, Evaluations
+from areopage.ledger.records import Evaluation
 from areopage.monitor.config import WorkerSection
 
 Ending = Literal["evaluated", "unscored", "again", "given_up", "passed"]
 """How an attempt ended: with a score, finally without one, to be tried again, with nothing left to try, or with nothing to do."""
 
-OPEN = ("waiting", "queued")
 MOST_DEATHS = 5
 SUSPECT_AFTER = 2
-DEATHS = re.compile(r"its worker died (\d+) time")
 SPREAD = 0.25
 
 
 class Attempts:
     """Counts attempts at answers and says when the next one is due. Several workers may do so for one answer."""
 
-    def __init__(self, submissions: Submissions, section: WorkerSection, draw: Callable[[], float] = random.random) -> None:
+    def __init__(self, evaluations: Evaluations, section: WorkerSection, draw: Callable[[], float] = random.random) -> None:
         """Args:
-        submissions: the table.
+        evaluations: the table.
         section: how many attempts there are, and the pauses between them.
         draw: a random number in [0, 1).
         """
-        self.submissions, self._section, self._draw = submissions, section, draw
+        self.evaluations, self._section, self._draw = evaluations, section, draw
 
     def last(self, attempt: int) -> bool:
         """Whether no attempt follows the one with this number (from 0)."""
@@ -45,15 +42,15 @@ class Attempts:
         After the first death it is tried again at once; after the second it is a suspect (see `suspects`) and is tried again
         after a pause, and the one that kills is given up in the end.
         """
-        submission = self._still(id, attempt)
-        if submission is None:
+        evaluation = self._still(id, attempt)
+        if evaluation is None:
             return "passed"
-        deaths = deaths_of(submission) + 1
+        deaths = evaluation.deaths + 1
         reason = f"its worker died {deaths} time{'s' if deaths > 1 else ''} in a row"
         if deaths >= MOST_DEATHS or self.last(attempt):
-            self.submissions.give_up(id, f"{reason}: judging it may be what kills")
+            self.evaluations.give_up(id, f"{reason}: judging it may be what kills")
             return "given_up"
-        self.submissions.retry(id, now if deaths == 1 else now + self.pause(deaths - 1), reason)
+        self.evaluations.retry(id, now if deaths == 1 else now + self.pause(deaths - 1), reason, deaths)
         return "again"
 
     def suspects(self, items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -64,8 +61,8 @@ class Attempts:
         found = []
         for id, attempt in items:
             if attempt >= SUSPECT_AFTER:
-                submission = self._still(id, attempt)
-                if submission is not None and deaths_of(submission) >= SUSPECT_AFTER:
+                evaluation = self._still(id, attempt)
+                if evaluation is not None and evaluation.deaths >= SUSPECT_AFTER:
                     found.append((id, attempt))
         return found
 
@@ -86,17 +83,11 @@ class Attempts:
         if self._still(id, attempt) is None:
             return "passed"
         if self.last(attempt):
-            self.submissions.give_up(id, reason)
+            self.evaluations.give_up(id, reason)
             return "given_up"
-        self.submissions.retry(id, at, reason)
+        self.evaluations.retry(id, at, reason)
         return "again"
 
-    def _still(self, id: str, attempt: int) -> Submission | None:
-        submission = self.submissions.get(id)
-        return submission if submission and submission.state in OPEN and submission.attempts == attempt else None
-
-
-def deaths_of(submission: Submission) -> int:
-    """How many workers in a row died while they judged an answer."""
-    found = DEATHS.search(submission.reason)
-    return int(found.group(1)) if found else 0
+    def _still(self, id: str, attempt: int) -> Evaluation | None:
+        evaluation = self.evaluations.get(id)
+        return evaluation if evaluation and evaluation.state in OPEN_STATES and evaluation.attempts == attempt else None

@@ -32,10 +32,10 @@ class Due:
         """
         now = datetime.now(UTC)
         deep = max(AT_ONCE, PER_PLACE * self._concurrency * live)
-        queued = len(self._attempts.submissions.still_queued(now + timedelta(days=1), deep))
+        queued = len(self._attempts.evaluations.still_queued(now + timedelta(days=1), deep))
         if queued >= deep or (queued and not leads):
             return []
-        return self._without_suspects(self._attempts.submissions.due(now, min(deep - queued, AT_ONCE) + self._held))
+        return self._without_suspects(self._attempts.evaluations.due(now, min(deep - queued, AT_ONCE) + self._held))
 
     def _without_suspects(self, due: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """Of the answers that workers may have died of, one at a time."""

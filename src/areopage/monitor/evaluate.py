@@ -8,19 +8,25 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import QualityScore, Submission
-from areopage.ledger.records import Judgment
+from areopage.ledger import records
+from areopage.ledger.answers import Answers
+from areopage.ledger.erasure import erase_late
+from areopage.ledger.evaluations import OPEN_STATES, Evaluations
+from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.alerts.duties import open_desk, raise_answer_alert
-from areopage.monitor.attempts import OPEN, Attempts, Ending
+from areopage.monitor.attempts import Attempts, Ending
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluation import Evaluation
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.storage import stored_case, stored_judgment, stored_text
 
 T = TypeVar("T")
+
+
+FIGURES = ("run_id", "score_global", "band", "criteria", "reason", "standing", "scored", "planned", "spread")
+FIGURES += ("prompt_tokens", "completion_tokens", "seconds", "cost", "currency")
+"""What the ledger keeps of an evaluation as it was found."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -46,9 +52,9 @@ class Evaluator:
             ConfigError: the suite cannot be loaded.
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
-        self._scores = QualityScores(ledger)
+        self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
         self._desk = open_desk(ledger, config)
-        self.attempts = Attempts(Submissions(ledger), config.section.worker)
+        self.attempts = Attempts(self._evaluations, config.section.worker)
 
     async def evaluate(self, id: str, attempt: int) -> Ended:
         """Make one attempt at an answer.
@@ -63,7 +69,7 @@ class Evaluator:
         begun = await self._in_thread(lambda: self._begin(id, attempt))
         if begun is None:
             return Ended(ending="passed")
-        submission, known = begun
+        answer, known = begun
         commits: list[asyncio.Future[None]] = []
         paid: list[Judgment] = []
 
@@ -73,7 +79,7 @@ class Evaluator:
             commits.append(asyncio.get_running_loop().run_in_executor(self._threads, self._ledger.append, [kept]))
 
         try:
-            found = await self._judge.evaluate_case(submission.case, known, record)
+            found = await self._judge.evaluate_case(answer.case, known, record)
         finally:
             # whatever happens: what was paid for is in the ledger before anybody asks for it again
             await asyncio.gather(*commits)
@@ -83,72 +89,61 @@ class Evaluator:
             if ending == "passed":
                 await self._in_thread(lambda: self._tidy(id, found))
             return self._ended(ending, found, paid, found.retryable)
-        await self._in_thread(lambda: self._finish(submission, found, now))
+        await self._in_thread(lambda: self._finish(answer, found, now))
         return self._ended("evaluated" if found.score_global is not None else "unscored", found, paid, found.reason)
 
-    def _begin(self, id: str, attempt: int) -> tuple[Submission, dict[str, Judgment]] | None:
-        submission = self.attempts.submissions.get(id)
-        if submission is None or submission.state not in OPEN or submission.attempts != attempt:
+    def _begin(self, id: str, attempt: int) -> tuple[Answer, dict[str, Judgment]] | None:
+        evaluation, answer = self._evaluations.get(id), self._answers.get(id)
+        if evaluation is None or answer is None or answer.erased:
             return None
-        keys = self._judge.keys(submission.case)
-        self._scores.link(id, keys)
-        return submission, self._ledger.judgments(keys)
+        if evaluation.state not in OPEN_STATES or evaluation.attempts != attempt:
+            return None
+        keys = self._judge.keys(answer.case)
+        self._evaluations.link(id, keys)
+        return answer, self._ledger.judgments(keys)
 
     def _kept(self, judgment: Judgment) -> Judgment:
         storage = self._config.section.storage
         return stored_judgment(judgment, storage.text, storage.max_chars)
 
-    def _finish(self, submission: Submission, found: Evaluation, now: datetime) -> None:
+    def _finish(self, answer: Answer, found: Evaluation, now: datetime) -> None:
         """Write the score. The alert goes first: a crash in between raises it again, and it is only counted once more."""
-        score = self._score(submission, found, now)
-        if score.score_global is not None:
-            raise_answer_alert(self._desk, score, now)
+        evaluation = self._stored(answer, found, now)
+        if evaluation.score_global is not None:
+            raise_answer_alert(self._desk, evaluation, now)
         storage = self._config.section.storage
-        kept = stored_case(submission.case, storage.text, storage.max_chars)
-        self._scores.finish(score, found.uses, keys_of(found), kept)
+        kept = None if storage.text == "full" else stored_answer(answer, storage.text, storage.max_chars)
+        self._evaluations.finish(evaluation, keys_of(found), kept)
 
     def _tidy(self, id: str, found: Evaluation) -> None:
-        """Where the answer was erased during an attempt that failed, what the judges wrote of it goes as well."""
-        submission = self.attempts.submissions.get(id)
-        if submission is None or submission.state == "left_out":
-            self._scores.link(id, keys_of(found))
-            self._scores.erase([id])
+        """Where the answer was erased during an attempt that failed, what the judges wrote of it is erased as well."""
+        erase_late(self._ledger, id, keys_of(found))
 
-    def _score(self, submission: Submission, found: Evaluation, now: datetime) -> QualityScore:
-        storage, terms, case = self._config.section.storage, self._judge.terms, submission.case
+    def _stored(self, answer: Answer, found: Evaluation, now: datetime) -> records.Evaluation:
+        """The evaluation as the ledger keeps it."""
+        storage, terms = self._config.section.storage, self._judge.terms
 
         def kept(text: str) -> str:
             return stored_text(text, storage.text, storage.max_chars)
 
-        return QualityScore(
-            id=submission.id,
-            run_id=found.run_id,
-            timestamp=submission.answered_at,
+        return records.Evaluation(
+            id=answer.id,
+            state="evaluated",
+            timestamp=answer.answered_at,
+            received_at=answer.received_at,
             evaluated_at=now,
             suite=terms.suite,
             suite_version=terms.suite_version,
-            language=submission.language or terms.language,
-            source=case.source,
-            variant=submission.variant,
-            question=kept(case.prompt_text),
-            answer=kept(case.response or ""),
-            score_global=found.score_global,
-            band=found.band,
-            criteria=found.criteria,
+            language=answer.language or terms.language,
+            source=answer.source,
+            variant=answer.variant,
+            prompt=kept(answer.case.prompt_text),
+            response=kept(answer.case.response or ""),
             feedback=kept(found.feedback),
             strengths=tuple(kept(text) for text in found.strengths),
             weaknesses=tuple(kept(text) for text in found.weaknesses),
             suggestions=tuple(kept(text) for text in found.suggestions),
-            reason=found.reason,
-            standing=found.standing,
-            scored=found.scored,
-            planned=found.planned,
-            spread=found.spread,
-            prompt_tokens=found.prompt_tokens,
-            completion_tokens=found.completion_tokens,
-            seconds=found.seconds,
-            cost=found.cost,
-            currency=found.currency,
+            **{name: getattr(found, name) for name in FIGURES},
         )
 
     def _ended(self, ending: Ending, found: Evaluation, paid: list[Judgment], reason: str) -> Ended:

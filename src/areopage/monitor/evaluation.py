@@ -9,8 +9,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.standing import standing_of
-from areopage.ledger.quality_records import Band, CriterionResult, JudgeUse
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import Band, CriterionResult, JudgeUse, Judgment
 from areopage.monitor.context import fit_documents
 from areopage.monitor.remarks import words_about
 from areopage.monitor.terms import Call, Terms, asked, planned_calls

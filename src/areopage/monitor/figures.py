@@ -4,7 +4,8 @@ from datetime import date
 
 from msgspec import Struct
 
-from areopage.ledger.quality_records import JudgeDays, Period, QualityScore, Scope
+from areopage.ledger.queries import JudgeDays, Period, Scope
+from areopage.ledger.records import Evaluation
 
 
 class Mean(Struct, frozen=True, kw_only=True):
@@ -91,7 +92,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     days: tuple[DayFigures, ...]
     variants: tuple[VariantFigures, ...]
     judges: tuple[JudgeHealth, ...]
-    worst: tuple[QualityScore, ...]
+    worst: tuple[Evaluation, ...]
     seconds: float
     prompt_tokens: int
     completion_tokens: int

@@ -19,18 +19,18 @@ from areopage.errors import CallError, CallRejected, ModelError, SubmissionError
 from areopage.jury.opening import crew_size, open_retrying
 from areopage.jury.options import bots_of, model_settings
 from areopage.jury.schedule import OutageWatch, run_crew
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_records import GoldenRun, Submission
+from areopage.ledger.answers import Answers
+from areopage.ledger.operations import GoldenRun, GoldenRuns
+from areopage.ledger.records import GOLDEN_SOURCE, Answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.models.port import LanguageModel, Message, Subject
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from areopage.monitor.alerts.duties import AlertDesk, desk_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.duties import Duty
-from areopage.monitor.golden_rounds import finish_if_judged, finish_round, submission_id
-from areopage.monitor.submit import GOLDEN, Intake
+from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round
+from areopage.monitor.submit import Intake
 from areopage.suites.loader import load_suite
 
 EACH_MINUTE = "30 * * * * *"
@@ -39,9 +39,8 @@ ANSWER_SECONDS = 300.0
 OUTAGE_SECONDS = 60.0
 FAILURES_IN_A_ROW = 5
 QUIET_FOR = timedelta(minutes=15)
-"""After so long without a sign nobody carries a round on any more: two attempts at a question are over by then."""
+"""After so long without a question no worker asks a round's questions any more: two attempts at one are over by then."""
 
-ASKING = "asking "
 ROUNDS_SEEN = 50
 
 logger = logging.getLogger(__name__)
@@ -149,9 +148,9 @@ async def begin_round(desk: GoldenDesk, due: datetime) -> GoldenRun:
 async def follow_rounds(desk: GoldenDesk, now: datetime) -> None:
     """Carry on the rounds that nobody carries on any more, and finish those whose answers are judged."""
     for run in await asyncio.to_thread(running_rounds, desk.ledger, desk.suite):
-        if not run.reason.startswith(ASKING):
+        if run.asking_at is None:
             await asyncio.to_thread(finish_if_judged, desk.alerts, desk.cases, run, now)
-        elif now - last_sign(run) > QUIET_FOR:
+        elif now - run.asking_at > QUIET_FOR:
             await ask_questions(desk, run)
 
 
@@ -161,7 +160,7 @@ def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
 
 
 async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
-    """Ask what has no answer yet, and hand each answer over for evaluation as it comes.
+    """Ask what has no answer yet, and submit each answer for evaluation as it comes.
 
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
     answer is over at once.
@@ -170,7 +169,7 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
         The round as it is kept.
     """
     runs = GoldenRuns(desk.ledger)
-    await asyncio.to_thread(sign, runs, run)
+    await asyncio.to_thread(note_asking, runs, run)
     unasked = await asyncio.to_thread(unanswered, desk, run)
     failures: list[str] = []
     watch = OutageWatch(FAILURES_IN_A_ROW)
@@ -184,7 +183,7 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
             logger.warning("golden question without an answer: %s: %s", case.id, fault)
             watch.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
         finally:
-            await asyncio.to_thread(sign, runs, run)
+            await asyncio.to_thread(note_asking, runs, run)
 
     try:
         model = open_retrying(desk.reference, desk.settings, OUTAGE_SECONDS)
@@ -196,7 +195,8 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
         failures.insert(0, str(fault))
         logger.warning("golden round %s: %s", run.id, fault)
     answered = len(desk.cases) - len(await asyncio.to_thread(unanswered, desk, run))
-    run = msgspec.structs.replace(run, answered=answered, asked=len(desk.cases), reason=failures[0] if failures else "")
+    reason = failures[0] if failures else ""
+    run = msgspec.structs.replace(run, answered=answered, asked=len(desk.cases), asking_at=None, reason=reason)
     if answered:
         await asyncio.to_thread(runs.save, run)
         return run
@@ -205,8 +205,8 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
 
 def unanswered(desk: GoldenDesk, run: GoldenRun) -> list[Case]:
     """The questions of a round that have no answer in the ledger."""
-    known = Submissions(desk.ledger)
-    return [case for case in desk.cases if known.get(submission_id(run.id, case.id)) is None]
+    known = Answers(desk.ledger).numbers([answer_id(run.id, case.id) for case in desk.cases])
+    return [case for case in desk.cases if answer_id(run.id, case.id) not in known]
 
 
 async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: LanguageModel) -> None:
@@ -219,25 +219,22 @@ async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: Langua
     messages = [Message(turn.role, turn.content) for turn in case.turns]
     completion = await model.generate(messages, {}, subject=Subject(case=case, asked="golden", language=desk.language))
     now = datetime.now(UTC)
+    id = answer_id(run.id, case.id)
     answered = msgspec.structs.replace(
-        case,
-        id=submission_id(run.id, case.id),
-        response=completion.text,
-        documents=completion.documents or case.documents,
-        source=f"{GOLDEN}{desk.suite}",
+        case, id=id, response=completion.text, documents=completion.documents or case.documents, source=""
     )
-    submission = Submission(case=answered, received_at=now, answered_at=now, language=desk.language)
-    await Intake(desk.ledger).submit_async([submission])
+    answer = Answer(
+        id=id,
+        origin="monitor",
+        case=answered,
+        source=f"{GOLDEN_SOURCE}{desk.suite}",
+        language=desk.language,
+        received_at=now,
+        answered_at=now,
+    )
+    await Intake(desk.ledger).submit_async([answer])
 
 
-def sign(runs: GoldenRuns, run: GoldenRun) -> None:
-    """Leave a sign that somebody carries the round on."""
-    runs.save(msgspec.structs.replace(run, reason=f"{ASKING}{datetime.now(UTC).isoformat()}"))
-
-
-def last_sign(run: GoldenRun) -> datetime:
-    """The last sign that somebody carried the round on."""
-    try:
-        return datetime.fromisoformat(run.reason.removeprefix(ASKING))
-    except ValueError:
-        return run.started_at
+def note_asking(runs: GoldenRuns, run: GoldenRun) -> None:
+    """Note that a worker asks the round's questions right now."""
+    runs.save(msgspec.structs.replace(run, asking_at=datetime.now(UTC)))

@@ -8,11 +8,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import GoldenRun
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.alerts.duties import AlertDesk, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import Voice, lines, listed, plain
@@ -28,7 +26,7 @@ REASON_LENGTH = 300
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
 
 
-def submission_id(round_id: str, case_id: str) -> str:
+def answer_id(round_id: str, case_id: str) -> str:
     """The id of a question's answer in a round; where it would be too long or odd, a hash stands for it."""
     id = f"golden-{round_id}-{case_id}"
     if len(id) <= MAX_ID and _PLAIN_ID.fullmatch(id):
@@ -45,8 +43,8 @@ def finish_if_judged(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now
 
 def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
     """Whether a question's answer still waits for its evaluation."""
-    submission = Submissions(ledger).get(submission_id(run.id, case.id))
-    return submission is not None and submission.state in ("waiting", "queued")
+    evaluation = Evaluations(ledger).get(answer_id(run.id, case.id))
+    return evaluation is not None and evaluation.state in ("waiting", "queued")
 
 
 def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
@@ -77,11 +75,11 @@ def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: da
 
 def read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
     """The questions with their scores in this round and in the last good one."""
-    scores = QualityScores(ledger)
+    scores = Evaluations(ledger)
     questions: list[Question] = []
     for case in cases:
-        now = scores.get(submission_id(run.id, case.id))
-        before = scores.get(submission_id(last.id, case.id)) if last is not None else None
+        now = scores.get(answer_id(run.id, case.id))
+        before = scores.get(answer_id(last.id, case.id)) if last is not None else None
         comparable = now is not None and before is not None and now.run_id == before.run_id
         questions.append(
             Question(

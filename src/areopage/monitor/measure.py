@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from areopage.criteria.records import Scale
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import DaySums, Filters, JudgeDays, Period, Scope
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures, VariantFigures
 from areopage.scoring.counts import Moments, Tally, compare
 from areopage.suites.loader import Suite
@@ -36,11 +36,11 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
     Raises:
         StorageError: the ledger cannot be read.
     """
-    counts, lists = Counts(ledger), QualityLists(ledger)
+    counts, lists = Days(ledger), EvaluationLists(ledger)
     sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
     now, before = _moments(sums), _moments(counts.sums(previous_of(period), scope, scale))
     tallies = _total(sides)
-    totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Submissions(ledger).backlog()
+    totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Evaluations(ledger).backlog()
     states = ("scored", "unscored", "failed", "left_out")
     scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
     waiting = backlog.waiting + backlog.queued
@@ -82,7 +82,7 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    return _days(period, Counts(ledger).sums(period, scope, scale))
+    return _days(period, Days(ledger).sums(period, scope, scale))
 
 
 def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
@@ -112,7 +112,7 @@ def shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[st
     return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
 
 
-def _sides(counts: Counts, period: Period, scope: Scope) -> dict[str, Tallies]:
+def _sides(counts: Days, period: Period, scope: Scope) -> dict[str, Tallies]:
     """The tallies of each variant."""
     found = counts.variants(period, scope)
     return {variant: {criterion: Tally(scores) for criterion, scores in by.items()} for variant, by in found.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from areopage.ledger.quality_records import Backlog
+from areopage.ledger.queries import Backlog
 from areopage.monitor.evaluate import Ended
 
 WINDOW = 30.0

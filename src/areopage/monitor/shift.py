@@ -14,10 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import MissingExtra, ServerDown, StorageError
-from areopage.ledger.quality_records import Worker as Sign
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Worker, Workers
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
 from areopage.monitor.attempts import Attempts
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.due import Due
@@ -65,8 +64,8 @@ class Shift:
     ) -> None:
         self._ledger, self._config, self._judge, self._duties = ledger, config, judge, duties
         self._pace, self._progress, self._section = pace, progress, config.section.worker
-        self._submissions, self._workers = Submissions(ledger), Workers(ledger)
-        self._due = Due(Attempts(self._submissions, self._section), self._section.concurrency)
+        self._evaluations, self._workers = Evaluations(ledger), Workers(ledger)
+        self._due = Due(Attempts(self._evaluations, self._section), self._section.concurrency)
         self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
         self._loop = asyncio.get_running_loop()
         # SQLite takes one writer at a time: they queue here rather than at its lock
@@ -94,10 +93,10 @@ class Shift:
         """
         slot = Slot(self._config.spool / "slots")
         now = datetime.now(UTC)
-        sign = Sign(executor=slot.name, host=slot.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
+        worker = Worker(id=slot.name, host=slot.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         try:
-            await self._open(sign)
-            loops = [asyncio.create_task(self._dispatching(sign)), asyncio.create_task(self._beating(sign))]
+            await self._open(worker)
+            loops = [asyncio.create_task(self._dispatching(worker)), asyncio.create_task(self._beating(worker))]
             stopping = asyncio.create_task(stop.wait())
             if not started.done():
                 started.set_result(None)
@@ -112,17 +111,17 @@ class Shift:
                     LOG.error("the worker ends: %s", fault)
                     raise fault
         finally:
-            await self._leave(sign)
+            await self._leave(worker)
             slot.release()
 
     # --- the beginning and the end
 
-    async def _open(self, sign: Sign) -> None:
+    async def _open(self, worker: Worker) -> None:
         """Check the judges and open the queue. Duties begin at once; evaluations wait for the judges."""
         await self._seat()
         self._evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads)
-        await asyncio.to_thread(self._open_queue, sign, self._evaluator)
-        await asyncio.to_thread(self._beat, sign, first=True)
+        await asyncio.to_thread(self._open_queue, worker, self._evaluator)
+        await asyncio.to_thread(self._beat, worker, first=True)
 
     async def _seat(self) -> None:
         """Check the judges; they are not seated while the server of one is down, which may pass."""
@@ -130,14 +129,14 @@ class Shift:
             await self._judge.check()
         except ServerDown as fault:
             if self._queue is None:  # once
-                LOG.warning("a judge cannot be reached; what is handed in is kept meanwhile: %s", fault)
+                LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
             return
         await self._in_thread(lambda: self._ledger.put_panel(self._judge.run()))
         if self._queue is not None:
             self._queue.take_evaluations()
         self._seated = True
 
-    def _open_queue(self, sign: Sign, evaluator: Evaluator) -> None:
+    def _open_queue(self, worker: Worker, evaluator: Evaluator) -> None:
         try:
             from areopage.monitor.queue import DurableQueue, Tick
             from areopage.monitor.takeover import TakeOver, executor_of
@@ -149,7 +148,7 @@ class Shift:
 
         self._queue = DurableQueue(
             self._ledger.engine.url,
-            executor_of(sign),
+            executor_of(worker),
             claims=self._section.concurrency + min(self._section.concurrency, CLAIMED_AHEAD),
             rate_limit=self._section.rate_limit,
             evaluate=self._evaluate,
@@ -174,9 +173,9 @@ class Shift:
         for task in self._running:
             task.cancel()
 
-    async def _leave(self, sign: Sign) -> None:
+    async def _leave(self, worker: Worker) -> None:
         try:
-            await self._in_thread(lambda: self._workers.mark(sign.executor, "stopped"))
+            await self._in_thread(lambda: self._workers.mark(worker.id, "stopped"))
         except StorageError as fault:
             LOG.warning("the worker's end cannot be noted: %s", fault)
         await self._judge.aclose()
@@ -184,7 +183,7 @@ class Shift:
 
     # --- what goes on all the time
 
-    async def _dispatching(self, sign: Sign) -> None:
+    async def _dispatching(self, worker: Worker) -> None:
         """Take the spool over, and queue what is due."""
         asked_at = time.monotonic()
         trouble = ""
@@ -214,33 +213,33 @@ class Shift:
         if due:
             # queued first, noted then: a crash in between queues them again, which the queue notices
             await asyncio.to_thread(queue.enqueue, due)
-            await self._in_thread(lambda: self._submissions.queued([id for id, _ in due]))
+            await self._in_thread(lambda: self._evaluations.queued([id for id, _ in due]))
         return bool(due) or drained.taken > 0
 
-    async def _beating(self, sign: Sign) -> None:
-        """Give a sign of life, and look after what the dead left."""
+    async def _beating(self, worker: Worker) -> None:
+        """Send a heartbeat, and look after what the dead left."""
         while True:
             await asyncio.sleep(self._pace.beat)
             try:
-                await asyncio.to_thread(self._beat, sign)
+                await asyncio.to_thread(self._beat, worker)
             except StorageError as fault:
                 LOG.error("%s", fault)
 
-    def _beat(self, sign: Sign, *, first: bool = False) -> None:
+    def _beat(self, worker: Worker, *, first: bool = False) -> None:
         from areopage.monitor.takeover import executor_of, leader_of, live_executors
 
         now = datetime.now(UTC)
-        self._workers.beat(msgspec.structs.replace(sign, seen_at=now))
-        known, me, dead_after = self._workers.list(), executor_of(sign), self._section.dead_after
+        self._workers.beat(msgspec.structs.replace(worker, seen_at=now))
+        known, me, dead_after = self._workers.list(), executor_of(worker), self._section.dead_after
         live = live_executors(known, now, dead_after) | {me}
         self._live = len(live)
-        self._leads = leader_of(known, now, min(dead_after, BEATS_MISSED * self._pace.beat)) in ("", sign.executor)
+        self._leads = leader_of(known, now, min(dead_after, BEATS_MISSED * self._pace.beat)) in ("", worker.id)
         if self._takeover is None or self._queue is None or not self._leads:
             return
         for other in self._workers.silent(datetime.fromtimestamp(now.timestamp() - dead_after, UTC)):
-            if other.executor != sign.executor:
-                LOG.warning("worker %s gives no sign: its work is taken over", other.executor)
-                self._workers.mark(other.executor, "taken_over")
+            if other.id != worker.id:
+                LOG.warning("worker %s sends no heartbeat: its work is taken over", other.id)
+                self._workers.mark(other.id, "taken_over")
         self._takeover.orphans(live, now)
         self._takeover.lost(now, alone=first and live == {me})
         if time.monotonic() - self._cleaned_at >= self._pace.clean:

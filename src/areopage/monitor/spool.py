@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.ledger.quality_records import Submission
+from areopage.ledger.records import Answer
 from areopage.monitor.file_lock import hold
 from areopage.monitor.spool_files import Deliver, Drained, drain
 
@@ -42,7 +42,7 @@ class Spool:
         # by process: a forked child must neither write to its parent's file nor wait for a lock that no thread of its holds
         self._writers: dict[int, _Writer] = {}
 
-    def append(self, submission: Submission) -> bool:
+    def append(self, submission: Answer) -> bool:
         """Write a submission; on return it survives the death of this process.
 
         A disk that is full, or a folder that cannot be written, must not break the answer that is being given: the first

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from areopage.errors import StorageError, SubmissionError
-from areopage.ledger.quality_records import Submission
+from areopage.ledger.records import Answer
 from areopage.monitor.file_lock import hold
 from areopage.monitor.submit import checked
 
@@ -20,7 +20,7 @@ REJECTED = "rejected"
 BATCH_LINES = 500
 BATCH_BYTES = 8_000_000
 
-Deliver = Callable[[Sequence[Submission]], object]
+Deliver = Callable[[Sequence[Answer]], object]
 
 
 class Drained(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """Complete lines of a file: what they hold, what could not be read (line, reason), and the offset after them."""
 
-    submissions: tuple[Submission, ...]
+    submissions: tuple[Answer, ...]
     bad: tuple[tuple[bytes, str], ...]
     end: int
 
@@ -89,7 +89,7 @@ def drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
 
 def next_batch(data: Path, offset: int) -> Batch | None:
     """The complete lines from an offset on, up to a batch; None where there is none (yet)."""
-    submissions: list[Submission] = []
+    submissions: list[Answer] = []
     bad: list[tuple[bytes, str]] = []
     end = offset
     with data.open("rb") as stream:
@@ -99,7 +99,7 @@ def next_batch(data: Path, offset: int) -> Batch | None:
                 break
             end += len(line)
             try:
-                submissions.append(checked(msgspec.json.decode(line, type=Submission)))
+                submissions.append(checked(msgspec.json.decode(line, type=Answer)))
             except (msgspec.DecodeError, UnicodeError, RecursionError, SubmissionError) as fault:
                 bad.append((line, str(fault)))
             if len(submissions) + len(bad) >= BATCH_LINES or end - offset >= BATCH_BYTES:

@@ -1,12 +1,10 @@
-"""Hand an answer over for evaluation: make the submission, store it, and only then return.
+"""Submit an answer for evaluation: make the record, store it, and only then return.
 
-Nothing here needs more than the base install, and making a submission opens no database: a chatbot's process may do it.
+Nothing here needs more than the base install, and making the record opens no database: a chatbot's process may do it.
 """
 
-import asyncio
 import hashlib
 import secrets
-import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,8 +15,8 @@ import msgspec
 
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document, Turn
-from areopage.errors import AreopageError, DatasetError, StorageError, SubmissionError
-from areopage.ledger.quality_records import Submission
+from areopage.errors import DatasetError, SubmissionError
+from areopage.ledger.records import Answer, is_golden
 from areopage.monitor.answer_case import prompt_of, writable
 
 if TYPE_CHECKING:
@@ -32,12 +30,12 @@ MAX_TEXT = 500_000
 MAX_DOCUMENTS = 500
 MAX_DOCUMENT_TEXT = 2_000_000
 MAX_METADATA = 65_536
-GOLDEN = "golden:"
-"""How the source of golden questions begins; they are never left out by sampling."""
+MOST_AT_ONCE = 1000
+"""Answers in one commit, unless one caller brings more."""
 
 
 class Intake:
-    """Stores submissions. Callers of any thread share commits: who comes while one is under way waits for the next."""
+    """Stores submitted answers. Callers in any thread and any event loop share commits."""
 
     def __init__(self, ledger: "Ledger", sampling: float = 1.0) -> None:
         """Take submissions for a ledger.
@@ -46,16 +44,14 @@ class Intake:
             ledger: where they are stored.
             sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
         """
-        from areopage.ledger.submissions import Submissions
+        from areopage.ledger.batch import Batch
+        from areopage.ledger.evaluations import Evaluations
 
-        self._submissions = Submissions(ledger)
+        self._batch: Batch[Answer, bool] = Batch(Evaluations(ledger).submit, what="submissions", at_once=MOST_AT_ONCE)
         self._sampling = sampling
-        self._turn = threading.Lock()
-        self._arrivals = threading.Lock()
-        self._waiting: list[_Handed] = []
 
-    def submit(self, submissions: Sequence[Submission]) -> list[bool]:
-        """Store submissions; on return they are on the disk.
+    def submit(self, answers: Sequence[Answer]) -> Sequence[bool]:
+        """Store answers; on return they are on the disk.
 
         Returns:
             For each whether it is new; one whose id is known changes nothing.
@@ -64,60 +60,22 @@ class Intake:
             SubmissionError: one of them cannot be stored as it is; none is stored then.
             StorageError: the ledger cannot be written.
         """
-        mine = _Handed([self._by_share(checked(submission)) for submission in submissions])
-        with self._arrivals:
-            self._waiting.append(mine)
-        with self._turn:
-            if not mine.settled:
-                with self._arrivals:
-                    batch, self._waiting = self._waiting, []
-                self._store(batch)
-        return mine.result()
+        return self._batch.write([self._by_share(checked(answer)) for answer in answers])
 
-    async def submit_async(self, submissions: Sequence[Submission]) -> list[bool]:
-        """Like `submit`, without holding up the event loop."""
-        return await asyncio.to_thread(self.submit, submissions)
+    async def submit_async(self, answers: Sequence[Answer]) -> Sequence[bool]:
+        """Like `submit`, without blocking the event loop."""
+        return await self._batch.write_async([self._by_share(checked(answer)) for answer in answers])
 
-    def _store(self, batch: Sequence["_Handed"]) -> None:
-        """Commit what several callers handed over; each of them hears how it went, not only the one whose thread does it."""
-        fault: AreopageError = StorageError("the commit of submissions was interrupted: hand them over again")
-        try:
-            new = iter(self._submissions.add([submission for handed in batch for submission in handed.submissions]))
-            for handed in batch:
-                handed.new = [next(new) for _ in handed.submissions]
-        except AreopageError as raised:
-            fault = raised
-        finally:
-            for handed in batch:
-                handed.fault = fault if handed.new is None else None
-                handed.settled = True
-
-    def _by_share(self, submission: Submission) -> Submission:
-        if submission.case.source.startswith(GOLDEN) or is_sampled(submission.id, self._sampling):
-            return submission
-        # nobody will judge it, so nothing of what people wrote is kept, whatever the storage policy
-        emptied = Case(id=submission.id, prompt="", source=submission.case.source)
+    def _by_share(self, answer: Answer) -> Answer:
+        if is_golden(answer.source) or is_sampled(answer.id, self._sampling):
+            return answer
+        # it will not be judged, so nothing of what people wrote is kept, whatever the storage policy
         reason = f"not in the sample of {self._sampling:g}"
-        return msgspec.structs.replace(submission, case=emptied, state="left_out", reason=reason)
-
-
-class _Handed:
-    """What one caller handed over, and what became of it."""
-
-    def __init__(self, submissions: Sequence[Submission]) -> None:
-        self.submissions = submissions
-        self.new: list[bool] | None = None
-        self.fault: AreopageError | None = None
-        self.settled = False
-
-    def result(self) -> list[bool]:
-        if self.fault is not None:
-            raise self.fault
-        return self.new or []
+        return msgspec.structs.replace(answer, case=Case(id=answer.id, prompt=""), session="", reason=reason, erased=True)
 
 
 def is_sampled(id: str, share: float) -> bool:
-    """Whether an answer is in the sample: decided by its id alone, so that handing it over again changes nothing."""
+    """Whether an answer is in the sample: decided by its id alone, so that submitting it again changes nothing."""
     drawn = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
     return drawn < share * 2.0**64
 
@@ -140,15 +98,15 @@ def submission_of(
     language: str = "",
     answered_at: datetime | None = None,
     metadata: Mapping[str, Any] | None = None,
-) -> Submission:
-    """A submission, checked.
+) -> Answer:
+    """An answer as it is submitted, checked.
 
     Args:
         prompt: the question, or the turns of a conversation that ends with it (`role` user or assistant, `content`).
         response: the answer.
         documents: what it should rest on: records, texts, or objects with `text` and maybe `title`, `id`, `score`, `source`
             (also under the specification's names: `doc_titre`, `texte`…).
-        id: the client's; the same id is evaluated once, however often it is handed over. "": one is made.
+        id: the client's; the same id is evaluated once, however often it is submitted. "": one is made.
         source: where the answer comes from, e.g. the name of the bot.
         variant: its side of an A/B test.
         language: of the answer; "": the monitor's.
@@ -166,32 +124,36 @@ def submission_of(
         prompt=_prompt(prompt),
         response=_text(response, "response"),
         documents=_documents(documents),
-        source=_text(source, "source"),
         metadata=dict(metadata or {}),
     )
     moment = answered_at or now
     return checked(
-        Submission(
+        Answer(
+            id=case.id,
+            origin="monitor",
             case=case,
+            source=_text(source, "source"),
+            variant=_text(variant, "variant"),
+            language=_text(language, "language"),
             received_at=now,
             answered_at=moment if moment.tzinfo else moment.replace(tzinfo=UTC),
-            language=_text(language, "language"),
-            variant=_text(variant, "variant"),
         )
     )
 
 
-def checked(submission: Submission) -> Submission:
-    """The submission, if it can be stored.
+def checked(answer: Answer) -> Answer:
+    """The answer, if it can be stored.
 
     Raises:
         SubmissionError: something is missing or too large.
     """
-    case = submission.case
+    case = answer.case
+    if answer.origin != "monitor" or answer.id != case.id or answer.erased or answer.key or answer.run_id:
+        raise SubmissionError(f"id {answer.id[:40]!r}: is not an answer as it is submitted")
     if not case.id or len(case.id) > MAX_ID or not case.id.isprintable():
         raise SubmissionError(f"id {case.id[:40]!r}: give 1 to {MAX_ID} printable characters, or none to have one made")
-    labels = (("source", case.source, MAX_SOURCE), ("variant", submission.variant, MAX_VARIANT))
-    for name, text, limit in (*labels, ("language", submission.language, MAX_LANGUAGE)):
+    labels = (("source", answer.source, MAX_SOURCE), ("variant", answer.variant, MAX_VARIANT))
+    for name, text, limit in (*labels, ("language", answer.language, MAX_LANGUAGE)):
         if len(text) > limit or not (text.isprintable() or not text):
             raise SubmissionError(f"{name} {text[:40]!r}: give at most {limit} printable characters")
     for name, text in (("prompt", case.prompt_text), ("response", case.response or "")):
@@ -203,15 +165,15 @@ def checked(submission: Submission) -> Submission:
     if len(case.documents) > MAX_DOCUMENTS or held > MAX_DOCUMENT_TEXT:
         raise SubmissionError(
             f"documents: {len(case.documents):,} of {held:,} characters in all, more than {MAX_DOCUMENTS:,} or "
-            f"{MAX_DOCUMENT_TEXT:,}: hand over only those that the answer rests on"
+            f"{MAX_DOCUMENT_TEXT:,}: submit only those that the answer rests on"
         )
     try:
         size = len(msgspec.json.encode([case.metadata, [document.metadata for document in case.documents]]))
     except (TypeError, ValueError, RecursionError) as fault:
         raise SubmissionError(f"metadata: is not what JSON can hold: {fault}") from None
     if size > MAX_METADATA:
-        raise SubmissionError(f"metadata: has {size:,} bytes as JSON, more than {MAX_METADATA:,}: hand over less")
-    return submission
+        raise SubmissionError(f"metadata: has {size:,} bytes as JSON, more than {MAX_METADATA:,}: submit less")
+    return answer
 
 
 def _prompt(prompt: str | Sequence[Turn | Mapping[str, Any]]) -> str | tuple[Turn, ...]:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
-from areopage.ledger.quality_records import Worker
+from areopage.ledger.operations import Worker
 from areopage.monitor.attempts import Attempts
 from areopage.monitor.queue import DurableQueue
 
@@ -47,7 +47,7 @@ class TakeOver:
         if not alone and self._looked_at is not None and now - self._looked_at < LOOK_FOR_LOST:
             return 0
         self._looked_at = now
-        queued = self._attempts.submissions.still_queued(now + timedelta(days=1), LOST_AT_ONCE)
+        queued = self._attempts.evaluations.still_queued(now + timedelta(days=1), LOST_AT_ONCE)
         missed = set(self._queue.lacking(queued))
         lost = missed if alone else missed & self._missed
         for id, attempt in sorted(lost):
@@ -58,16 +58,16 @@ class TakeOver:
 
 def executor_of(worker: Worker) -> str:
     """What a worker is called in the queue: one that starts again in the same slot is another executor."""
-    return f"{worker.executor}@{round(worker.started_at.astimezone(UTC).timestamp() * 1000)}"
+    return f"{worker.id}@{round(worker.started_at.astimezone(UTC).timestamp() * 1000)}"
 
 
 def live_executors(workers: Sequence[Worker], now: datetime, dead_after: float) -> set[str]:
-    """The executors that gave a sign not long ago and did not stop."""
+    """The executors that sent a heartbeat not long ago and did not stop."""
     since = now - timedelta(seconds=dead_after)
     return {executor_of(worker) for worker in workers if worker.state == "alive" and worker.seen_at > since}
 
 
 def leader_of(workers: Sequence[Worker], now: datetime, silence: float) -> str:
-    """The worker that does what one is to do for all: the first by name of those who gave a sign just now; "" for none."""
+    """The worker that does what one is to do for all: the first by name of those who sent a heartbeat just now; "" for none."""
     since = now - timedelta(seconds=silence)
-    return min((worker.executor for worker in workers if worker.state == "alive" and worker.seen_at > since), default="")
+    return min((worker.id for worker in workers if worker.state == "alive" and worker.seen_at > since), default="")

@@ -12,8 +12,8 @@ from concurrent import futures
 from contextlib import suppress
 from types import FrameType
 
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.models.own_loop import OwnLoop
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
@@ -118,7 +118,7 @@ class Worker:
         Raises:
             StorageError: the ledger cannot be read.
         """
-        return self._progress.now(Submissions(self._ledger).backlog())
+        return self._progress.now(Evaluations(self._ledger).backlog())
 
     async def _work(self, started: "futures.Future[None]", stop: asyncio.Event) -> None:
         shift = Shift(self._ledger, self._config, self._judge, self._duties, self._pace, self._progress)

@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 
 from areopage.ledger.access import ApiKeys
-from areopage.ledger.quality_records import Role
+from areopage.ledger.operations import Role
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.keys import KeyDirectory

@@ -21,11 +21,11 @@ from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import (
     AcceptedAnswers,
     AlertPage,
-    Answer,
-    Answers,
     EvaluationPage,
     EvaluationView,
     Faulty,
+    GivenAnswer,
+    GivenAnswers,
     GivenLabels,
     StoredLabels,
 )
@@ -44,14 +44,13 @@ from areopage.server.api.trace_records import (
 )
 from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
-from areopage.server.gathering import Gathering
 from areopage.server.headers import HeadOfGet, SecurityHeaders
 from areopage.server.health import Check, Health
 from areopage.server.limits import BodyLimit, KnownHosts
 from areopage.server.metrics import Metrics, Timing
 from areopage.server.pages import agreement as agreement_page
 from areopage.server.pages import chat as chat_page
-from areopage.server.pages import gate_list, gate_trace, held, monitor, review, session
+from areopage.server.pages import gate_list, held, monitor, review, session
 from areopage.server.pages.fault import fault_page
 from areopage.server.telemetry import Tracing
 
@@ -73,7 +72,6 @@ ROUTERS = (
     chat_page.router,
     held.router,
     gate_list.router,
-    gate_trace.router,
     review.router,
     agreement_page.router,
 )
@@ -81,8 +79,8 @@ RECORDS = (
     AcceptedAnswers,
     AgreementReport,
     AlertPage,
-    Answer,
-    Answers,
+    GivenAnswer,
+    GivenAnswers,
     ChatReply,
     ChatRequest,
     CheckReply,
@@ -166,7 +164,6 @@ def create_app(
     app.state.traces = written
     app.state.metrics = Metrics(context, written)
     app.state.checks = checks
-    app.state.gathering = Gathering(context.submit)
     handle_errors(app, fault_page)
     add_guards(app, context)
     if tracing is not None:

@@ -1,6 +1,6 @@
 """What every request of one server shares."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.gate.decide import Gate
-from areopage.ledger.quality_records import Submission
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.suites.loader import Suite
@@ -36,7 +36,7 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     ledger: where everything is kept.
     config: the monitor's configuration.
     suite: the suite that answers are judged by.
-    submit: stores submissions durably; returns for each whether it is new. It may block: call it in a thread.
+    submit: stores submitted answers durably; returns for each whether it is new.
     now: the clock, in UTC.
     gate: decides whether an answer may leave.
     rag: answers questions; None where there is no rag.yml.
@@ -45,7 +45,7 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     config: MonitorConfig
     suite: Suite
-    submit: Callable[[Sequence[Submission]], Sequence[bool]]
+    submit: Callable[[Sequence[Answer]], Awaitable[Sequence[bool]]]
     now: Callable[[], datetime]
     gate: Gate
     rag: Pipeline | None = None

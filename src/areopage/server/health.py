@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from areopage.errors import StorageError
 from areopage.ledger.connection import revision_of, storage_errors
-from areopage.ledger.store import Ledger
 from areopage.ledger.schema import REVISION
+from areopage.ledger.store import Ledger
 from areopage.server.access import Actor, require
 from areopage.server.api.schema import content_of, faults, json_response
 from areopage.server.context import context_of

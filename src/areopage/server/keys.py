@@ -8,7 +8,7 @@ import time
 from starlette.concurrency import run_in_threadpool
 
 from areopage.ledger.access import ApiKeys
-from areopage.ledger.quality_records import ApiKey
+from areopage.ledger.operations import ApiKey
 
 REMEMBERED_SECONDS = 3.0
 MOST_REMEMBERED = 1024

@@ -14,11 +14,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from areopage.gate.records import Decision
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.batch import Batch
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality_records import Period
-from areopage.ledger.quality_records import Scope as AnswerScope
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import Period
+from areopage.ledger.queries import Scope as AnswerScope
 from areopage.ledger.records import Trace
-from areopage.ledger.submissions import Submissions
 from areopage.server.context import ServerContext
 
 ALWAYS = Period(start=date.min, end=date.max)
@@ -34,7 +34,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._registry.register(LedgerCollector(context))
         self._submissions = Counter(
-            "areopage_submissions", "Answers handed over to this process.", ["known"], registry=self._registry
+            "areopage_submissions", "Answers submitted to this process.", ["known"], registry=self._registry
         )
         self._seconds = Histogram(
             "areopage_request_seconds",
@@ -101,7 +101,7 @@ class LedgerCollector(Collector):
         yield gauge
 
     def _backlog(self) -> Iterator[Metric]:
-        backlog = Submissions(self._context.ledger).backlog()
+        backlog = Evaluations(self._context.ledger).backlog()
         gauge = GaugeMetricFamily("areopage_backlog", "Answers that are not evaluated, by state.", labels=["state"])
         for state, count in (("waiting", backlog.waiting), ("queued", backlog.queued), ("failed", backlog.failed)):
             gauge.add_metric([state], count)
@@ -110,7 +110,7 @@ class LedgerCollector(Collector):
         yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting or queued answer.", max(age, 0.0))
 
     def _answers(self) -> Iterator[Metric]:
-        days = Counts(self._context.ledger).totals(ALWAYS, AnswerScope())
+        days = Days(self._context.ledger).totals(ALWAYS, AnswerScope())
         counter = CounterMetricFamily(
             "areopage_answers", "Answers that were dealt with, golden ones left out.", labels=["outcome"]
         )
@@ -121,7 +121,7 @@ class LedgerCollector(Collector):
     def _judges(self) -> Iterator[Metric]:
         calls = CounterMetricFamily("areopage_judge_calls", "Calls to judges.", labels=["judge", "model"])
         verdicts = CounterMetricFamily("areopage_judge_verdicts", "Verdicts by outcome.", labels=["judge", "model", "outcome"])
-        for judge in Counts(self._context.ledger).judges(ALWAYS):
+        for judge in Days(self._context.ledger).judges(ALWAYS):
             calls.add_metric([judge.judge, judge.model], judge.calls)
             for outcome, count in sorted(judge.outcomes.items()):
                 verdicts.add_metric([judge.judge, judge.model, outcome], count)

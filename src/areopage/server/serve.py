@@ -20,9 +20,9 @@ from starlette.concurrency import run_in_threadpool
 
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
@@ -111,7 +111,7 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             ledger=ledger,
             config=config,
             suite=suite,
-            submit=Intake(ledger, config.section.sampling).submit,
+            submit=Intake(ledger, config.section.sampling).submit_async,
             now=lambda: datetime.now(UTC),
             gate=load_gate(rag.gate if rag else None, clock=time.perf_counter),
             rag=pipeline(rag, ledger, config.section.storage, say) if rag else None,
@@ -124,7 +124,7 @@ def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, s
             say(f"serving {address_of(listener)} (Ctrl-C stops)")
 
         Process(context, listener, worker, ready).run(provider)
-        backlog = Submissions(ledger).backlog()
+        backlog = Evaluations(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from areopage.ledger.quality_records import Backlog
+from areopage.ledger.queries import Backlog
 from areopage.monitor.alerts.rules import QUEUE, Finding
 from areopage.monitor.alerts.texts import Voice, lines
 from areopage.monitor.config import QueueRule

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from areopage.ledger.alert_pacing import AlertPacing
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.counts import Counts
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Alert, Period, QualityScore, Scope
-from areopage.ledger.retries import failing_since
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import Alert
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.alerts.backlog import queue_finding
 from areopage.monitor.alerts.deliver import Complaints, Sent, next_attempt, send, unset
 from areopage.monitor.alerts.judges import failing_of, judge_finding
@@ -103,7 +103,7 @@ def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
     return duties
 
 
-def raise_answer_alert(desk: AlertDesk, score: QualityScore, now: datetime) -> bool:
+def raise_answer_alert(desk: AlertDesk, score: Evaluation, now: datetime) -> bool:
     """Open the alert of a weak answer, at the pace of `per_hour`; once, however often it is called while the alert is open.
 
     Returns:
@@ -113,7 +113,7 @@ def raise_answer_alert(desk: AlertDesk, score: QualityScore, now: datetime) -> b
     if alert is None or (alerts := Alerts(desk.ledger)).is_open(ANSWER, alert.subject):
         return False
     limit = desk.section.per_hour
-    opened = AlertPacing(desk.ledger).opened_since(ANSWER, hour_of(now), limit)
+    opened = alerts.opened_since(ANSWER, hour_of(now), limit)
     return alerts.open(paced(alert, opened, limit))
 
 
@@ -121,7 +121,7 @@ def check_windows(desk: AlertDesk, now: datetime) -> None:
     """Look at every rule but that of single answers, whose alerts are closed after a day."""
     for finding in findings(desk, now):
         settle(desk, finding, now)
-    AlertPacing(desk.ledger).close_before(ANSWER, now - OPEN_FOR, now)
+    Alerts(desk.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
 
 def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
@@ -137,7 +137,7 @@ def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
 
 def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
     """What the rules that are switched on find at a moment."""
-    section, limits, voice, lists = desk.section, desk.thresholds, desk.voice, QualityLists(desk.ledger)
+    section, limits, voice, lists = desk.section, desk.thresholds, desk.voice, EvaluationLists(desk.ledger)
     found: list[Finding] = []
 
     def tally(hours: float, back: int = 0) -> Tally:
@@ -153,11 +153,13 @@ def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
         found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, voice))
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
-        failing = failing_of(lists.recent(since, Scope(), ROWS_FOR_JUDGES), failing_since(desk.ledger, since, ROWS_FOR_JUDGES))
-        today = Counts(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
+        failing = failing_of(
+            lists.recent(since, Scope(), ROWS_FOR_JUDGES), Evaluations(desk.ledger).failing_since(since, ROWS_FOR_JUDGES)
+        )
+        today = Days(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
         found.append(judge_finding(failing, today, section.judge, voice))
     if section.queue.enabled:
-        found.append(queue_finding(Submissions(desk.ledger).backlog(), section.queue, now, voice))
+        found.append(queue_finding(Evaluations(desk.ledger).backlog(), section.queue, now, voice))
     return found
 
 
@@ -187,8 +189,8 @@ def send_due(desk: AlertDesk, now: datetime, environment: Mapping[str, str], sen
 
 def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
     """Send one message for one alert or for several; False where it reached nobody."""
-    alerts, pacing = Alerts(desk.ledger), AlertPacing(desk.ledger)
-    mine = [alert for alert in batch if pacing.reserve(alert, now + RESERVED_FOR)]
+    alerts = Alerts(desk.ledger)
+    mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
         return True
     title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, desk.section.per_hour, desk.voice)

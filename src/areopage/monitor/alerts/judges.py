@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.ledger.quality_records import JudgeDays, QualityScore
+from areopage.ledger.queries import JudgeDays
+from areopage.ledger.records import Evaluation
 from areopage.monitor.alerts.rules import JUDGE, Finding
 from areopage.monitor.alerts.texts import Voice, lines, listed, plain
 from areopage.monitor.config import JudgeRule
@@ -32,7 +33,7 @@ class Failing(Struct, frozen=True, kw_only=True):
         return max(by_answer, by_verdict)
 
 
-def failing_of(rows: Sequence[QualityScore], retried: int = 0) -> Failing:
+def failing_of(rows: Sequence[Evaluation], retried: int = 0) -> Failing:
     """The figures of some answers, and of those that judges failed on and that have no row yet."""
     return Failing(
         answers=len(rows) + retried,

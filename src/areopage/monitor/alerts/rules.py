@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.ledger.quality_records import Alert
+from areopage.ledger.operations import Alert
 
 Delivery = Literal["pending", "none"]
 
@@ -47,9 +47,7 @@ def notice_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
     return msgspec.structs.replace(notice, state="closed", closed_at=now)
 
 
-def new_alert(
-    rule: str, subject: str, title: str, body: str, now: datetime, delivery: Delivery, *, submission_id: str = ""
-) -> Alert:
+def new_alert(rule: str, subject: str, title: str, body: str, now: datetime, delivery: Delivery, *, answer_id: str = "") -> Alert:
     """An alert that is to be sent at once."""
     return Alert(
         rule=rule,
@@ -59,7 +57,7 @@ def new_alert(
         last_seen_at=now,
         title=title,
         body=body,
-        submission_id=submission_id,
+        answer_id=answer_id,
         delivery=delivery,
         next_attempt_at=now,
     )

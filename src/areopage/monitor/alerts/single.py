@@ -7,20 +7,20 @@ import msgspec
 
 from areopage.criteria.records import Scale
 from areopage.jury.standing import NEVER_EXAMINED, NOT_FIT, is_unfit
-from areopage.ledger.quality_records import Alert, QualityScore
+from areopage.ledger.operations import Alert
+from areopage.ledger.records import Evaluation, is_golden
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, Voice, lines, listed, plain, voice_for
 from areopage.monitor.config import AlertsSection
 from areopage.scoring.counts import DECIMALS
 
-GOLDEN_SOURCE = "golden:"
 GATHERED_SHOWN = 10
 # as `areopage.monitor.evaluation.standing_of` puts it
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 
 def answer_alert(
-    score: QualityScore, threshold: float | None, section: AlertsSection, now: datetime, voice: Voice | None = None
+    score: Evaluation, threshold: float | None, section: AlertsSection, now: datetime, voice: Voice | None = None
 ) -> Alert | None:
     """The alert of an answer whose global score is worse than the threshold.
 
@@ -30,7 +30,7 @@ def answer_alert(
         threshold: on the suite's scale; None raises none.
         voice: in whose words; by default the answer's language, a scale of 0 to 10 and full texts.
     """
-    if threshold is None or score.score_global is None or score.source.startswith(GOLDEN_SOURCE):
+    if threshold is None or score.score_global is None or is_golden(score.source):
         return None
     voice = voice or voice_for(score.language, scale=DEFAULT_SCALE, link=section.link)
     if not is_worse(score.score_global, threshold, voice.scale):
@@ -42,7 +42,7 @@ def answer_alert(
         answer_body(score, threshold, voice),
         now,
         "pending" if section.urls else "none",
-        submission_id=score.id,
+        answer_id=score.id,
     )
 
 
@@ -52,7 +52,7 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
     return shown < than if scale.higher_is_better else shown > than
 
 
-def answer_body(score: QualityScore, threshold: float, voice: Voice) -> str:
+def answer_body(score: Evaluation, threshold: float, voice: Voice) -> str:
     """Question, score, criteria, feedback, weaknesses, suggestions, judges' standing, and where to see it."""
     band = voice.words[f"band_{score.band}"]
     criteria = " · ".join(
@@ -61,7 +61,7 @@ def answer_body(score: QualityScore, threshold: float, voice: Voice) -> str:
     feedback = voice.kept(score.feedback, QUESTION_LENGTH)
     shown = voice.say("scored", score=voice.score(score.score_global), band=band, threshold=voice.short(threshold))
     return lines(
-        voice.line("question", voice.kept(score.question, QUESTION_LENGTH) or voice.words["not_kept"]),
+        voice.line("question", voice.kept(score.prompt, QUESTION_LENGTH) or voice.words["not_kept"]),
         voice.line("score", shown),
         criteria,
         voice.line("feedback", feedback) if feedback else "",
@@ -103,7 +103,7 @@ def is_late(alert: Alert) -> bool:
 def gathered(alerts: Sequence[Alert], per_hour: int, voice: Voice) -> tuple[str, str]:
     """Title and body of one message for several alerts of single answers."""
     start, end = hour_of(min(alert.opened_at for alert in alerts)), hour_after(max(alert.opened_at for alert in alerts))
-    shown = [f"{alert.title} — {voice.answer_page(alert.submission_id)}" for alert in alerts[:GATHERED_SHOWN]]
+    shown = [f"{alert.title} — {voice.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
     rest = len(alerts) - len(shown)
     return voice.say("more_title", n=voice.whole(len(alerts))), lines(
         voice.say("more_text", start=f"{start:%Y-%m-%d %H:%M}", end=f"{end:%H:%M}", limit=voice.whole(per_hour)),

@@ -11,8 +11,8 @@ import yaml
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
+from areopage.ledger.storage import stored_text
 from areopage.monitor.config import MonitorConfig, StorageSection
-from areopage.monitor.storage import stored_text
 from areopage.suites.loader import Suite
 
 WORDS_FILE = Path(__file__).with_name("words.yml")
@@ -104,11 +104,11 @@ class Voice(Struct, frozen=True, kw_only=True):
         """The line with the live page's address; "" where it is not known."""
         return self.line("link", f"{self.link.rstrip('/')}/monitor{path}") if self.link else ""
 
-    def answer_page(self, submission_id: str) -> str:
+    def answer_page(self, answer_id: str) -> str:
         """The line that leads to one answer: its page, else its id."""
         if self.link:
-            return self.page(f"/answers/{quote(submission_id, safe='')}")
-        return self.line("answer_id", plain(submission_id, 128))
+            return self.page(f"/answers/{quote(answer_id, safe='')}")
+        return self.line("answer_id", plain(answer_id, 128))
 
     def _formed(self, text: str) -> str:
         thousands = NARROW if self.language == "fr" else ","

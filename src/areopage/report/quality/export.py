@@ -13,8 +13,8 @@ import msgspec
 
 from areopage.cases.spreadsheet import inert_cell
 from areopage.errors import MissingExtra
-from areopage.ledger.quality_records import QualityScore
-from areopage.monitor.storage import Policy
+from areopage.ledger.records import Evaluation
+from areopage.ledger.storage import Policy
 from areopage.report.quality.page import outward
 from areopage.report.replacing import replacing
 
@@ -30,8 +30,8 @@ TEXTS = (
     "language",
     "source",
     "variant",
-    "question",
-    "answer",
+    "prompt",
+    "response",
 )
 AFTER_SCORES = ("band", "feedback", "strengths", "weaknesses", "suggestions", "reason", "standing")
 NUMBERS = ("scored", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
@@ -51,7 +51,7 @@ def column_names(criteria: Sequence[str]) -> dict[str, str]:
 
 
 def export_answers(
-    scores: Iterable[QualityScore], form: ExportForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
+    scores: Iterable[Evaluation], form: ExportForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
 ) -> int:
     """Write answers into a file, whole or not at all.
 
@@ -78,7 +78,7 @@ def export_answers(
 
 
 def print_answers(
-    scores: Iterable[QualityScore], form: ExportForm, file: IO[str], criteria: Sequence[str], policy: Policy, max_chars: int
+    scores: Iterable[Evaluation], form: ExportForm, file: IO[str], criteria: Sequence[str], policy: Policy, max_chars: int
 ) -> None:
     """Write answers to an open file, such as the standard output, as CSV or JSON lines."""
     WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, column_names(criteria))
@@ -87,17 +87,17 @@ def print_answers(
 class Counted:
     """What passes through, counted in `rows`."""
 
-    def __init__(self, scores: Iterable[QualityScore]) -> None:
+    def __init__(self, scores: Iterable[Evaluation]) -> None:
         self._scores = scores
         self.rows = 0
 
-    def __iter__(self) -> Iterator[QualityScore]:
+    def __iter__(self) -> Iterator[Evaluation]:
         for score in self._scores:
             self.rows += 1
             yield score
 
 
-def write_csv(scores: Iterable[QualityScore], file: IO[str], columns: Mapping[str, str]) -> None:
+def write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
     """A row per answer; lists are lines of one cell, and a cell that would run as a formula does not."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table_columns(columns))
@@ -106,25 +106,25 @@ def write_csv(scores: Iterable[QualityScore], file: IO[str], columns: Mapping[st
         writer.writerow([inert_cell("\n".join(cell) if isinstance(cell, list) else cell) for cell in row.values()])
 
 
-def write_jsonl(scores: Iterable[QualityScore], file: IO[str], columns: Mapping[str, str]) -> None:
-    """An object per line: the fields of a quality score, its criteria by path."""
+def write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
+    """An object per line: the fields of an evaluation, its criteria by path."""
     for score in scores:
-        record = msgspec.structs.asdict(score) | {
+        names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
+        record = {name: getattr(score, name) for name in names} | {
             "criteria": {
                 one.criterion: {"score": one.score, "band": one.band, "agreement": one.agreement} for one in score.criteria
             }
         }
-        del record["number"]
         file.write(msgspec.json.encode(record).decode() + "\n")
 
 
-WRITERS: Mapping[str, Callable[[Iterable[QualityScore], IO[str], Mapping[str, str]], None]] = {
+WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]], None]] = {
     "csv": write_csv,
     "jsonl": write_jsonl,
 }
 
 
-def write_parquet(scores: Iterable[QualityScore], path: Path, columns: Mapping[str, str]) -> None:
+def write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
     """A row per answer, in groups of rows."""
     pyarrow, parquet = parquet_library()
     schema = pyarrow.schema([(name, arrow_type(pyarrow, name)) for name in table_columns(columns)])
@@ -165,14 +165,14 @@ def parquet_library() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def flat(score: QualityScore, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
+def flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
     """An answer as a row, its columns in order; without `moments`, times are ISO texts."""
     found = {one.criterion: one.score for one in score.criteria}
 
     def cell(name: str) -> Any:
         value = getattr(score, name)
         if name in _MOMENTS and not moments:
-            return value.isoformat()
+            return value.isoformat() if value else None
         return list(value) if name in _LISTS else value
 
     row = {name: cell(name) for name in TEXTS} | {"score_global": score.score_global}

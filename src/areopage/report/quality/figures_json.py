@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from areopage import __version__
-from areopage.ledger.quality_records import QualityScore
+from areopage.ledger.records import Evaluation
 from areopage.monitor.figures import Change, CriterionFigures, JudgeHealth, Mean, VariantFigures
 from areopage.report.quality.page import QualityReport, certain
 
@@ -104,8 +104,8 @@ def _variant(side: VariantFigures) -> dict[str, Any]:
     }
 
 
-def _answer(score: QualityScore) -> dict[str, Any]:
-    names = ("id", "timestamp", "source", "variant", "score_global", "band", "question", "answer", "feedback")
+def _answer(score: Evaluation) -> dict[str, Any]:
+    names = ("id", "timestamp", "source", "variant", "score_global", "band", "prompt", "response", "feedback")
     lists = ("strengths", "weaknesses", "suggestions")
     return {name: getattr(score, name) for name in (*names, *lists, "standing")} | {
         "criteria": {one.criterion: one.score for one in score.criteria}

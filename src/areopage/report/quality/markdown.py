@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from areopage import __version__
 from areopage.jury.standing import is_unfit
-from areopage.ledger.quality_records import QualityScore
+from areopage.ledger.records import Evaluation
 from areopage.report.languages import MISSING, Language
 from areopage.report.quality import wording
 from areopage.report.quality.html import FAILURES
@@ -128,7 +128,7 @@ def _scores(report: QualityReport, language: Language) -> Iterator[str]:
 
 
 def _bands(report: QualityReport, language: Language) -> Iterator[str]:
-    """Counts and shares by band, and the histogram."""
+    """Days and shares by band, and the histogram."""
     overall, say = report.figures.overall, language.say
     if not overall.mean.answers:
         return
@@ -207,10 +207,10 @@ def _worst(report: QualityReport, language: Language) -> Iterator[str]:
         yield from _weak_answer(place, answer, labels, language)
 
 
-def _weak_answer(place: int, answer: QualityScore, labels: dict[str, str], language: Language) -> Iterator[str]:
+def _weak_answer(place: int, answer: Evaluation, labels: dict[str, str], language: Language) -> Iterator[str]:
     """One weak answer."""
     say, colon = language.say, language.words["colon"]
-    first = plain_words(answer.question, HEADING)
+    first = plain_words(answer.prompt, HEADING)
     yield f"### {place}. {language.number(answer.score_global)} – {first or say('no_text')}"
     yield ""
     marks = ", ".join(
@@ -219,7 +219,7 @@ def _weak_answer(place: int, answer: QualityScore, labels: dict[str, str], langu
     known = [answer.id, language.moment(answer.timestamp), answer.source, answer.variant]
     yield f"- {' · '.join(plain_words(part) for part in known if part)}"
     yield f"- {marks}"
-    for key, text in (("question", answer.question), ("answer", answer.answer), ("feedback", answer.feedback)):
+    for key, text in (("question", answer.prompt), ("answer", answer.response), ("feedback", answer.feedback)):
         if key == "question" and first == plain_words(text):
             continue
         yield f"- **{say(key)}**{colon} {plain_words(text) or say('no_text')}"

@@ -7,12 +7,13 @@ import msgspec
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.quality_records import Period, QualityScore, Scope
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Evaluation
+from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.figures import Change, CriterionFigures, Mean, PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
-from areopage.monitor.storage import Policy, stored_text
 from areopage.monitor.thresholds import thresholds_of
 from areopage.suites.loader import Suite, load_suite
 
@@ -110,7 +111,7 @@ def report_of(figures: PeriodFigures, suite: Suite, config: MonitorConfig, langu
     )
 
 
-def outward(score: QualityScore, policy: Policy, max_chars: int) -> QualityScore:
+def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
     """An answer's score with what may leave the ledger of its texts."""
 
     def kept(text: str) -> str:
@@ -121,8 +122,8 @@ def outward(score: QualityScore, policy: Policy, max_chars: int) -> QualityScore
 
     return msgspec.structs.replace(
         score,
-        question=kept(score.question),
-        answer=kept(score.answer),
+        prompt=kept(score.prompt),
+        response=kept(score.response),
         feedback=kept(score.feedback),
         reason=kept(score.reason),
         strengths=all_kept(score.strengths),

@@ -1,4 +1,4 @@
-"""`/v1/evaluations`: hand answers over, ask how they stand, list them, erase one."""
+"""`/v1/evaluations`: submit answers, ask how they stand, list them, erase one."""
 
 from datetime import UTC, date, timedelta
 from typing import Annotated, Any, TypeVar
@@ -10,29 +10,29 @@ from starlette.responses import Response
 
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
+from areopage.ledger import erasure
 from areopage.ledger.access import Audit
-from areopage.ledger.erasure import is_erased
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Band, Filters, Period, QualityScore, Submission
-from areopage.ledger.submissions import Submissions
-from areopage.monitor.submit import GOLDEN, submission_of
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period
+from areopage.ledger.records import GOLDEN_SOURCE, Answer, Band, Evaluation, is_golden
+from areopage.monitor.submit import submission_of
 from areopage.server.access import Actor, require
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
-    Answer,
-    Answers,
     EvaluationEntry,
     EvaluationPage,
     EvaluationView,
+    GivenAnswer,
+    GivenAnswers,
     QualityDictionary,
     Result,
 )
 from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
-from areopage.server.gathering import gathering_of
 from areopage.server.metrics import metrics_of
 
 Record = TypeVar("Record")
@@ -51,13 +51,13 @@ Label = Annotated[str | None, Query(max_length=128)]
     "",
     status_code=202,
     responses=answers_with(AcceptedAnswers, 202, 400, 413, 415),
-    openapi_extra=takes(Answer, Answers),
-    summary="Hand answers over for evaluation",
+    openapi_extra=takes(GivenAnswer, GivenAnswers),
+    summary="Submit answers for evaluation",
 )
 async def submit(request: Request, _: Writer) -> Response:
     """Store one answer, or several as `items`. They are on the disk when this returns; a worker judges them later."""
     submissions = read_submissions(await json_body(request))
-    new = await gathering_of(request).submit(submissions)
+    new = await context_of(request).submit(submissions)
     metrics_of(request).submitted(new)
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
@@ -82,7 +82,7 @@ def list_evaluations(
     filters = Filters(
         period=period_of(start, end), band=band, criterion=criterion, source=source, variant=variant, text=text.strip()
     )
-    found = QualityLists(ledger).page(filters, before=before, limit=limit)
+    found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
     page = EvaluationPage(items=[entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
     return json_response(page)
@@ -90,27 +90,31 @@ def list_evaluations(
 
 @router.get("/{id:path}", responses=answers_with(EvaluationView, 200, 404), summary="How an answer stands")
 def show(request: Request, id: str, actor: Reader) -> Response:
-    """The answer's state, and its scores once it is evaluated."""
+    """The answer's state, and its scores once it is evaluated. Of an erased answer the texts are empty."""
     ledger = context_of(request).ledger
-    submission = Submissions(ledger).get(id)
-    if submission is None or is_erased(submission):  # of an answer that was with a judge an empty row stays
+    evaluation, answer = Evaluations(ledger).get(id), Answers(ledger).get(id)
+    if evaluation is None or answer is None:
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
-    return json_response(view_of(submission, QualityScores(ledger).get(id)))
+    return json_response(view_of(answer, evaluation))
 
 
-@router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer wholly")
+@router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
 def erase(request: Request, id: str, actor: Admin) -> Response:
-    """Its texts, scores, judgments, labels' notes and alerts' texts go; the days' counts, which hold no text, stay."""
+    """All texts go: the answer's, those of judgments, notes of labels, texts of alerts. Its figures and all counts stay.
+
+    An answer that is erased already stays as it is.
+    """
     ledger = context_of(request).ledger
-    if not QualityScores(ledger).erase([id]):
+    if erasure.erase(ledger, [id]):
+        Audit(ledger).note(actor.name, "erase", id)
+    elif not Answers(ledger).numbers([id]):
         raise unknown(id)
-    Audit(ledger).note(actor.name, "erase", id)
     return Response(status_code=204)
 
 
 def unknown(id: str) -> Refusal:
-    """The refusal for an id that nobody has handed over, or that was erased."""
+    """The refusal for an id that no answer has."""
     return Refusal(404, "unknown_answer", f"there is no answer with the id {id[:128]!r}")
 
 
@@ -140,18 +144,18 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
         raise Refusal(400, "bad_json", f"the JSON cannot be read: {fault}") from None
 
 
-def read_submissions(body: bytes) -> list[Submission]:
+def read_submissions(body: bytes) -> list[Answer]:
     """The answers of a body: one, or several as `items`.
 
     Raises:
         Refusal: 400 or 422; nothing of the body is stored then.
     """
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
-        return [submission(decoded(body, Answer), "$")]
-    return [submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, Answers).items)]
+        return [submission(decoded(body, GivenAnswer), "$")]
+    return [submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
-def submission(answer: Answer, place: str) -> Submission:
+def submission(answer: GivenAnswer, place: str) -> Answer:
     """An answer as it is stored.
 
     Raises:
@@ -164,9 +168,11 @@ def submission(answer: Answer, place: str) -> Submission:
         raise Refusal(422, "invalid", f"Object missing required field `{missing}` - at `{place}`")
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
-    if (answer.source or "").startswith(GOLDEN):
+    if is_golden(answer.source or ""):
         raise Refusal(
-            422, "invalid", f"source: `{GOLDEN}` is kept for golden questions, which no figure counts - at `{place}.source`"
+            422,
+            "invalid",
+            f"source: `{GOLDEN_SOURCE}` is kept for golden questions, which no figure counts - at `{place}.source`",
         )
     documents = one_of(answer, ("documents", "context_chunks"), place) or ()
     if is_deep([answer.metadata, documents]):
@@ -189,7 +195,7 @@ def submission(answer: Answer, place: str) -> Submission:
         raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
 
 
-def one_of(answer: Answer, names: tuple[str, str], place: str) -> Any:
+def one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
     """The value that is given under either of two names; None where there is none.
 
     Raises:
@@ -215,47 +221,50 @@ def period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def view_of(one: Submission, score: QualityScore | None) -> EvaluationView:
+def view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
     """An answer as the API shows it."""
+    is_evaluated = evaluation.state == "evaluated"
     return EvaluationView(
-        id=one.id,
-        state=one.state,
-        attempts=one.attempts,
-        reason=one.reason,
-        received_at=one.received_at.astimezone(UTC),
-        answered_at=one.answered_at.astimezone(UTC),
-        source=one.case.source,
-        variant=one.variant,
-        language=one.language,
-        prompt=one.case.prompt_text,
-        response=one.case.response or "",
-        quality_score=quality_dictionary(score) if score else None,
-        result=result_of(score) if score else None,
+        id=answer.id,
+        state=evaluation.state,
+        attempts=evaluation.attempts,
+        reason="" if is_evaluated else evaluation.reason,
+        received_at=answer.received_at.astimezone(UTC),
+        answered_at=answer.answered_at.astimezone(UTC),
+        source=answer.source,
+        variant=answer.variant,
+        language=answer.language,
+        prompt=answer.case.prompt_text,
+        response=answer.case.response or "",
+        erased=answer.erased,
+        quality_score=quality_dictionary(evaluation) if is_evaluated else None,
+        result=result_of(evaluation) if is_evaluated else None,
     )
 
 
-def entry_of(score: QualityScore) -> EvaluationEntry:
+def entry_of(evaluation: Evaluation) -> EvaluationEntry:
     """An evaluated answer as a list shows it."""
     return EvaluationEntry(
-        id=score.id,
-        answered_at=score.timestamp,
-        source=score.source,
-        variant=score.variant,
-        language=score.language,
-        prompt=score.question,
-        response=score.answer,
-        quality_score=quality_dictionary(score),
-        result=result_of(score),
+        id=evaluation.id,
+        answered_at=evaluation.timestamp,
+        source=evaluation.source,
+        variant=evaluation.variant,
+        language=evaluation.language,
+        prompt=evaluation.prompt,
+        response=evaluation.response,
+        erased=evaluation.erased,
+        quality_score=quality_dictionary(evaluation),
+        result=result_of(evaluation),
     )
 
 
-def quality_dictionary(score: QualityScore) -> QualityDictionary:
+def quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
     """The score as an answer's payload carries it: criteria by the last part of their path."""
-    scores = {one.criterion.rpartition(".")[2]: one.score for one in score.criteria}
-    shape = {**scores, "score_global": score.score_global, "feedback": score.feedback}
-    return shape if score.score_global is not None else shape | {"reason": score.reason}
+    scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
+    shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
+    return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}
 
 
-def result_of(score: QualityScore) -> Result:
+def result_of(evaluation: Evaluation) -> Result:
     """What the jury made of an answer, as the API shows it."""
-    return Result(**{name: getattr(score, name) for name in Result.__struct_fields__})
+    return Result(**{name: getattr(evaluation, name) for name in Result.__struct_fields__})

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.quality_records import Period, Scope
+from areopage.ledger.queries import Period, Scope
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
 from areopage.server.access import Actor, require

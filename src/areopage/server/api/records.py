@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from areopage.ledger.quality_records import Alert, Band, CriterionResult, SubmissionState
+from areopage.ledger.operations import Alert
+from areopage.ledger.records import Band, CriterionResult, EvaluationState
 
 MOST_ITEMS = 1000
 
@@ -40,7 +41,7 @@ Chunks = Annotated[
 ]
 
 
-class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An answer to evaluate. `question`, `answer` and `context_chunks` are other names of `prompt`, `response`, `documents`."""
 
     id: GivenId | None = None
@@ -57,10 +58,10 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     metadata: dict[str, Any] | None = None
 
 
-class Answers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GivenAnswers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Several answers at once: all are stored, or none."""
 
-    items: Annotated[list[Answer], Meta(min_length=1, max_length=MOST_ITEMS)]
+    items: Annotated[list[GivenAnswer], Meta(min_length=1, max_length=MOST_ITEMS)]
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
@@ -110,10 +111,13 @@ QualityDictionary = dict[str, float | str | None]
 
 
 class EvaluationView(Struct, frozen=True, kw_only=True):
-    """An answer and how far it has come. `quality_score` and `result` are null until it is evaluated."""
+    """An answer and how far it has come. `quality_score` and `result` are null until it is evaluated.
+
+    `erased`: its texts are gone for good, or were never kept.
+    """
 
     id: str
-    state: SubmissionState
+    state: EvaluationState
     attempts: int
     reason: str
     received_at: Moment
@@ -123,6 +127,7 @@ class EvaluationView(Struct, frozen=True, kw_only=True):
     language: str
     prompt: str
     response: str
+    erased: bool
     quality_score: QualityDictionary | None
     result: Result | None
 
@@ -137,6 +142,7 @@ class EvaluationEntry(Struct, frozen=True, kw_only=True):
     language: str
     prompt: str
     response: str
+    erased: bool
     quality_score: QualityDictionary
     result: Result
 

@@ -6,13 +6,12 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import is_erased
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Alert, Band, Label, QualityScore, ReviewItem, Submission
-from areopage.ledger.records import Judgment
+from areopage.ledger.operations import Alert
+from areopage.ledger.records import Answer, Band, Evaluation, Judgment, Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
 from areopage.monitor.measure import criterion_labels
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
@@ -59,10 +58,11 @@ class LabelView(Struct, frozen=True, kw_only=True):
 
 
 class AnswerView(Struct, frozen=True, kw_only=True):
-    """An answer's page. `score` is None while it is not evaluated."""
+    """An answer's page. `score` is the evaluation once it is made, None before."""
 
-    submission: Submission
-    score: QualityScore | None
+    answer: Answer
+    evaluation: Evaluation
+    score: Evaluation | None
     criteria: tuple[CriterionView, ...]
     calls: tuple[Call, ...]
     labels: tuple[LabelView, ...]
@@ -71,15 +71,16 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 
 
 def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
-    """Gather what is known of an answer; None where there is no such answer (any more)."""
-    submission = Submissions(ledger).get(id)
-    if submission is None or is_erased(submission):
+    """Gather what is known of an answer that was evaluated, or waits for it; None where there is none of this id."""
+    answer, evaluation = Answers(ledger).get(id), Evaluations(ledger).get(id)
+    if answer is None or evaluation is None:
         return None
-    score = QualityScores(ledger).get(id)
-    judgments = QualityScores(ledger).judgments(id)
+    score = evaluation if evaluation.state == "evaluated" else None
+    judgments = Evaluations(ledger).judgments(id)
     labels = criterion_labels(suite, language)
     return AnswerView(
-        submission=submission,
+        answer=answer,
+        evaluation=evaluation,
         score=score,
         criteria=criteria_of(score, judgments, labels, suite.scale),
         calls=calls_of(judgments, labels),
@@ -90,7 +91,7 @@ def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerV
 
 
 def criteria_of(
-    score: QualityScore | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
+    score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
     results = {one.criterion: one for one in score.criteria} if score else {}

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.ledger.access import Audit
-from areopage.ledger.quality_lists import QualityLists
+from areopage.ledger.lists import EvaluationLists
 from areopage.monitor.measure import criterion_labels
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
@@ -26,7 +26,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
     """One page of the list, newest first."""
     context = context_of(request)
     asked = chosen(request, context.now().date(), ALL)
-    lists = QualityLists(context.ledger)
+    lists = EvaluationLists(context.ledger)
     found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
     rows = found[:PER_PAGE]
     Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} answers")

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from starlette.requests import Request
 
-from areopage.ledger.quality_records import Band, Filters, Period, Scope
+from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.records import Band
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}

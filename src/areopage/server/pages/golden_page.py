@@ -6,10 +6,10 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Filters
-from areopage.monitor.submit import GOLDEN
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import GoldenRuns
+from areopage.ledger.queries import Filters
+from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.report.charts import Series, trend_chart
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
@@ -27,8 +27,8 @@ def show_golden(request: Request, reader: Reader) -> Response:
     """The newest rounds of the suite."""
     context, spoken = context_of(request), language(request)
     rounds = GoldenRuns(context.ledger).list(context.suite.name, SHOWN)
-    source = f"{GOLDEN}{context.suite.name}"
-    newest = QualityLists(context.ledger).page(Filters(source=source), limit=1)
+    source = f"{GOLDEN_SOURCE}{context.suite.name}"
+    newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
     by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
     scale = context.suite.scale
     chart = trend_chart(

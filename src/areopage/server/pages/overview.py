@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.quality_lists import QualityLists
-from areopage.ledger.quality_records import Alert, Backlog, Filters, Period
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers, state_of
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import Alert, Workers, state_of
+from areopage.ledger.queries import Backlog, Filters, Period
 from areopage.monitor.figures import DayFigures, PeriodFigures
 from areopage.monitor.measure import daily_figures, measure
 from areopage.server.context import ServerContext
@@ -64,11 +64,11 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
-    backlog = Submissions(ledger).backlog()
+    backlog = Evaluations(ledger).backlog()
     alerts = Alerts(ledger).list(state="open", limit=OPEN_ALERTS_SHOWN)
     workers = Workers(ledger).list()
     dead_after = context.config.section.worker.dead_after
-    lists = QualityLists(ledger)
+    lists = EvaluationLists(ledger)
     return Overview(
         figures=figures,
         trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),

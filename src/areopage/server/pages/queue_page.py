@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.access import Audit
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers, state_of
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Workers, state_of
 from areopage.server.access import Actor, checked_form, require
 from areopage.server.context import context_of
 from areopage.server.pages.rendering import render
@@ -26,8 +26,8 @@ router = APIRouter(include_in_schema=False)
 def show_queue(request: Request, reader: Reader) -> Response:
     """What is not evaluated yet, and by whom it could be."""
     context = context_of(request)
-    now, submissions = context.now(), Submissions(context.ledger)
-    backlog = submissions.backlog()
+    now, evaluations = context.now(), Evaluations(context.ledger)
+    backlog = evaluations.backlog()
     dead_after = context.config.section.worker.dead_after
     return render(
         request,
@@ -38,7 +38,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
-        failed=submissions.failed(SHOWN),
+        failed=evaluations.failed(SHOWN),
         may_write=reader.role != "read",
     )
 
@@ -47,6 +47,6 @@ def show_queue(request: Request, reader: Reader) -> Response:
 def retry(request: Request, writer: Writer, form: Form) -> Response:
     """Let answers that were given up wait again: the one that is named, else all."""
     ledger, id = context_of(request).ledger, form.get("id")
-    reopened = Submissions(ledger).reopen([id] if isinstance(id, str) else None)
+    reopened = Evaluations(ledger).reopen([id] if isinstance(id, str) else None)
     Audit(ledger).note(writer.name, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
     return RedirectResponse("/monitor/queue", 303)

@@ -1,4 +1,7 @@
-"""Pages on which people label answers, without knowing what the judge said until they have."""
+"""Pages on which people label answers: the queue, and the page of one answer of the benchmark, the monitor or the gate.
+
+A rater does not see what the judge or other raters scored before he has given his own scores. The gate's decision is shown.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,27 +16,29 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.erasure import is_erased
-from areopage.ledger.exchange_rows import HELD
-from areopage.ledger.exchanges import Exchanges
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.held import HELD
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Label, QualityScore, ReviewItem, Submission
+from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem, Trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.submissions import Submissions
-from areopage.review.label import MAX_NOTE, MAX_RATER, label_answer, rater_name
+from areopage.ledger.traces import Traces
+from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
 from areopage.server.access import Actor, checked_form, require
-from areopage.server.context import context_of
+from areopage.server.api.labels import store_review
+from areopage.server.context import ServerContext, context_of
+from areopage.server.errors import Refusal
 from areopage.server.pages.formats import gate_url, review_url
+from areopage.server.pages.gate_view import decision_view
 from areopage.server.pages.rendering import YEAR_SECONDS, language, language_code, render
 
 RATER_COOKIE = "areopage_rater"
 FIELD = "score."
 SHOWN = 50
 MOST_STEPS = 10
+MOST_SENTENCES = 1000
 WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
 Reader = Annotated[Actor, Depends(require("read"))]
@@ -45,18 +50,55 @@ router = APIRouter(include_in_schema=False)
 
 class Waiting(Struct, frozen=True, kw_only=True):
     """A line of the queue. Why the answer is there is not shown: it would tell what the judge thinks of it. Only an answer that
-    the gate holds back is called so, as somebody waits for it; `together` is how many wait for this one decision."""
+    the gate holds is called so, as somebody waits for it; `together` is how many wait for this one settlement."""
 
     item: ReviewItem
-    question: str
+    prompt: str
     raters: int
     address: str
     together: int = 0
 
     @property
     def held(self) -> bool:
-        """Whether the gate holds the answer back."""
+        """Whether the gate holds the answer."""
         return self.item.why == HELD
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """An answer that is there with its texts, and that the actor may see. `trace` is None where the gate was not asked."""
+
+    answer: Answer
+    trace: Trace | None
+    evaluation: Evaluation | None
+
+    @property
+    def address(self) -> str:
+        """Its page."""
+        return review_url(self.answer.id) if self.trace is None else gate_url(self.answer.id)
+
+    @property
+    def asks_scores(self) -> bool:
+        """Whether raters are asked for scores: of an answer that only the gate has seen they are asked for its grounding."""
+        return self.trace is None or self.evaluation is not None
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """The fields of a form: what the rater said before, or what he sent just now; line ends as the response has them."""
+
+    scores: dict[str, str] = {}
+    grounded: str = ""
+    sentences: frozenset[int] = frozenset()
+    note: str = ""
+    text: str = ""
+    rater: str = ""
+    then: str = ""
+
+    @property
+    def settlement(self) -> Settlement | None:
+        """What becomes of a held answer; None where that is left open."""
+        if self.then == "release":
+            return Settlement(state="released", text=self.text)
+        return Settlement(state="refused") if self.then == "refuse" else None
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -88,7 +130,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 @router.get("/review")
 def show_queue(request: Request, reader: Reader) -> Response:
-    """The answers that wait for this rater's label, and those that the gate holds back in what he may see."""
+    """The answers that wait for this rater's label, and those that the gate holds in what he may see."""
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), rater_of(request, reader)
     lines = list(islice(lines_of(ledger, reader, rater), SHOWN))
@@ -106,15 +148,16 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
     return RedirectResponse(found.address if found else "/review", 303)
 
 
+@router.get("/gate/{id}")
 @router.get("/review/{id:path}")
 def show_answer(request: Request, id: str, reader: Reader) -> Response:
-    """An answer to label; once this rater has labelled it, the judge's scores and everybody's beside his own."""
-    ledger = context_of(request).ledger
-    submission = Submissions(ledger).get(id)
-    if submission is None or is_erased(submission):
+    """An answer to label; once this rater has scored it, the judge's scores and everybody's beside his own."""
+    context = context_of(request)
+    shown = shown_answer(context.ledger, reader, id)
+    if shown is None:
         return render(request, "missing.html.j2", 404)
-    Audit(ledger).note(reader.name, "read", id)
-    return label_page(request, reader, submission)
+    Audit(context.ledger).note(reader.name, "read", id)
+    return answer_page(request, reader, shown)
 
 
 @router.post("/review/")
@@ -123,35 +166,84 @@ def save_by_query(request: Request, writer: Writer, form: Form, id: str) -> Resp
     return save(request, id, writer, form)
 
 
+@router.post("/gate/{id}")
 @router.post("/review/{id:path}")
 def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
-    """Take a rater's labels; then the next answer, or this one with what the judge said."""
+    """Take what a rater says, and settle a held answer where he says so; then the next answer, or this one with the rest."""
     context = context_of(request)
-    submission = Submissions(context.ledger).get(id)
-    if submission is None or is_erased(submission):
+    shown = shown_answer(context.ledger, writer, id)
+    if shown is None:
         return render(request, "missing.html.j2", 404)
-    fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
-    scores = {name.removeprefix(FIELD): value for name, value in fields.items() if name.startswith(FIELD)}
-    rater = fields.get("rater", "") if writer.keyless else writer.name
-    say, scale = language(request).say, context.suite.scale
-    if not rater.strip() or not any(score.strip() for score in scores.values()):
-        missing = say("review_no_rater" if not rater.strip() else "review_no_score")
-        return label_page(request, writer, submission, fault=missing, given=fields)
+    sent = sent_by(form, writer)
+    fault = fault_of(request, shown, sent)
+    if fault:
+        return answer_page(request, writer, shown, fault=fault, sent=sent)
+    given = Given(
+        scores=sent.scores,
+        grounded=sent.grounded,
+        sentences=sorted(sent.sentences),
+        note=sent.note,
+        settlement=sent.settlement,
+    )
     try:
-        label_answer(context.ledger, rubric_of(context.suite), id, rater, scores, fields.get("note", ""), "web", context.now())
-    except StorageError:
-        raise
-    except UserError:
-        wrong = say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
-        return label_page(request, writer, submission, fault=wrong, given=fields)
+        store_review(context, writer, id, given, sent.rater if writer.keyless else None, origin="web")
+    except Refusal as refusal:
+        fault = refused_words(request, context, shown, refusal.status_code)
+        return answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
     item = ReviewQueue(context.ledger).item(id)
     further = f"/review/?after={item.number if item else 0}"
-    response = RedirectResponse(further if fields.get("then") == "next" else review_url(id), 303)
+    response = RedirectResponse(further if sent.then == "next" else shown.address, 303)
     if writer.keyless:
-        response.set_cookie(
-            RATER_COOKIE, quote(rater_name(rater), safe=""), max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/"
-        )
+        kept = quote(rater_name(sent.rater), safe="")
+        response.set_cookie(RATER_COOKIE, kept, max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/")
     return response
+
+
+def shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
+    """An answer by its id; None where there is none, it was erased, or it is out of the actor's scope."""
+    answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
+    if answer is None or answer.erased or (trace is not None and not actor.may_see(trace.collection)):
+        return None
+    return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
+
+
+def sent_by(form: FormData, actor: Actor) -> Sent:
+    """The fields of a form that was sent."""
+    fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    numbers = [value for name, value in form.multi_items() if name == "sentence" and isinstance(value, str)]
+    return Sent(
+        scores={name.removeprefix(FIELD): value for name, value in fields.items() if name.startswith(FIELD)},
+        grounded=fields.get("grounded", ""),
+        sentences=frozenset(int(one) for one in numbers[:MOST_SENTENCES] if one.isascii() and one.isdigit() and len(one) < 6),
+        note=fields.get("note", "").replace("\r\n", "\n")[:MAX_NOTE],
+        text=fields.get("text", "").replace("\r\n", "\n"),
+        rater=fields.get("rater", "") if actor.keyless else actor.name,
+        then=fields.get("then", ""),
+    )
+
+
+def fault_of(request: Request, shown: Shown, sent: Sent) -> str:
+    """What is missing, or contradicts itself, in a form that was sent; "" where nothing is."""
+    say, scored = language(request).say, any(score.strip() for score in sent.scores.values())
+    if sent.grounded not in GROUNDED and (sent.settlement is not None or (shown.trace is not None and not scored)):
+        return say("gate_needs_grounded")
+    if not sent.rater.strip():
+        return say("review_no_rater")
+    if not scored and not sent.grounded:
+        return say("review_no_score")
+    if sent.then == "release" and not sent.text.strip():
+        return say("gate_needs_text")
+    return say("gate_yes_but") if sent.grounded == "yes" and sent.sentences else ""
+
+
+def refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
+    """Why a form that was sent could not be stored."""
+    say, scale = language(request).say, context.suite.scale
+    if status == 409:
+        return say("gate_settled_before")
+    if shown.trace is not None:
+        return say("gate_bad_verdict")
+    return say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
 
 
 def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
@@ -160,83 +252,101 @@ def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> It
     Args:
         rater: "" for somebody whose name is not known yet.
     """
-    queue, exchanges = ReviewQueue(ledger), Exchanges(ledger)
-    while items := queue.open_items(rater or None, limit=SHOWN, after=after):
-        given = Labels(ledger).current_of([item.submission_id for item in items])
-        held = [item.submission_id for item in items if item.why == HELD]
-        said, together = exchanges.labels(held), exchanges.waiting(held)
+    while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after):
+        ids = [item.answer_id for item in items]
+        given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
         for item in items:
-            id = item.submission_id
-            if item.why != HELD:
-                raters = len({who for labelled, who, _ in given if labelled == id})
-                yield Waiting(item=item, question=prompt_of(Submissions(ledger).get(id)), raters=raters, address=review_url(id))
+            id = item.answer_id
+            answer = Answers(ledger).get(id)
+            gated = answer is not None and answer.origin in ("gate", "import")
+            if answer is None or (gated and not reader.may_see(answer.source)):
                 continue
-            exchange = exchanges.get(id)
-            if exchange is not None and reader.may_see(exchange.collection):
-                yield Waiting(
-                    item=item,
-                    question=exchange.question,
-                    raters=len(said.get(id, ())),
-                    address=gate_url(id),
-                    together=together.get(id, 0),
-                )
+            yield Waiting(
+                item=item,
+                prompt=answer.case.prompt_text,
+                raters=len({who for labelled, who, _ in given if labelled == id}),
+                address=gate_url(id) if gated else review_url(id),
+                together=together.get(id, 0),
+            )
         if len(items) < SHOWN:
             return
         after = items[-1].number
 
 
-def label_page(
-    request: Request, actor: Actor, submission: Submission, *, fault: str = "", given: dict[str, str] | None = None
+def answer_page(
+    request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     """The page of one answer.
 
     Args:
-        fault: what is wrong with the labels that were sent.
-        given: the fields that were sent.
+        fault: what is wrong with what was sent.
+        sent: the fields that were sent.
+        status: of a page with a fault.
     """
-    context = context_of(request)
-    rubric, code = rubric_of(context.suite), language_code(request)
-    rater = rater_of(request, actor)
-    labels = list(Labels(context.ledger).current_of([submission.id]).values())
+    context, id = context_of(request), shown.answer.id
+    rubric, code, rater = rubric_of(context.suite), language_code(request), rater_of(request, actor)
+    labels = list(Labels(context.ledger).current_of([id]).values())
+    scores = [label for label in labels if label.criterion != GROUNDING]
     own = {label.criterion: label for label in labels if rater and label.rater == rater}
-    fields = given or {FIELD + path: f"{label.score:g}" for path, label in own.items()}
-    labelled = bool(own)
-    return render(
-        request,
-        "review_answer.html.j2",
-        422 if fault else 200,
-        submission=submission,
-        item=ReviewQueue(context.ledger).item(submission.id),
-        questions=questions_of(rubric, code, fields),
-        note=fields.get("note", next((label.note for label in own.values()), "")),
-        fault=fault,
-        asks_rater=actor.keyless,
-        rater=fields.get("rater", rater),
-        may_write=actor.role != "read",
-        scale=rubric.scale,
-        steps=steps_of(rubric.scale),
-        limits={"note": MAX_NOTE, "rater": MAX_RATER},
-        labelled=labelled,
-        editing=not labelled or bool(fault) or "edit" in request.query_params,
-        **(comparison(request, submission.id, rubric, code, labels, rater) if labelled else {}),
+    labelled = any(criterion != GROUNDING for criterion in own)
+    values = {
+        "answer": shown.answer,
+        "trace": shown.trace,
+        "address": shown.address,
+        "item": ReviewQueue(context.ledger).item(id),
+        "sent": sent or sent_before(shown, own, rater),
+        "fault": fault,
+        "asks_rater": actor.keyless,
+        "may_write": actor.role != "read",
+        "scale": rubric.scale,
+        "steps": steps_of(rubric.scale),
+        "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
+        "labelled": labelled,
+        "editing": not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params,
+    }
+    values["questions"] = questions_of(rubric, code, values["sent"].scores) if shown.asks_scores else []
+    if shown.trace is not None:
+        values |= {
+            "view": decision_view(shown.trace, context.gate, code),
+            "grounding": [label for label in labels if label.criterion == GROUNDING],
+            "release": Traces(context.ledger).release(id),
+            "together": Traces(context.ledger).waiting([id]).get(id, 0),
+        }
+    if labelled:
+        values |= comparison(context.ledger, shown, rubric, code, scores, rater)
+    return render(request, "review_answer.html.j2", status if fault else 200, **values)
+
+
+def sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
+    """The form as this rater's labels fill it."""
+    grounding = own.get(GROUNDING)
+    return Sent(
+        scores={path: f"{label.score:g}" for path, label in own.items() if path != GROUNDING},
+        grounded=grounding.grounded if grounding else "",
+        sentences=frozenset(grounding.sentences) if grounding else frozenset(),
+        note=next((label.note for label in own.values()), ""),
+        text=shown.answer.case.response or "",
+        rater=rater,
     )
 
 
-def questions_of(rubric: Rubric, language: str, fields: dict[str, str]) -> list[Question]:
+def questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list[Question]:
     """What a rater is asked, the overall score last; its label is the template's."""
     guides, names = rubric.guides(language), rubric.labels(language)
     asked = [(path, names[path], guides.get(path)) for path in rubric.paths] + [(OVERALL, "", None)]
-    return [Question(path=path, label=label, guide=guide, value=fields.get(FIELD + path, "")) for path, label, guide in asked]
+    return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
 
 
-def comparison(request: Request, id: str, rubric: Rubric, language: str, labels: Sequence[Label], rater: str) -> dict[str, Any]:
-    """What somebody sees who has labelled: himself first, then the others, then the judge."""
-    ledger = context_of(request).ledger
-    judge = Labels(ledger).judge_scores([id]).get(id, {})
-    score: QualityScore | None = QualityScores(ledger).get(id)
+def comparison(
+    ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
+) -> dict[str, Any]:
+    """What somebody sees who has scored: himself first, then the others, then the judge."""
+    id = shown.answer.id
+    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
     given = {(label.rater, label.criterion): label.score for label in labels}
     names = rubric.labels(language) | {OVERALL: ""}
+    evaluation = shown.evaluation
     return {
         "raters": raters,
         "compared": [
@@ -244,7 +354,7 @@ def comparison(request: Request, id: str, rubric: Rubric, language: str, labels:
             for path, name in names.items()
         ],
         "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
-        "score": score,
+        "evaluation": evaluation if evaluation is not None and evaluation.state == "evaluated" else None,
     }
 
 
@@ -257,8 +367,3 @@ def steps_of(scale: Scale) -> list[int]:
     """The scale's whole points, where they are few enough to be chosen from; none where a number must be typed."""
     whole = scale.min == int(scale.min) and scale.max == int(scale.max) and scale.max - scale.min <= MOST_STEPS
     return list(range(int(scale.min), int(scale.max) + 1)) if whole else []
-
-
-def prompt_of(submission: Submission | None) -> str:
-    """A submission's question; "" where it is gone."""
-    return submission.case.prompt_text if submission else ""

@@ -7,7 +7,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.quality_records import ApiKey
+from areopage.ledger.operations import ApiKey
 from areopage.server.access import Actor, access_of, authenticate, checked_form
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
