@@ -19,6 +19,7 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.rules_verdict import Verdict
 from areopage.models.settings import ModelSettings
+from servers import HUGE
 
 BUNDLED = Path(__file__).parents[2] / "src/areopage/suites/bundled/answer_quality/rules.yml"
 RULES: dict[str, Any] = yaml.safe_load(BUNDLED.read_text(encoding="utf-8"))
@@ -270,8 +271,7 @@ def test_a_suite_without_the_section_is_told_its_key() -> None:
 
 @pytest.mark.parametrize("piece", ["**Analyse** : ", "article 45, ", "[", "1 000 ", "a\n", "CCN "])
 def test_a_long_hostile_answer_is_judged(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    response = "mot " + piece * (300_000 // len(piece))
+    response = "mot " + piece * (HUGE // len(piece))
     document = Document(id="d1", title="CCN Article 45", text=response)
     for criterion in (FORMAT, SOURCES):
         assert 0 <= judge(response, criterion, document).score <= 10

@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from areopage.cases.records import Case, Document
 from areopage.ledger.alerts import Alerts
@@ -55,6 +57,26 @@ def context_for(
     ledger = ledger_at(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
     return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Submissions(ledger).add, now=now, gate=GATE)
+
+
+SEEDED_IDS = [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
+"""The judged answers of `seed` with its defaults, oldest first."""
+
+
+def seeded_context(folder: Path, *, now: Callable[[], datetime] = lambda: NOW) -> ServerContext:
+    """What a server over a new ledger shares that holds what `seed` puts into it."""
+    (folder / "ledger.db").write_bytes(_seeded_ledger())
+    return context_for(folder, now=now)
+
+
+@cache
+def _seeded_ledger() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        ledger = ledger_at(path)
+        seed(ledger)
+        ledger.close()
+        return path.read_bytes()
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:
