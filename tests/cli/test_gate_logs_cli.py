@@ -6,18 +6,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from areopage.ledger.quality_records import ReviewItem
-from servers.made_exchanges import GENERATED
 
 from areopage.app.monitor import trace_retention
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.monitor.retention import erase_older
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.traces import Traces
 from servers.command import Command
 from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
-from areopage.ledger.quality_records import Role
-
 from areopage.ledger.access import ApiKeys
+from areopage.ledger.operations import Role
 from areopage.server.context import ServerContext
 from areopage.server.serve import Process, listener_at
 from servers import PATIENCE

@@ -1,7 +1,6 @@
 """The live page over the real application: what each page says, in both languages, and what it must never show."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -15,13 +14,12 @@ from areopage.ledger.submissions import Submissions
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, submission_of
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
 from .samples import SAMPLES
-from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
+from .seeded import NOW, SEEDED_IDS, WEAK_ID, context_for, judged, run_of, seeded_context
 
 PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
 
@@ -50,32 +48,18 @@ class Page(HTMLParser):
         return [found for name, found in self.elements if name == tag]
 
 
-@pytest.fixture(scope="module")
-def ledgers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """An empty ledger and a full one, for each test to copy."""
-    made = {}
-    for name in ("empty", "full"):
-        made[name] = tmp_path_factory.mktemp(name) / "ledger.db"
-        ledger = Ledger.open(made[name])
-        if name == "full":
-            seed(ledger)
-        ledger.close()
-    return made
-
-
 @pytest.fixture
-def context(tmp_path: Path, ledgers: dict[str, Path], request: pytest.FixtureRequest) -> Iterator[ServerContext]:
-    """What a server shares; its ledger is the full one where the test asks for `seeded`."""
-    shutil.copy(ledgers["full" if "seeded" in request.fixturenames else "empty"], tmp_path)
-    made = context_for(tmp_path)
+def context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ServerContext]:
+    """What a server shares; its ledger holds answers where the test asks for `seeded`."""
+    made = (seeded_context if "seeded" in request.fixturenames else context_for)(tmp_path)
     yield made
     made.ledger.close()
 
 
 @pytest.fixture
-def seeded(context: ServerContext) -> list[str]:
+def seeded() -> list[str]:
     """The ids of the judged answers, oldest first."""
-    return [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
+    return list(SEEDED_IDS)
 
 
 def client_of(context: ServerContext) -> TestClient:
@@ -90,10 +74,13 @@ def page_at(context: ServerContext, path: str, *, status: int = 200, lang: str =
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_there_empty_and_full_in_both_languages(context: ServerContext, path: str, lang: str) -> None:
+def test_every_page_is_there_empty_and_full_in_both_languages(
+    context: ServerContext, tmp_path_factory: pytest.TempPathFactory, path: str, lang: str
+) -> None:
     empty = page_at(context, path, lang=lang)
-    seed(context.ledger)
-    full = page_at(context, path, lang=lang)
+    other = seeded_context(tmp_path_factory.mktemp("full"))
+    full = page_at(other, path, lang=lang)
+    other.ledger.close()
     for page in (empty, full):
         assert page.all("html") == [{"lang": lang}]
         assert len(page.all("h1")) == 1
