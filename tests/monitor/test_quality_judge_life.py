@@ -45,6 +45,7 @@ class Held(NoJudgments):
 
     def __init__(self, known: Mapping[str, Judgment], fault: Exception | None = None) -> None:
         super().__init__()
+        self.secret = b"the same for all"
         self._known, self._fault = known, fault
         self.appended: list[Judgment] = []
 
