@@ -9,17 +9,16 @@ import pytest
 
 from areopage.cli.trace_duty import traces_duty
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.traces import Traces
-from areopage.ledger.queries import TraceFilter
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.quality_records import ReviewItem
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
 from areopage.monitor.retention import erase_older
 from areopage.rag.config import TracesSection, default_rag_config
-from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
-from servers.made_traces import GENERATED, delivered_trace, trace_id, held_trace
+from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
 
 HELD = trace_id(1)
 

@@ -65,7 +65,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """An answer that is there with its texts, and that the actor may see. `trace` is None where the gate was not asked."""
+    """An answer that the actor may see. `trace` is None where the gate was not asked."""
 
     answer: Answer
     trace: Trace | None
@@ -172,7 +172,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Take what a rater says, and settle a held answer where he says so; then the next answer, or this one with the rest."""
     context = context_of(request)
     shown = shown_answer(context.ledger, writer, id)
-    if shown is None:
+    if shown is None or shown.answer.erased:
         return render(request, "missing.html.j2", 404)
     sent = sent_by(form, writer)
     fault = fault_of(request, shown, sent)
@@ -200,9 +200,9 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 
 def shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
-    """An answer by its id; None where there is none, it was erased, or it is out of the actor's scope."""
+    """An answer by its id, maybe without its texts; None where there is none, or it is out of the actor's scope."""
     answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
-    if answer is None or answer.erased or (trace is not None and not actor.may_see(trace.collection)):
+    if answer is None or (trace is not None and not actor.may_see(trace.collection)):
         return None
     return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
 
@@ -297,7 +297,7 @@ def answer_page(
         "sent": sent or sent_before(shown, own, rater),
         "fault": fault,
         "asks_rater": actor.keyless,
-        "may_write": actor.role != "read",
+        "may_write": actor.role != "read" and not shown.answer.erased,
         "scale": rubric.scale,
         "steps": steps_of(rubric.scale),
         "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
