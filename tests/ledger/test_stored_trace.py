@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import structs
 
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import reduced_trace, stored_trace
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
+from areopage.ledger.stored_exchange import reduced_exchange, stored_exchange
+from areopage.text.stored_text import Policy
+from servers.made_exchanges import GENERATED, RIGHT, WRONG, delivered_exchange, held_exchange
 
 
 def places_are_exact(trace: Trace) -> bool:

@@ -17,6 +17,9 @@ from areopage.ledger.traces import Traces
 from areopage.review.dataset import Selection, dataset
 from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id
+from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange, settle_exchange
+from servers.made_exchanges import GENERATED, RIGHT, delivered_exchange, exchange_id, held_exchange
+from servers.new_ledger import ledger_at
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 RELEASE, REFUSE = Settlement(state="released"), Settlement(state="refused")

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from areopage.cases.records import Case
+from areopage.app.gate_rules import load_gate
+from areopage.cases.records import Case, Document
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
@@ -13,11 +16,15 @@ from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
 from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
 from servers.judged_answers import judged as judged  # noqa: PLC0414
 from servers.judged_answers import run_of as run_of  # noqa: PLC0414
+from areopage.scoring.counts import band_of
+from areopage.scoring.outcome import Outcome, Scored, Unparsed
+from areopage.suites.loader import load_suite
+from servers.configured import app_config
+from servers.new_ledger import ledger_at
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414
 from .samples import WEAK
@@ -26,9 +33,7 @@ GATE = load_gate()
 WEAK_ID = "answer-08-04"
 
 
-def context_for(
-    folder: Path, *, now: Callable[[], datetime] = lambda: NOW, section: MonitorSection | None = None
-) -> ServerContext:
+def context_for(folder: Path, *, now: Callable[[], datetime] = lambda: NOW, **sections: Any) -> ServerContext:
     """What a server over a new, empty ledger shares."""
     ledger = Ledger.open(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)

@@ -11,6 +11,7 @@ from areopage.ledger.quality_records import CriterionResult, JudgeUse, QualitySc
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import band_of
+from servers.new_ledger import ledger_at
 from servers.quality import quality_score
 
 SCALE = Scale(min=0.0, max=10.0)
@@ -49,9 +50,7 @@ def answered(
 
 def filled(location: str | Path, scores: Iterable[QualityScore], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
     """An open ledger with these scores; each was judged by the same judges."""
-    if "://" not in str(location):
-        Path(location).parent.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger.open(location)
+    ledger = Ledger.open(location) if "://" in str(location) else ledger_at(Path(location))
     run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
     ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
     table = QualityScores(ledger)
