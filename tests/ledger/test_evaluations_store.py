@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from sqlalchemy import delete, select, update
@@ -235,7 +235,6 @@ FINISHED = st.tuples(
 )
 
 
-@KEPT
 @given(st.lists(FINISHED, max_size=12))
 def test_whatever_is_finished_the_counts_are_those_of_the_rows(
     scores: Evaluations, monitored: Ledger, scored: MakeScore, given_ones: list[tuple[int, int, str, str, Any, Any]]

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
@@ -14,7 +16,6 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.submit import Intake
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
 from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
 from servers.judged_answers import judged as judged  # noqa: PLC0414
@@ -27,9 +28,7 @@ GATE = load_gate()
 WEAK_ID = "answer-08-04"
 
 
-def context_for(
-    folder: Path, *, now: Callable[[], datetime] = lambda: NOW, section: MonitorSection | None = None
-) -> ServerContext:
+def context_for(folder: Path, *, now: Callable[[], datetime] = lambda: NOW, **sections: Any) -> ServerContext:
     """What a server over a new, empty ledger shares."""
     ledger = Ledger.open(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
