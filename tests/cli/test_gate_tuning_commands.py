@@ -9,7 +9,7 @@ import pytest
 
 from areopage.suites.gate import load_gate_config
 from servers.command import Command, Ended
-from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, trace, filled, imported, label
+from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, filled, imported, label, trace
 
 SAFE = 130
 

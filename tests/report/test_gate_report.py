@@ -13,10 +13,10 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from areopage.ledger.erasure import erase
-from areopage.ledger.traces import Traces
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.report.gate.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.report.gate.html import TEMPLATE, render_html
 from areopage.report.gate.markdown import render_markdown
@@ -24,7 +24,7 @@ from areopage.report.gate.page import GateReport, Piece, gather, outward
 from areopage.report.gate.report_wording import WORDS
 from areopage.report.gate.write import FORMS, render, write_gate_report
 from areopage.report.languages import LANGUAGES
-from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, trace, filled, imported, label
+from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7*7}}"""
 Make = Callable[..., GateReport]
