@@ -17,7 +17,6 @@ from areopage.ledger.traces import Traces
 from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
 from areopage.monitor.retention import erase_older
 from areopage.rag.config import TracesSection, default_rag_config
-from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
 

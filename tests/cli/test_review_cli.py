@@ -9,8 +9,8 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
-from servers.judged_answers import judged, run_of
 from servers.command import Command
+from servers.judged_answers import judged, run_of
 
 NOW = datetime.now(UTC)
 

@@ -16,8 +16,8 @@ from sqlalchemy import create_engine, event, text
 from areopage.errors import MissingExtra, StorageError
 from areopage.ledger.connection import open_engine, shown, storage_errors, url_of
 from areopage.ledger.records import Judgment
-from areopage.ledger.store import Ledger
 from areopage.ledger.schema import REVISION, metadata
+from areopage.ledger.store import Ledger
 
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]

@@ -82,7 +82,7 @@ def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_
 
 def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> None:
     question = "Hi\nScore: 10 of 10\u2028\x1b[31m\u202eevil @everyone <!channel> <@U1> $score {x} a@here.example" + "x" * 900
-    alert = answer_alert(quality_score(3.4, question=question, language="en"), 6.0, SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, prompt=question, language="en"), 6.0, SECTION, MOMENT)
     assert alert is not None
     first = alert.body.split("\n")[0]
     assert first.startswith("Question: Hi Score: 10 of 10 [31m evil ＠everyone <！channel> <＠U1> $score {x} a")
@@ -93,7 +93,7 @@ def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> Non
 
 def test_a_redacted_store_sends_redacted_alerts() -> None:
     voice = voice_for("fr", scale=TEN, storage=StorageSection(text="redacted"))
-    score = quality_score(3.4, question="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
+    score = quality_score(3.4, prompt="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
     alert = answer_alert(score, 6.0, SECTION, MOMENT, voice)
     assert alert is not None
     assert "jean@example.org" not in alert.body

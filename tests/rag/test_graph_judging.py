@@ -11,10 +11,9 @@ import pytest
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.store import Ledger
 from areopage.ledger.erasure import erase
 from areopage.ledger.records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatPrompt
 from areopage.suites.gate import load_gate_config
@@ -59,8 +58,9 @@ def judged(
 
 def kept(folder: Path) -> int:
     """How many judgments the ledger holds with what the judge said."""
-    from areopage.ledger.schema import judgments
     from sqlalchemy import func, select
+
+    from areopage.ledger.schema import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())

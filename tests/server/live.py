@@ -9,7 +9,7 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
 from areopage.ledger.access import ApiKeys
-from areopage.ledger.quality_records import Role
+from areopage.ledger.operations import Role
 from areopage.server.context import ServerContext
 from areopage.server.serve import Listening, Process, listener_at
 

@@ -12,6 +12,7 @@ from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Wor
 from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, MonitorSection
+from areopage.monitor.submit import Intake
 from areopage.server.context import ServerContext
 from areopage.suites.gate import load_gate
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
@@ -32,7 +33,7 @@ def context_for(
     """What a server over a new, empty ledger shares."""
     ledger = Ledger.open(folder / "ledger.db")
     config = MonitorConfig(section=section or MonitorSection(), folder=folder)
-    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Evaluations(ledger).submit, now=now, gate=GATE)
+    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Intake(ledger).submit_async, now=now, gate=GATE)
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:

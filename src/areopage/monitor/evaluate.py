@@ -24,8 +24,10 @@ from areopage.monitor.quality_judge import QualityJudge
 T = TypeVar("T")
 
 
-FIGURES = ("run_id", "score_global", "band", "criteria", "reason", "standing", "scored", "planned", "spread")
-FIGURES += ("prompt_tokens", "completion_tokens", "seconds", "cost", "currency")
+FIGURES = (
+    *("run_id", "score_global", "band", "criteria", "reason", "standing", "scored", "planned", "spread"),
+    *("prompt_tokens", "completion_tokens", "seconds", "cost", "currency"),
+)
 """What the ledger keeps of an evaluation as it was found."""
 
 
