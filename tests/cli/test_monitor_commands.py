@@ -87,7 +87,7 @@ def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Com
     assert command("monitor", "submit", configured, "--limit", "1").code == 0
     with opened(ledger_of(command)) as ledger:
         found = {id: Evaluations(ledger).get(id) for id in ("own", "bare", "id0")}
-    assert {id: one.case.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
+    assert {id: one.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
 
 
 def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: "FakeServer") -> None:

@@ -36,7 +36,7 @@ def test_where_lower_is_better_a_score_over_the_threshold_raises_one() -> None:
 def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> None:
     alert = answer_alert(quality_score(3.4, id="a/1 é"), 6.0, SECTION, MOMENT)
     assert alert is not None
-    assert (alert.rule, alert.subject, alert.submission_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
+    assert (alert.rule, alert.subject, alert.answer_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
     assert alert.title == f"Réponse faible{WIDE}: 3,4 sur 10"
     assert alert.body.split("\n") == [
         f"Question{WIDE}: Combien de congés payés ai-je ?",

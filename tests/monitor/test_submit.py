@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def test_a_failure_reaches_everybody_whose_answers_were_in_the_commit(ledger: Le
 
 
 def test_submit_async_does_not_hold_the_loop_up(ledger: Ledger) -> None:
-    async def main() -> list[list[bool]]:
+    async def main() -> list[Sequence[bool]]:
         return await asyncio.gather(*[Intake(ledger).submit_async([answer(f"n{number}")]) for number in range(20)])
 
     assert asyncio.run(main()) == [[True]] * 20

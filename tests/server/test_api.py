@@ -13,6 +13,7 @@ from msgspec import structs
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
 from areopage.server.context import ServerContext
@@ -63,7 +64,7 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
     }
     reply = site.post("/v1/evaluations", sent)
     assert (reply.status, reply.json) == (202, {"items": [{"id": "chat-1", "new": True}]})
-    stored = Evaluations(site.context.ledger).get("chat-1")
+    stored = Answers(site.context.ledger).get("chat-1")
     assert stored is not None
     assert stored.case.metadata == {"session": 4711}
     assert [(one.title, one.text) for one in stored.case.documents] == [("", "un texte"), ("Article 45", "Trente jours.")]
@@ -80,6 +81,7 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
         "language": "fr",
         "prompt": "Combien de jours ?",
         "response": "Trente jours.",
+        "erased": False,
         "quality_score": None,
         "result": None,
     }
@@ -103,7 +105,7 @@ def test_the_specification_s_names_are_taken(site: Live) -> None:
     chunks = [{"doc_titre": "CCN Article 45", "text": "Les clercs bénéficient de 30 jours."}]
     sent = {"id": "x", "question": "Combien ?", "answer": "30.", "context_chunks": chunks}
     assert site.post("/v1/evaluations", sent).status == 202
-    stored = Evaluations(site.context.ledger).get("x")
+    stored = Answers(site.context.ledger).get("x")
     assert stored is not None and stored.case.documents[0].title == "CCN Article 45"
     conversation = [{"role": "user", "content": "Bonjour"}, {"role": "assistant", "content": "Oui ?"}]
     assert site.post("/v1/evaluations", {"id": "y", "prompt": conversation, "response": "!"}).status == 202
