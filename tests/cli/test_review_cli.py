@@ -8,7 +8,6 @@ import pytest
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
 from server.samples import SAMPLES
-from server.seeded import SAMPLES, judged, run_of
 from servers.command import Command
 from servers.judged_answers import judged, run_of
 from servers.new_ledger import ledger_at

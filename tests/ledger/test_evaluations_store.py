@@ -32,7 +32,6 @@ from servers.evaluated import evaluate, judged, submitted
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
-KEPT = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Make = Callable[..., Answer]
 MakeScore = Callable[..., Evaluation]
 MakeJudgment = Callable[..., Judgment]

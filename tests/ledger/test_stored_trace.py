@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import structs
-from servers.made_exchanges import GENERATED, RIGHT, WRONG
 
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import reduced_trace, stored_trace

@@ -22,7 +22,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.logs.traces import TraceFiles, Traces
+from areopage.rag.logs.traces import TraceFiles
 from servers.made_traces import delivered_trace, held_trace
 from servers.new_ledger import ledger_at
 

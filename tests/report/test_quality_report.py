@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection, StorageSection
+from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
 from areopage.report.languages import LANGUAGES, language_for
 from areopage.report.quality.daily import report_duty, write_reports

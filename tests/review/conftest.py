@@ -9,7 +9,6 @@ import pytest
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric, rubric_of
 from server.samples import SAMPLES
-from server.seeded import NOW, SAMPLES, SUITE, judged, run_of
 from servers.judged_answers import NOW, SUITE, judged, run_of
 from servers.new_ledger import ledger_at
 

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from areopage.review.grounding import Settlement, Storage
-from servers.made_exchanges import GENERATED, RIGHT
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
 from areopage.ledger.access import Audit

@@ -247,9 +247,7 @@ def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnEle
 
 def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
     """Whether the answer of an id is held, and not settled."""
-    one = decisions.c
-    held = and_(one.verdict == "human_review", one.channel != "import", one.mode != "shadow")
-    theirs = exists().where(answers.c.id == answer_id, one.answer == answers.c.number, held)
+    theirs = exists().where(answers.c.id == answer_id, decisions.c.answer == answers.c.number, decisions.c.held_key != "")
     return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.labels import agreed
-from areopage.ledger.queries import TraceFilter, TraceSummary
+from areopage.ledger.queries import PassedOver, TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDING, Label, Trace
 from areopage.ledger.rows import chunks, label_of, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
@@ -145,7 +145,10 @@ def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
 
 
 def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElement[bool]]:
-    """What a filter asks of rows of `decisions`, joined with `answers` where it `needs_answers`.
+    """What a filter asks of rows of `decisions`, `joined` with `answers`.
+
+    Of channel, collection and verdict SQLite may seek in the index of one, the first that is given: it knows nothing of how rare
+    a value is, and the rarest are channels, then collections.
 
     Args:
         scan: written so that no index is sought in by time, verdict or collection: counts go through the index that lies in their
@@ -155,6 +158,9 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
     columns: tuple[ColumnElement[Any], ...] = (one.at, one.verdict, one.channel, one.collection)
     if scan:
         columns = tuple(func.coalesce(column, column) for column in columns)
+    else:
+        sought = one.channel if len(filter.channels) == 1 else one.verdict if filter.collection is None else one.collection
+        columns = tuple(column if column is one.at or column is sought else PassedOver(column) for column in columns)
     asked = _narrow_conditions(filter, *columns)
     if filter.prompt is not None:
         asked.append(answers.c.prompt_key == prompt_key(filter.prompt))

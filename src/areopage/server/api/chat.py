@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends
-from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -21,7 +20,7 @@ from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.api.trace_records import ChatReply, ChatRequest, CitationView, HeldReply
+from areopage.server.api.trace_records import ChatReply, ChatRequest, HeldReply
 from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
@@ -95,7 +94,7 @@ def reply_of(found: Trace, language: str) -> ChatReply:
         mode=found.mode,
         confidence=found.confidence,
         p_unsupported=found.p_unsupported,
-        citations=[CitationView(**structs.asdict(one)) for one in citations_of(found)],
+        citations=citations_of(found),
         response_lang=found.language,
         reasons=reasons_of(found, language),
         seconds=found.answer.seconds or 0.0,

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from areopage.cases.records import Document
 from areopage.gate.records import GateVerdict, Metrics, Place, ReasonCode, SignalName
 from areopage.ledger.records import Channel, Grounded, Mode, ReleaseState
-from areopage.rag.records import MOST_PROMPT
+from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.server.api.records import Chunks, Moment, Prompt
 
 Noted = Literal["yes", "soon", "no"]
@@ -32,16 +32,6 @@ class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     session: Session = ""
 
 
-class CitationView(Struct, frozen=True, kw_only=True):
-    """A document that an answer rests on."""
-
-    id: str
-    title: str
-    source: str
-    score: float | None
-    excerpt: str
-
-
 class ChatReply(Struct, frozen=True, kw_only=True):
     """What the user gets. Where `verdict` is `human_review`, `held` is the path under which a person's decision is found later.
 
@@ -54,7 +44,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     mode: Mode
     confidence: float
     p_unsupported: float | None
-    citations: list[CitationView]
+    citations: tuple[Citation, ...]
     response_lang: str
     reasons: list[str]
     seconds: float
