@@ -16,6 +16,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.monitor.retention import erase_older
 from areopage.rag.config import TracesSection
+from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
 from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
@@ -144,7 +145,7 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
 
 def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_looked(gate: Command) -> None:
     (gate.folder / "areopage.yml").write_text("rag: {traces: {folder: traced}}\n", encoding="utf-8")
-    traces = Traces(TracesSection(enabled=True), gate.folder / "traced")
+    traces = TraceFiles(TracesSection(enabled=True), gate.folder / "traced")
     for number in (1, 2):
         assert traces.append_metrics(held_trace(number))
         assert traces.write_snapshot(held_trace(number))
@@ -163,7 +164,7 @@ def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_loo
 
 
 def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
-    assert Traces(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_trace(1))
+    assert TraceFiles(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_trace(1))
     job = trace_retention(app_config(gate.folder, storage={"retention_days": 5}))
     assert job is not None
 
@@ -195,7 +196,7 @@ def test_retention_reaches_answers_of_the_gate(gate: Command) -> None:
     moment = held_trace(2).at + timedelta(seconds=1)
     assert erase_older(ledger, moment, "retention") == 2
     assert [one.id for one in Traces(ledger).each(TraceFilter()) if not one.erased] == [trace_id(3)]
-    assert [entry.detail for entry in Audit(ledger).list()] == ["texts of 2 answers of the gate"]
+    assert [entry.detail for entry in Audit(ledger).list()] == ["2 answers"]
     ledger.close()
 
 

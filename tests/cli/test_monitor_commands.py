@@ -84,8 +84,7 @@ def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", co
 
 
 def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Command", configured: Path) -> None:
-    from areopage.ledger.submissions import Submissions
-
+    from areopage.ledger.evaluations import Evaluations
     from servers.monitored import opened
 
     table = command.folder / "sources.csv"
@@ -93,8 +92,8 @@ def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Com
     assert command("monitor", "submit", table, "--source", "bot").code == 0
     assert command("monitor", "submit", configured, "--limit", "1").code == 0
     with opened(ledger_of(command)) as ledger:
-        found = {id: Submissions(ledger).get(id) for id in ("own", "bare", "id0")}
-    assert {id: one.case.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
+        found = {id: Evaluations(ledger).get(id) for id in ("own", "bare", "id0")}
+    assert {id: one.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
 
 
 def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: "FakeServer") -> None:
@@ -109,15 +108,14 @@ def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: 
 
 
 def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Path, server: "FakeServer") -> None:
-    from areopage.ledger.submissions import Submissions
-
+    from areopage.ledger.evaluations import Evaluations
     from servers.monitored import opened, wait_until
 
     server.faults.status = 500
     command("monitor", "submit", configured, "--limit", "2")
     process = command.begin("monitor", "worker")
     with opened(ledger_of(command)) as ledger:
-        wait_until(lambda: Submissions(ledger).backlog().failed == 2)
+        wait_until(lambda: Evaluations(ledger).backlog().failed == 2)
         server.faults.status = 0
         assert command("monitor", "retry", "id0").out == "1 answer will be tried again\n"
         assert command("monitor", "retry").out == "1 answer will be tried again\n"
@@ -144,9 +142,8 @@ def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
 
 
 def test_progress_is_one_line_with_all_that_matters() -> None:
-    from areopage.ledger.quality_records import Backlog
-
     from areopage.cli.monitor_worker import duration, progress_line
+    from areopage.ledger.queries import Backlog
     from areopage.monitor.progress import Progress
 
     progress = Progress(

@@ -10,14 +10,12 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import Submission
-from areopage.ledger.submissions import Submissions
 
-from areopage.cases.records import Case
 from areopage.ledger.access import Audit
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from servers.command import Command
+from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled
 
 PERSONAL = "Bonjour, M. Jean Dupont (jean@exemple.fr, 06 12 34 56 78) : article L. 123-4 ?"
@@ -29,8 +27,8 @@ FORMULA = '=HYPERLINK("http://evil.example")'
 def monitor(command: Command) -> Command:
     """A monitor with four answers."""
     scores = [
-        answered(1, 2.0, question=PERSONAL, source="mail", weaknesses=("one", "two")),
-        answered(2, 7.0, days_ago=1, answer=FORMULA, variant="b", feedback="+1"),
+        answered(1, 2.0, prompt=PERSONAL, source="mail", weaknesses=("one", "two")),
+        answered(2, 7.0, days_ago=1, response=FORMULA, variant="b", feedback="+1"),
         answered(3, None, days_ago=2, reason="timed out"),
         answered(4, 9.0, days_ago=40),
         answered(5, 5.0, source="golden:bot"),
@@ -65,9 +63,9 @@ def test_csv_has_a_column_for_each_criterion_of_the_suite(monitor: Command) -> N
 def test_an_export_holds_nothing_personal_unless_asked_for(monitor: Command) -> None:
     for arguments, expected in (([], REDACTED), (["--text", "full"], PERSONAL), (["--text", "none"], "")):
         out = monitor("monitor", "export", "--format", "csv", "--out", "-", *arguments).out
-        assert table(out)[-1]["question"] == expected
+        assert table(out)[-1]["prompt"] == expected
     (monitor.folder / "areopage.yml").write_text("storage: {export_text: truncated, max_chars: 8}\n", encoding="utf-8")
-    assert table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[-1]["question"] == "Bonjour…"
+    assert table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[-1]["prompt"] == "Bonjour…"
 
 
 def test_no_cell_of_the_csv_runs_as_a_formula(monitor: Command) -> None:
@@ -82,7 +80,7 @@ def test_json_lines_hold_the_record_with_its_criteria(monitor: Command) -> None:
     records = [json.loads(line) for line in (monitor.folder / "a.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [record["id"] for record in records] == ["a-4", "a-3", "a-2", "a-1"]
     assert records[-1]["criteria"]["quality.answer.exactitude"] == {"score": 2.0, "band": "weak", "agreement": None}
-    assert (records[-1]["question"], records[2]["answer"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
+    assert (records[-1]["prompt"], records[2]["answer"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
 
 
 def test_parquet_keeps_types(monitor: Command) -> None:
@@ -92,7 +90,7 @@ def test_parquet_keeps_types(monitor: Command) -> None:
     assert rows[-1]["timestamp"] == TODAY
     assert (rows[-1]["weaknesses"], rows[-1]["exactitude"], rows[-1]["scored"]) == (["one", "two"], 2.0, 2)
     assert rows[1]["score_global"] is None
-    assert rows[-1]["question"] == REDACTED
+    assert rows[-1]["prompt"] == REDACTED
 
 
 def test_an_export_of_no_answers_is_a_file_with_its_columns(monitor: Command) -> None:
@@ -157,7 +155,7 @@ def test_erasing_by_id_removes_the_answers_and_is_noted(monitor: Command) -> Non
     ended = monitor("monitor", "erase", "--id", "a-1", "--id", "a-2", "--id", "nobody")
     assert ended.out == "answers erased: 2; not there: 1\n"
     with ledger_of(monitor) as ledger:
-        assert [n for n in range(1, 6) if QualityScores(ledger).get(f"a-{n}")] == [3, 4, 5]
+        assert [n for n in range(1, 6) if not Evaluations(ledger).get(f"a-{n}").erased] == [3, 4, 5]  # type: ignore[union-attr]
         noted = [(entry.action, entry.subject) for entry in Audit(ledger).list()]
     assert sorted(noted) == [("erase", "a-1"), ("erase", "a-2"), ("erase", "nobody")]
     assert b"Jean Dupont" not in (monitor.outputs / "ledger.db").read_bytes()
@@ -168,11 +166,11 @@ def test_erasing_by_age_goes_by_when_answers_were_received(monitor: Command) -> 
     with ledger_of(monitor) as ledger:
         for name, days in (("new", 1), ("old", 400)):
             moment = now - timedelta(days=days)
-            case = Case(id=name, prompt="q", response="r")
-            Submissions(ledger).add([Submission(case=case, received_at=moment, answered_at=moment, language="fr")])
+            Evaluations(ledger).submit([submitted(name, received_at=moment, answered_at=moment)])
     assert monitor("monitor", "erase", "--older-than", "365").out == "answers erased: 1\n"
     with ledger_of(monitor) as ledger:
-        assert Submissions(ledger).get("new") is not None
+        erased = [found.erased for name in ("new", "old") if (found := Evaluations(ledger).get(name))]
+        assert erased == [False, True]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--id", "a", "--older-than", "3"]])

@@ -47,7 +47,7 @@ DIE_HALF_WAY = """
 import os, sys
 from sqlalchemy import event
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables import verdicts
+from areopage.ledger.schema import verdicts
 event.listen(verdicts, "after_create", lambda *given, **named: os._exit(9))
 Ledger.open(sys.argv[1])
 """
@@ -55,13 +55,13 @@ WRITER_FOREVER = (
     PRELUDE
     + """
 import asyncio
-from areopage.ledger.writer import LedgerWriter
+from areopage.ledger.batch import Batch
 
 async def main():
     number = 0
-    async with LedgerWriter(Ledger.open(location)) as writer:
+    async with Batch(Ledger.open(location).append) as writer:
         while True:
-            writer.append(judgment(f"{name}-{number}"))
+            writer.write_soon([judgment(f"{name}-{number}")])
             number += 1
             await asyncio.sleep(0.001)
 

@@ -213,7 +213,7 @@ def test_answers_on_which_judges_differ_most_come_first(full: tuple[EvaluationLi
 def test_recent_answers_are_those_evaluated_since(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     lists, rows = full
     since = START + timedelta(minutes=70)
-    kept = [row.id for row in rows if row.evaluated_at >= since and passes(row, Filters(source="site"))]
+    kept = [row.id for row in rows if row.evaluated_at and row.evaluated_at >= since and passes(row, Filters(source="site"))]
     assert [row.id for row in lists.recent(since, Scope(source="site"), 50)] == kept[::-1]
     assert len(lists.recent(since, Scope(), 2)) == 2
 

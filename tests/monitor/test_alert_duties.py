@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from areopage.ledger.alert_pacing import AlertPacing
-from areopage.ledger.quality_records import Alert
 
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Sent
 from areopage.monitor.alerts.duties import AlertDesk, alert_duties, check_windows, open_desk, raise_answer_alert, send_due
@@ -240,7 +239,7 @@ def test_two_senders_at_once_send_an_alert_once(ledger: Ledger) -> None:
 
     def other(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
         assert send_due(desk, MOMENT, {}, post) == 0
-        assert not AlertPacing(ledger).reserve(due, MOMENT + timedelta(hours=1))
+        assert not Alerts(ledger).reserve(due, MOMENT + timedelta(hours=1))
         return [Sent(place="url 1 (json://…)")]
 
     assert send_due(desk, MOMENT, {}, other) == 1
@@ -261,25 +260,25 @@ def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> No
 
 
 def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
-    from areopage.ledger.quality import QualityScores
+    from areopage.ledger.erasure import erase
 
     desk, post = desk_of(ledger), Post()
     store_scores(ledger, [quality_score(3.0)])
     raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    QualityScores(ledger).erase(["a-1"])
+    erase(ledger, ["a-1"])
     send_due(desk, MOMENT, {}, post)
     assert post.messages == []
     assert Alerts(ledger).undelivered(MOMENT + timedelta(days=1)) == []
 
 
 def test_an_alert_of_an_erased_answer_is_closed(ledger: Ledger) -> None:
-    from areopage.ledger.quality import QualityScores
+    from areopage.ledger.erasure import erase
 
     desk = desk_of(ledger)
     store_scores(ledger, [quality_score(3.0), quality_score(3.0, id="stays")])
     for id in ("a-1", "stays"):
         raise_answer_alert(desk, quality_score(3.0, id=id), MOMENT)
-    QualityScores(ledger).erase(["a-1"])
+    erase(ledger, ["a-1"])
     states = {alert.subject: (alert.state, alert.closed_at is not None) for alert in by_rule(ledger, "answer")}
     assert states == {"a-1": ("closed", True), "stays": ("open", False)}
 

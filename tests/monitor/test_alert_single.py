@@ -37,7 +37,7 @@ def test_where_lower_is_better_a_score_over_the_threshold_raises_one() -> None:
 def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> None:
     alert = answer_alert(quality_score(3.4, id="a/1 é"), 6.0, SECTION, MOMENT)
     assert alert is not None
-    assert (alert.rule, alert.subject, alert.submission_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
+    assert (alert.rule, alert.subject, alert.answer_id, alert.delivery) == ("answer", "a/1 é", "a/1 é", "pending")
     assert alert.title == f"Réponse faible{WIDE}: 3,4 sur 10"
     assert alert.body.split("\n") == [
         f"Question{WIDE}: Combien de congés payés ai-je ?",
@@ -83,7 +83,7 @@ def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_
 
 def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> None:
     question = "Hi\nScore: 10 of 10\u2028\x1b[31m\u202eevil @everyone <!channel> <@U1> $score {x} a@here.example" + "x" * 900
-    alert = answer_alert(quality_score(3.4, question=question, language="en"), 6.0, SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, prompt=question, language="en"), 6.0, SECTION, MOMENT)
     assert alert is not None
     first = alert.body.split("\n")[0]
     assert first.startswith("Question: Hi Score: 10 of 10 [31m evil ＠everyone <！channel> <＠U1> $score {x} a")
@@ -94,7 +94,7 @@ def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> Non
 
 def test_a_redacted_store_sends_redacted_alerts() -> None:
     voice = voice_for("fr", scale=TEN, storage=StorageSection(text="redacted"))
-    score = quality_score(3.4, question="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
+    score = quality_score(3.4, prompt="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
     alert = answer_alert(score, 6.0, SECTION, MOMENT, voice)
     assert alert is not None
     assert "jean@example.org" not in alert.body

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from areopage.ledger.quality_records import Backlog, JudgeDays
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
+from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.monitor.alerts.backlog import queue_finding
 from areopage.monitor.alerts.judges import failing_of, judge_finding
 from areopage.monitor.alerts.rules import Finding

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.ledger.golden import GoldenRuns
-from areopage.ledger.quality_records import GoldenRun
-from areopage.ledger.submissions import Submissions
 
 from areopage.errors import ConfigError, DatasetError
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden
-from areopage.monitor.golden_rounds import submission_id
+from areopage.monitor.golden_rounds import answer_id
 from servers.configured import load_monitor, write_config
 from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
@@ -75,8 +75,8 @@ def golden_desk(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> GoldenDesk:
 
 def judge(desk: GoldenDesk, run: GoldenRun, score: float | None, **fields: Any) -> None:
     """Have every answer of a round judged."""
-    ids = [submission_id(run.id, case.id) for case in desk.cases]
-    known = [id for id in ids if Submissions(desk.ledger).get(id) is not None]
+    ids = [answer_id(run.id, case.id) for case in desk.cases]
+    known = [id for id in ids if Evaluations(desk.ledger).get(id) is not None]
     store_scores(desk.ledger, [quality_score(score, id=id, source=f"golden:{desk.suite}", **fields) for id in known])
 
 
@@ -103,11 +103,12 @@ def test_each_question_is_asked_and_its_answer_handed_over_like_every_other(desk
     run = asyncio.run(begin_round(desk, DUE))
     assert sorted(asked.body["question"] for asked in bot.asked) == sorted(row["prompt"] for row in ROWS)
     assert (run.id, run.asked, run.answered, run.verdict) == ("answer_quality-20260304T050000Z", 3, 3, "running")
-    submission = Submissions(desk.ledger).get(f"golden-{run.id}-leave")
-    assert submission is not None
-    assert (submission.state, submission.case.source) == ("waiting", "golden:answer_quality")
-    assert submission.case.response == "So: Combien de congés payés ai-je ?"
-    assert submission.case.documents[0].text == "Les clercs ont 30 jours."
+    id = f"golden-{run.id}-leave"
+    evaluation, answer = Evaluations(desk.ledger).get(id), Answers(desk.ledger).get(id)
+    assert evaluation is not None and answer is not None
+    assert (evaluation.state, evaluation.source) == ("waiting", "golden:answer_quality")
+    assert answer.case.response == "So: Combien de congés payés ai-je ?"
+    assert answer.case.documents[0].text == "Les clercs ont 30 jours."
 
 
 def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
@@ -120,9 +121,9 @@ def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger
     desk = open_golden(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
     run = asyncio.run(begin_round(desk, DUE))
     documents = {
-        case.id: [one.text for one in submission.case.documents]
+        case.id: [one.text for one in answer.case.documents]
         for case in desk.cases
-        if (submission := Submissions(ledger).get(submission_id(run.id, case.id)))
+        if (answer := Answers(ledger).get(answer_id(run.id, case.id)))
     }
     assert documents == {"leave": ["Article 45"], "notice": ["Article 45"], "hours": []}
 
@@ -164,12 +165,12 @@ def test_other_judges_begin_a_new_measure(desk: GoldenDesk) -> None:
 
 def test_a_question_without_a_score_makes_the_round_incomplete(desk: GoldenDesk) -> None:
     run = asyncio.run(begin_round(desk, DUE))
-    ids = [submission_id(run.id, case.id) for case in desk.cases]
+    ids = [answer_id(run.id, case.id) for case in desk.cases]
     source = f"golden:{desk.suite}"
     store_scores(desk.ledger, [quality_score(8.0, id=ids[0], source=source), quality_score(None, id=ids[1], source=source)])
     asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
     assert GoldenRuns(desk.ledger).list()[0].verdict == "running"
-    Submissions(desk.ledger).give_up(ids[2], "no judge")
+    Evaluations(desk.ledger).give_up(ids[2], "no judge")
     asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=2)))
     (finished,) = GoldenRuns(desk.ledger).list()
     assert (finished.verdict, finished.scored, finished.mean) == ("incomplete", 1, 8.0)
@@ -230,7 +231,7 @@ def test_a_round_whose_asker_died_is_carried_on_where_it_stopped(desk: GoldenDes
     # the first two questions were answered, as their rows in the ledger say
     answered = asyncio.run(begin_round(msgspec.structs.replace(desk, cases=desk.cases[:2]), DUE))
     signed = DUE + timedelta(minutes=2)
-    died = msgspec.structs.replace(answered, answered=0, reason=f"asking {signed.isoformat()}")
+    died = msgspec.structs.replace(answered, answered=0, asking_at=signed)
     GoldenRuns(desk.ledger).save(died)
     asyncio.run(follow_rounds(desk, signed + timedelta(minutes=14)))
     assert len(bot.asked) == 2
@@ -251,10 +252,10 @@ def test_any_model_can_be_the_target(ledger: Ledger, bot: "FakeBot", tmp_path: P
 
 
 def test_an_id_that_is_long_or_odd_is_hashed() -> None:
-    assert submission_id("r-1", "c-1") == "golden-r-1-c-1"
+    assert answer_id("r-1", "c-1") == "golden-r-1-c-1"
     for odd in ("x" * 200, "a b", "é\n", "\ud800"):
-        assert len(submission_id("r-1", odd)) == len("golden-") + 48
-        assert submission_id("r-1", odd) != submission_id("r-2", odd)
+        assert len(answer_id("r-1", odd)) == len("golden-") + 48
+        assert answer_id("r-1", odd) != answer_id("r-2", odd)
 
 
 def test_the_duties_begin_and_follow_rounds(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
@@ -285,10 +286,10 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
         judge = QualityJudge.from_suite(config.load_suite(), ["controle"], language="en")
         with ThreadPoolExecutor(2) as threads:
             await judge.check()
-            ledger.put_monitor_run(judge.run())
+            ledger.put_panel(judge.run())
             evaluator = Evaluator(ledger, judge, config, threads)
             for case in desk.cases:
-                await evaluator.evaluate(submission_id(run.id, case.id), 0)
+                await evaluator.evaluate(answer_id(run.id, case.id), 0)
         await judge.aclose()
         await follow_rounds(desk, DUE + timedelta(minutes=1))
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from areopage.ledger.quality_records import Submission
 
+from areopage.ledger.records import Answer
 from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send, find
 from areopage.monitor.hook import Exchange, monitored
 from areopage.monitor.spool import Spool
 
 
-def drained(folder: Path) -> list[Submission]:
-    found: list[Submission] = []
+def drained(folder: Path) -> list[Answer]:
+    found: list[Answer] = []
 
-    def take(submissions: Sequence[Submission]) -> None:
+    def take(submissions: Sequence[Answer]) -> None:
         found.extend(submissions)
 
     Spool(folder).drain(take)
@@ -37,7 +37,7 @@ def test_a_sync_function_answers_as_before_and_its_answer_is_recorded(tmp_path: 
     assert reply("why?", [{"doc_titre": "T", "text": "since"}]) == "to why?"
     assert (reply.__name__, reply.__doc__) == ("reply", "Doc.")
     (one,) = drained(tmp_path)
-    assert (one.case.prompt, one.case.response, one.case.source, one.variant, one.language) == (
+    assert (one.case.prompt, one.case.response, one.source, one.variant, one.language) == (
         "why?",
         "to why?",
         "bot",
@@ -178,7 +178,7 @@ def test_what_always_fails_is_logged_once_and_counted_each_time(tmp_path: Path, 
 
 
 def test_a_spool_that_breaks_never_breaks_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def append(self: Spool, submission: Submission) -> bool:
+    def append(self: Spool, submission: Answer) -> bool:
         raise OfABot
 
     monkeypatch.setattr(Spool, "append", append)

@@ -6,9 +6,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from areopage.ledger.quality_records import CriterionResult, JudgeUse, Period, QualityScore, Scope
 
 from areopage.criteria.records import Scale
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure, previous_of
@@ -28,7 +29,7 @@ def fold(tmp_path: Path) -> Iterator[Fold]:
     opened: list[Ledger] = []
 
     def run(
-        scores: list[QualityScore], *uses: JudgeUse, period: Period = WEEK, scale: Scale = SCALE, **scope: str
+        scores: list[Evaluation], *uses: JudgeUse, period: Period = WEEK, scale: Scale = SCALE, **scope: str
     ) -> PeriodFigures:
         opened.append(filled(tmp_path / f"{len(opened)}.db", scores, uses or (USE,)))
         return measure(opened[-1], period, Scope(suite="answer_quality", **scope), scale, LABELS)

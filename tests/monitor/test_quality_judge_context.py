@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from areopage.monitor.context import ContextBudget, fit_documents
 from hypothesis import given
 from hypothesis import strategies as st
 

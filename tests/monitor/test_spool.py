@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from areopage.ledger.quality_records import Submission
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.ledger.records import Answer
 from areopage.monitor.spool import Spool
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import submission_of
@@ -35,15 +35,15 @@ class Taken:
     """Stands at the end of a spool, and knows each id once, as the ledger does."""
 
     def __init__(self) -> None:
-        self.by_id: dict[str, Submission] = {}
+        self.by_id: dict[str, Answer] = {}
         self.batches = 0
 
-    def __call__(self, submissions: Sequence[Submission]) -> None:
+    def __call__(self, submissions: Sequence[Answer]) -> None:
         self.batches += 1
         self.by_id.update({one.id: one for one in submissions})
 
 
-def answer(id: str, text: str = "a") -> Submission:
+def answer(id: str, text: str = "a") -> Answer:
     return submission_of("q", text, ["d"], id=id, source="bot")
 
 
@@ -89,7 +89,7 @@ def test_a_delivery_that_fails_is_repeated(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("one"))
 
-    def fail(_: Sequence[Submission]) -> None:
+    def fail(_: Sequence[Answer]) -> None:
         raise RuntimeError("down")
 
     with pytest.raises(RuntimeError):
@@ -198,7 +198,7 @@ def test_two_drainers_take_turns(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("one"))
 
-    def deliver(_: Sequence[Submission]) -> None:
+    def deliver(_: Sequence[Answer]) -> None:
         assert Spool(tmp_path).drain(taken).taken == 0
 
     assert spool.drain(deliver).taken == 1

@@ -5,18 +5,21 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from areopage.ledger.quality_records import Submission
-from areopage.ledger.submissions import Submissions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, SubmissionError
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
 from servers.new_ledger import ledger_at
@@ -39,7 +42,7 @@ def ledger(tmp_path: Path) -> Any:
     opened.close()
 
 
-def answer(id: str = "", **fields: Any) -> Submission:
+def answer(id: str = "", **fields: Any) -> Answer:
     return submission_of("q", "a", id=id, **fields)
 
 
@@ -48,12 +51,10 @@ def test_an_answer_is_stored_when_submit_returns_and_only_once(ledger: Ledger) -
     given_one = submission_of("q é", "a", [{"doc_titre": "T", "texte": "x"}], id="one", source="bot", variant="b", language="fr")
     assert intake.submit([given_one, answer("two"), given_one]) == [True, True, False]
     assert intake.submit([answer("two"), answer("three")]) == [False, True]
-    found = Submissions(ledger).get("one")
-    assert (
-        found is not None
-        and found.case == given_one.case
-        and (found.variant, found.language, found.state) == ("b", "fr", "waiting")
-    )
+    found, waiting = Answers(ledger).get("one"), Evaluations(ledger).get("one")
+    assert found is not None and waiting is not None
+    assert found.case == given_one.case and (found.source, found.variant, found.language) == ("bot", "b", "fr")
+    assert waiting.state == "waiting"
 
 
 def test_submit_survives_kill_9(tmp_path: Path) -> None:
@@ -65,22 +66,22 @@ def test_submit_survives_kill_9(tmp_path: Path) -> None:
     printed += process.communicate()[0].splitlines(keepends=True)
     acknowledged = [line.strip() for line in printed if line.endswith("\n")]
     ledger = Ledger.open(place)
-    assert all(Submissions(ledger).get(id) for id in acknowledged)
+    assert all(Evaluations(ledger).get(id) for id in acknowledged)
     ledger.close()
 
 
 def test_callers_share_commits_and_each_hears_of_its_own(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[int] = []
     first = threading.Event()
-    real = Submissions.add
+    real = Evaluations.submit
 
-    def add(self: Submissions, submissions: Any) -> list[bool]:
+    def add(self: Evaluations, submissions: Any) -> list[bool]:
         commits.append(len(submissions))
         if len(commits) == 1:
             assert first.wait(10)
         return real(self, submissions)
 
-    monkeypatch.setattr(Submissions, "add", add)
+    monkeypatch.setattr(Evaluations, "submit", add)
     intake, told = Intake(ledger), {}
 
     def hand_over(name: str) -> None:
@@ -89,7 +90,7 @@ def test_callers_share_commits_and_each_hears_of_its_own(ledger: Ledger, monkeyp
     threads = [threading.Thread(target=hand_over, args=(f"t{number}",)) for number in range(20)]
     for thread in threads:
         thread.start()
-    while len(intake._waiting) < 19:
+    while intake._batch.waiting < 40:
         pass
     first.set()
     for thread in threads:
@@ -101,12 +102,12 @@ def test_callers_share_commits_and_each_hears_of_its_own(ledger: Ledger, monkeyp
 def test_a_failure_reaches_everybody_whose_answers_were_in_the_commit(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     inside, go = threading.Event(), threading.Event()
 
-    def add(self: Submissions, submissions: Any) -> list[bool]:
+    def add(self: Evaluations, submissions: Any) -> list[bool]:
         inside.set()
         assert go.wait(10)
         raise StorageError("no space")
 
-    monkeypatch.setattr(Submissions, "add", add)
+    monkeypatch.setattr(Evaluations, "submit", add)
     intake, faults = Intake(ledger), []
 
     def hand_over(name: str) -> None:
@@ -126,7 +127,7 @@ def test_a_failure_reaches_everybody_whose_answers_were_in_the_commit(ledger: Le
 
 
 def test_submit_async_does_not_hold_the_loop_up(ledger: Ledger) -> None:
-    async def main() -> list[list[bool]]:
+    async def main() -> list[Sequence[bool]]:
         return await asyncio.gather(*[Intake(ledger).submit_async([answer(f"n{number}")]) for number in range(20)])
 
     assert asyncio.run(main()) == [[True]] * 20
@@ -136,7 +137,7 @@ def test_sampling_is_decided_by_the_id_and_told(ledger: Ledger) -> None:
     intake = Intake(ledger, 0.3)
     given_ones = [answer(f"n{number}") for number in range(1000)]
     intake.submit(given_ones)
-    found = [Submissions(ledger).get(one.id) for one in given_ones]
+    found = [Evaluations(ledger).get(one.id) for one in given_ones]
     left_out = [one for one in found if one and one.state == "left_out"]
     assert 630 < len(left_out) < 770
     assert all(is_sampled(one.id, 0.3) == (one.state == "waiting") for one in found if one)
@@ -146,15 +147,15 @@ def test_sampling_is_decided_by_the_id_and_told(ledger: Ledger) -> None:
 def test_an_answer_that_is_left_out_keeps_no_text(ledger: Ledger) -> None:
     given = submission_of("Q ?", "A.", ["a text"], id="x", source="bot", variant="B", language="fr", metadata={"who": "me"})
     Intake(ledger, 0.0).submit([given])
-    found = Submissions(ledger).get("x")
-    assert found is not None and found.state == "left_out"
-    assert found.case == Case(id="x", prompt="", source="bot")
-    assert (found.variant, found.language, found.answered_at) == ("B", "fr", given.answered_at)
+    found, evaluation = Answers(ledger).get("x"), Evaluations(ledger).get("x")
+    assert found is not None and evaluation is not None and evaluation.state == "left_out"
+    assert found.case == Case(id="x", prompt="") and found.erased
+    assert (found.source, found.variant, found.language, found.answered_at) == ("bot", "B", "fr", given.answered_at)
 
 
 def test_golden_questions_are_never_left_out(ledger: Ledger) -> None:
     Intake(ledger, 0.0).submit([answer("g", source="golden:nightly"), answer("n")])
-    assert [one.state for id in "gn" if (one := Submissions(ledger).get(id))] == ["waiting", "left_out"]
+    assert [one.state for id in "gn" if (one := Evaluations(ledger).get(id))] == ["waiting", "left_out"]
 
 
 @given(st.text(min_size=1, max_size=128), st.floats(0, 1), st.floats(0, 1))
@@ -213,3 +214,13 @@ def test_any_text_is_stored_or_refused(prompt: str, response: str, id: str) -> N
     except SubmissionError:
         return
     assert checked(one) == one
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"origin": "bench"}, {"id": "other"}, {"erased": True}, {"key": "k"}, {"run_id": "r"}],
+    ids=lambda one: next(iter(one)),
+)
+def test_a_record_that_was_not_made_for_submitting_is_refused(ledger: Ledger, fields: dict[str, Any]) -> None:
+    with pytest.raises(SubmissionError, match="as it is submitted"):
+        Intake(ledger).submit([msgspec.structs.replace(answer("a"), **fields)])

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
 from sqlalchemy import text
 
 from areopage.errors import ConfigError, MissingExtra, ModelMissing, StorageError
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.answers import Answers
+from areopage.ledger.erasure import erase
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk
 from areopage.monitor.duties import Duty
@@ -69,11 +70,11 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
     wait_for_scores(kept, 20)
     assert len(monitored.server.verdict_calls) == 20 and monitored.server.repeated() == 0
     assert states(kept, [one.id for one in given]) == ["evaluated"] * 12
-    score = QualityScores(kept).get("a3")
+    score = Evaluations(kept).get("a3")
     assert score is not None and score.score_global is not None and len(score.criteria) == 4
-    assert (score.question, score.source, score.suite) == ("Question 3 ?", "bot", "answer_quality")
+    assert (score.prompt, score.source, score.suite) == ("Question 3 ?", "bot", "answer_quality")
     assert score.timestamp == given[3].answered_at
-    assert len(QualityScores(kept).judgments("a3")) == 1
+    assert len(Evaluations(kept).judgments("a3")) == 1
     worker.stop()
     progress = worker.progress()
     assert (progress.evaluated, progress.left, progress.again) == (20, 0, 0)
@@ -95,7 +96,7 @@ def test_a_stopped_worker_leaves_the_rest_for_the_next_start(monitored: "Monitor
     monitored.server.latency = 0.0
     begin(monitored, kept, workers)
     wait_for_scores(kept, count)
-    wait_until(lambda: Submissions(kept).backlog().queued == 0)
+    wait_until(lambda: Evaluations(kept).backlog().queued == 0)
     assert len(monitored.server.verdict_calls) == count
 
 
@@ -105,7 +106,7 @@ def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", ke
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(5)
     worker.stop(0)
-    backlog = Submissions(kept).backlog()
+    backlog = Evaluations(kept).backlog()
     assert (backlog.waiting, backlog.queued) == (5, 0)
     monitored.server.faults.hold = False
     begin(monitored, kept, workers)
@@ -121,12 +122,12 @@ def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
     monitored.submit(kept, 3)
     worker = begin(monitored, kept, workers, judges=["rules:answer_quality", "openai:fake-a"], worker={"pause": 0.2})
     wait_until(lambda: worker.progress().again >= 3)
-    wait_until(lambda: all((found := Submissions(kept).get(f"a{number}")) and found.attempts for number in range(3)))
+    wait_until(lambda: all((found := Evaluations(kept).get(f"a{number}")) and found.attempts for number in range(3)))
     monitored.server.faults.status = 0
     wait_for_scores(kept, 3)
     rules = "SELECT count(*) FROM judgments WHERE judge LIKE 'rules%'"
     assert counted(kept, rules) == counted(kept, "SELECT count(DISTINCT key) FROM judgments WHERE judge LIKE 'rules%'")
-    found = Submissions(kept).get("a0")
+    found = Evaluations(kept).get("a0")
     assert found is not None and found.attempts >= 1 and found.state == "evaluated"
 
 
@@ -138,11 +139,11 @@ def test_after_the_last_attempt_an_answer_is_given_up_until_somebody_reopens_it(
     monitored.server.faults.status = 500
     monitored.submit(kept, 2)
     begin(monitored, kept, workers, worker={"attempts": 2, "pause": 0.1})
-    wait_until(lambda: Submissions(kept).backlog().failed == 2)
-    found = Submissions(kept).get("a0")
+    wait_until(lambda: Evaluations(kept).backlog().failed == 2)
+    found = Evaluations(kept).get("a0")
     assert found is not None and "500" in found.reason
     monitored.server.faults.status = 0
-    assert Submissions(kept).reopen() == 2
+    assert Evaluations(kept).reopen() == 2
     wait_for_scores(kept, 2)
 
 
@@ -151,7 +152,7 @@ def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored",
     monitored.submit(kept, 2)
     begin(monitored, kept, workers)
     wait_for_scores(kept, 2)
-    score = QualityScores(kept).get("a0")
+    score = Evaluations(kept).get("a0")
     assert score is not None and score.score_global is None and score.band == "unscored" and score.reason
 
 
@@ -165,7 +166,7 @@ def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
         begin(monitored, kept, workers)
     assert "cannot be reached" in caplog.text
     Spool(monitored.config.spool).append(numbered(1))
-    wait_until(lambda: Submissions(kept).get("a1") is not None)
+    wait_until(lambda: Evaluations(kept).get("a1") is not None)
     monitored.server.start()
     wait_for_scores(kept, 1)
 
@@ -220,7 +221,7 @@ def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
     given = monitored.submit(kept, 5)
     begin(monitored, kept, workers, alerts=rule, language="en")
     desk = open_desk(kept, monitored.config)
-    wait_until(lambda: all(found.attempts for one in given if (found := Submissions(kept).get(one.id))))
+    wait_until(lambda: all(found.attempts for one in given if (found := Evaluations(kept).get(one.id))))
     check_windows(desk, datetime.now(UTC))
     (alert,) = Alerts(kept).list()
     assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
@@ -280,10 +281,10 @@ def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kep
     monitored.submit(kept, 1)
     begin(monitored, kept, workers, storage={"text": "none"})
     wait_for_scores(kept, 1)
-    score, submission = QualityScores(kept).get("a0"), Submissions(kept).get("a0")
-    assert score is not None and (score.question, score.answer, score.feedback) == ("", "", "")
-    assert submission is not None and submission.case.documents == () and not submission.case.response
-    assert [one.raw_text for one in QualityScores(kept).judgments("a0")] == [""]
+    score, answer = Evaluations(kept).get("a0"), Answers(kept).get("a0")
+    assert score is not None and (score.prompt, score.response, score.feedback) == ("", "", "")
+    assert answer is not None and answer.case.documents == () and not answer.case.response
+    assert [one.raw_text for one in Evaluations(kept).judgments("a0")] == [""]
 
 
 def test_an_answer_erased_while_it_is_judged_does_not_come_back(
@@ -295,7 +296,7 @@ def test_an_answer_erased_while_it_is_judged_does_not_come_back(
     monitored.submit(kept, 1)
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(1)
-    QualityScores(kept).erase(["a0"])
+    erase(kept, ["a0"])
     monitored.server.faults.hold = False
     wait_until(lambda: worker.progress().left == 0)
     worker.stop()
@@ -367,8 +368,8 @@ def test_a_bug_in_an_evaluation_counts_as_an_attempt(
     monkeypatch.setattr(QualityJudge, "evaluate_case", broken)
     monitored.submit(kept, 1)
     begin(monitored, kept, workers, worker={"attempts": 3, "pause": 0.05})
-    wait_until(lambda: Submissions(kept).backlog().failed == 1)
-    found = Submissions(kept).get("a0")
+    wait_until(lambda: Evaluations(kept).backlog().failed == 1)
+    found = Evaluations(kept).get("a0")
     assert found is not None and found.attempts == 3 and "KeyError" in found.reason
 
 
@@ -378,15 +379,15 @@ def test_a_ledger_that_fails_for_a_while_loses_nothing(
     from servers.monitored import wait_until
 
     failures: list[str] = []
-    real = QualityScores.finish
+    real = Evaluations.finish
 
-    def finish(self: QualityScores, score: Any, *given: Any) -> bool:
+    def finish(self: Evaluations, score: Any, *given: Any) -> bool:
         if score.id not in failures:
             failures.append(score.id)
             raise StorageError("no space left")
         return real(self, score, *given)
 
-    monkeypatch.setattr(QualityScores, "finish", finish)
+    monkeypatch.setattr(Evaluations, "finish", finish)
     monkeypatch.setattr("areopage.monitor.takeover.LOOK_FOR_LOST", timedelta(seconds=0.2))
     monitored.submit(kept, 4)
     begin(monitored, kept, workers)

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from areopage.ledger.submissions import Submissions
-from areopage.ledger.workers import Workers
 
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from areopage.monitor.spool import Spool
 from servers import PATIENCE
@@ -61,12 +61,12 @@ def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitor
         monitored.submit(ledger, count)
         first, second = monitored.work(), monitored.work()
         wait_until(lambda: evaluated(ledger) >= count // 3)
-        names = {one.process: one.executor for one in Workers(ledger).list()}
+        names = {one.process: one.id for one in Workers(ledger).list()}
         assert set(names) == {first.pid, second.pid}
         monitored.kill(first)
         wait_until(lambda: evaluated(ledger) >= count)
         check_once(monitored, ledger, count, 1)
-        states = {one.executor: one.state for one in Workers(ledger).list()}
+        states = {one.id: one.state for one in Workers(ledger).list()}
         assert states[names[second.pid]] == "alive"
 
 
@@ -129,13 +129,13 @@ def test_an_answer_that_kills_its_worker_is_given_up_and_the_others_are_judged(m
     monitored.path_first = str(monitored.folder)
     monitored.submit(kept, 12)
     deaths = 0
-    while Submissions(kept).backlog().failed == 0:
+    while Evaluations(kept).backlog().failed == 0:
         process = monitored.work()
-        wait_until(lambda: process.poll() is not None or Submissions(kept).backlog().failed > 0)  # noqa: B023 - called at once
+        wait_until(lambda: process.poll() is not None or Evaluations(kept).backlog().failed > 0)  # noqa: B023 - called at once
         deaths += process.poll() is not None
         assert deaths <= 6
     wait_until(lambda: evaluated(kept) == 11)
-    given_up = Submissions(kept).get("a3")
+    given_up = Evaluations(kept).get("a3")
     assert given_up is not None and given_up.state == "failed" and "its worker died 5 times in a row" in given_up.reason
 
 
@@ -148,5 +148,5 @@ def test_sigterm_ends_a_worker_cleanly(monitored: "Monitored", kept: Ledger) -> 
     wait_until(lambda: evaluated(kept) >= 5)
     process.terminate()
     assert process.wait(PATIENCE) == 0
-    assert Submissions(kept).backlog().waiting + Submissions(kept).backlog().queued == 60 - evaluated(kept) > 0
+    assert Evaluations(kept).backlog().waiting + Evaluations(kept).backlog().queued == 60 - evaluated(kept) > 0
     assert len(monitored.server.verdict_calls) == evaluated(kept)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.ledger.quality_records import Worker
-from areopage.ledger.submissions import Submissions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import StorageError, UserError
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Worker
 from areopage.ledger.store import Ledger
 from areopage.monitor.attempts import Attempts
 from areopage.monitor.config import WorkerSection
@@ -32,15 +32,15 @@ NOW = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
 def sign(name: str, seconds_ago: float = 0.0, state: str = "alive") -> Worker:
-    return Worker(executor=name, host="h", process=1, started_at=NOW, seen_at=NOW - timedelta(seconds=seconds_ago), state=state)
+    return Worker(id=name, host="h", process=1, started_at=NOW, seen_at=NOW - timedelta(seconds=seconds_ago), state=state)
 
 
 def attempts_of(ledger: Ledger, **fields: Any) -> Attempts:
-    return Attempts(Submissions(ledger), WorkerSection(**fields), draw=lambda: 0.5)
+    return Attempts(Evaluations(ledger), WorkerSection(**fields), draw=lambda: 0.5)
 
 
 def state_of(ledger: Ledger, id: str) -> tuple[str, int]:
-    found = Submissions(ledger).get(id)
+    found = Evaluations(ledger).get(id)
     assert found is not None
     return found.state, found.attempts
 
@@ -58,7 +58,7 @@ def test_pauses_double_up_to_the_longest_give_or_take_a_quarter(failures: int, d
 
 def test_failures_wait_longer_each_time_and_the_last_one_gives_up(monitored: "Monitored", kept: Ledger) -> None:
     monitored.submit(kept, 1)
-    attempts, submissions = attempts_of(kept, attempts=3, pause=30.0), Submissions(kept)
+    attempts, submissions = attempts_of(kept, attempts=3, pause=30.0), Evaluations(kept)
     for attempt, wait in ((0, 30), (1, 60)):
         assert attempts.failed("a0", attempt, "busy", NOW) == "again"
         found = submissions.get("a0")
@@ -116,10 +116,10 @@ def test_the_leader_keeps_the_queue_filled_and_others_help_only_where_it_is_empt
     due = Due(attempts_of(kept), 4)
     taken = due.take(leads=False, live=2)
     assert taken == [(f"a{number}", 0) for number in range(256)]
-    Submissions(kept).queued([id for id, _ in taken[:200]])
+    Evaluations(kept).queued([id for id, _ in taken[:200]])
     assert due.take(leads=False, live=2) == []
     assert due.take(leads=True, live=2) == [(f"a{number}", 0) for number in range(200, 256)]
-    Submissions(kept).queued([id for id, _ in taken])
+    Evaluations(kept).queued([id for id, _ in taken])
     assert due.take(leads=True, live=1) == []
     assert len(due.take(leads=True, live=100)) == 44  # more workers, a deeper queue
 
@@ -239,12 +239,12 @@ def test_what_the_queue_has_lost_is_put_back_when_missed_twice(
     queue: "DurableQueue", ran: Ran, monitored: "Monitored", kept: Ledger
 ) -> None:
     monitored.submit(kept, 3)
-    Submissions(kept).queued(["a0", "a1"])
+    Evaluations(kept).queued(["a0", "a1"])
     queue.enqueue([("a1", 0)])
     takeover, now = TakeOver(queue, attempts_of(kept)), datetime.now(UTC)
     assert [takeover.lost(now + timedelta(seconds=seconds)) for seconds in (0, 10, 20, 40)] == [0, 0, 1, 0]
     assert (state_of(kept, "a0"), state_of(kept, "a1"), state_of(kept, "a2")) == (("waiting", 1), ("queued", 0), ("waiting", 0))
-    Submissions(kept).queued(["a2"])
+    Evaluations(kept).queued(["a2"])
     assert takeover.lost(now, alone=True) == 1
 
 

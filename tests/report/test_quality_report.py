@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from areopage.ledger.quality_records import JudgeUse, QualityScore
-from areopage.ledger.submissions import Submissions
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
@@ -79,7 +79,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """The report over a week of these answers."""
     opened: list[Ledger] = []
 
-    def run(scores: list[QualityScore], *uses: JudgeUse, language: str = "en", days: int = 7, **sections: Any) -> QualityReport:
+    def run(scores: list[Evaluation], *uses: JudgeUse, language: str = "en", days: int = 7, **sections: Any) -> QualityReport:
         opened.append(filled(tmp_path / f"{len(opened)}.db", scores, uses or (USE,)))
         period = last_days(days, TODAY.date())
         return gather(opened[-1], config(tmp_path, **sections), period, now=TODAY, language=language)
@@ -89,13 +89,13 @@ def make(tmp_path: Path) -> Iterator[Make]:
         ledger.close()
 
 
-def two_weeks(**fields: Any) -> list[QualityScore]:
+def two_weeks(**fields: Any) -> list[Evaluation]:
     """Fourteen answers of about 7.5 after fourteen of about 6.5."""
     now = [answered(n, 7.0 + n % 2, days_ago=n % 7, **fields) for n in range(14)]
     return now + [answered(100 + n, 6.0 + n % 2, days_ago=7 + n % 7, **fields) for n in range(14)]
 
 
-def hostile() -> list[QualityScore]:
+def hostile() -> list[Evaluation]:
     texts = dict.fromkeys(["id", "question", "answer", "feedback", "source", "variant", "standing"], ATTACK)
     lists = dict.fromkeys(["strengths", "weaknesses", "suggestions"], (ATTACK,))
     other = {**texts, "id": "other", "variant": "b"}
@@ -177,7 +177,7 @@ def test_markdown_breaks_addresses_that_readers_make_links_of() -> None:
 
 
 def test_no_control_character_reaches_a_terminal(make: Make) -> None:
-    report = make([answered(1, 2.0, question="a\x1b[31mred\x07\u202egnp\u200b", id="x\x1b]0;t\x07")])
+    report = make([answered(1, 2.0, prompt="a\x1b[31mred\x07\u202egnp\u200b", id="x\x1b]0;t\x07")])
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e]", render_markdown(report))
 
 
@@ -254,7 +254,7 @@ def body_words(markdown: str) -> str:
     ],
 )
 def test_a_period_says_no_month_or_year_twice(first: Any, last: Any, french: str, english: str) -> None:
-    from areopage.ledger.quality_records import Period
+    from areopage.ledger.queries import Period
 
     period = Period(start=date(*first), end=date(*last))
     assert spaced(period_text(language_for("fr", WORDS), period)) == french
@@ -286,8 +286,8 @@ def test_without_rows_the_report_says_so_and_what_to_do(make: Make, language: st
 def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Path) -> None:
     ledger = filled(tmp_path / "ledger.db", [answered(1, None, format=None)])
     given = [submission_of("q", "r", (), id=name, language="fr", answered_at=TODAY) for name in ("w", "f")]
-    Submissions(ledger).add(given)
-    Submissions(ledger).give_up("f", "no judge")
+    Evaluations(ledger).submit(given)
+    Evaluations(ledger).give_up("f", "no judge")
     report = gather(ledger, config(tmp_path), last_days(7, TODAY.date()), now=TODAY, language="en")
     ledger.close()
     text = spaced(render_markdown(report))
@@ -350,7 +350,7 @@ def test_texts_leave_by_the_policy_for_exports(make: Make, policy: Any, shown: s
 
 
 def test_a_very_long_answer_is_cut_and_says_so(make: Make, tmp_path: Path) -> None:
-    report = make([answered(n, 2.0, answer="<b>&" * 50_000) for n in range(5)], storage=StorageSection(export_text="full"))
+    report = make([answered(n, 2.0, response="<b>&" * 50_000) for n in range(5)], storage=StorageSection(export_text="full"))
     write_quality_report(report, "html", tmp_path / "r.html")
     assert (tmp_path / "r.html").stat().st_size < 1_500_000
     assert "… 180,000 more characters" in Outline((tmp_path / "r.html").read_text(encoding="utf-8")).text

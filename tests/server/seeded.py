@@ -15,6 +15,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.monitor.submit import Intake
 from areopage.server.context import ServerContext
 from servers.configured import app_config
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
@@ -34,7 +35,7 @@ def context_for(folder: Path, *, now: Callable[[], datetime] = lambda: NOW, **se
     """What a server over a new, empty ledger shares."""
     ledger = ledger_at(folder / "ledger.db")
     config = app_config(folder, **sections)
-    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Evaluations(ledger).submit, now=now, gate=GATE)
+    return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Intake(ledger).submit_async, now=now, gate=GATE)
 
 
 SEEDED_IDS = [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]

@@ -14,6 +14,8 @@ from msgspec import structs
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
 from areopage.server.context import ServerContext
 
@@ -64,7 +66,7 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
     }
     reply = site.post("/v1/evaluations", sent)
     assert (reply.status, reply.json) == (202, {"items": [{"id": "chat-1", "new": True}]})
-    stored = Submissions(site.context.ledger).get("chat-1")
+    stored = Answers(site.context.ledger).get("chat-1")
     assert stored is not None
     assert stored.case.metadata == {"session": 4711}
     assert [(one.title, one.text) for one in stored.case.documents] == [("", "un texte"), ("Article 45", "Trente jours.")]
@@ -81,6 +83,7 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
         "language": "fr",
         "prompt": "Combien de jours ?",
         "response": "Trente jours.",
+        "erased": False,
         "quality_score": None,
         "result": None,
     }
@@ -104,7 +107,7 @@ def test_the_specification_s_names_are_taken(site: Live) -> None:
     chunks = [{"doc_titre": "CCN Article 45", "text": "Les clercs bénéficient de 30 jours."}]
     sent = {"id": "x", "question": "Combien ?", "answer": "30.", "context_chunks": chunks}
     assert site.post("/v1/evaluations", sent).status == 202
-    stored = Submissions(site.context.ledger).get("x")
+    stored = Answers(site.context.ledger).get("x")
     assert stored is not None and stored.case.documents[0].title == "CCN Article 45"
     conversation = [{"role": "user", "content": "Bonjour"}, {"role": "assistant", "content": "Oui ?"}]
     assert site.post("/v1/evaluations", {"id": "y", "prompt": conversation, "response": "!"}).status == 202
@@ -133,7 +136,7 @@ def test_many_requests_at_once_are_all_stored(site: Live) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(hand_over, range(80))) == {202}
-    assert Submissions(site.context.ledger).backlog().waiting == 240
+    assert Evaluations(site.context.ledger).backlog().waiting == 240
 
 
 def test_as_many_as_allowed_are_taken_and_no_more(site: Live) -> None:
@@ -145,7 +148,7 @@ def test_as_many_as_allowed_are_taken_and_no_more(site: Live) -> None:
 
 
 def test_where_the_ledger_cannot_be_written_every_waiting_request_hears_of_it(tmp_path: Path) -> None:
-    def full(_: object) -> list[bool]:
+    async def full(_: object) -> list[bool]:
         raise StorageError("/place: no space left to write: free some space")
 
     context = context_for(tmp_path)
@@ -216,7 +219,7 @@ def test_each_mistake_is_named_with_its_place_and_stores_nothing(site: Live, bod
     assert reply.status == status, reply.body
     assert reply.code == ("bad_json" if status == 400 else "invalid")
     assert said in reply.json["error"]["message"]
-    assert Submissions(site.context.ledger).backlog().waiting == 0
+    assert Evaluations(site.context.ledger).backlog().waiting == 0
 
 
 def test_nul_characters_in_a_text_are_stored_as_something_visible(site: Live) -> None:
@@ -313,7 +316,12 @@ def test_what_is_read_and_erased_is_noted(site: Live, seeded: list[str]) -> None
     assert ("local", "read", seeded[0]) in entries
     assert entries.count(("local", "read", "")) == 2
     assert ("local", "erase", seeded[0]) in entries
-    assert site.get(f"/v1/evaluations/{seeded[0]}").status == 404
+    found = shown(site, seeded[0])
+    assert (found["erased"], found["prompt"], found["response"], found["state"]) == (True, "", "", "evaluated")
+    assert found["result"]["score_global"] is not None and found["result"]["feedback"] == ""
+    assert site.ask("DELETE", f"/v1/evaluations/{seeded[0]}").status == 204
+    assert [one.subject for one in Audit(site.context.ledger).list() if one.action == "erase"] == [seeded[0]]
+    assert site.ask("DELETE", "/v1/evaluations/nobody").status == 404
 
 
 # --- figures, alerts, labels

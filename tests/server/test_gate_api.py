@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
 from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
-from .seeded import context_for
+from .seeded import NOW, context_for
 
 CHUNKS = [{"id": one.id, "title": one.title, "text": one.text, "score": one.score} for one in DOCUMENTS]
 CHECK: dict[str, Any] = {"prompt": QUESTION, "response": GROUNDED, "documents": CHUNKS}
@@ -198,8 +200,9 @@ def test_decisions_are_counted_and_timed(client: TestClient) -> None:
     assert "areopage_gate_lost 0.0" in shown
 
 
-def test_the_latest_metrics_and_snapshot_of_a_question_are_found(client: TestClient, context: ServerContext) -> None:
-    with client:
+def test_the_latest_metrics_and_snapshot_of_a_question_are_found(context: ServerContext) -> None:
+    seconds = count()
+    with browser(structs.replace(context, now=lambda: NOW + timedelta(seconds=next(seconds)))) as client:
         client.post("/v1/gate/check", json=CHECK)
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
         latest = client.get("/v1/debug/latest", params={"question": QUESTION}).json()

@@ -130,8 +130,11 @@ def test_metrics_are_for_readers_and_for_this_computer(site: Live) -> None:
 
 
 def test_two_servers_of_one_process_do_not_mix_their_metrics(context: ServerContext, tmp_path: Path) -> None:
+    async def submit(_: object) -> list[bool]:
+        return [True]
+
     other = ledger_at(tmp_path / "other.db")
-    second = structs.replace(context, ledger=other, submit=lambda _: [True])
+    second = structs.replace(context, ledger=other, submit=submit)
     with live(context) as one, live(second) as two:
         two.post("/v1/evaluations", {"prompt": "?", "response": "!"})
         assert samples(one)["areopage_submissions_total", "no"] == 0

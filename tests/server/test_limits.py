@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from areopage.ledger.submissions import Submissions
 from starlette.types import Message, Receive, Scope, Send
 
 from areopage.errors import StorageError
+from areopage.ledger.evaluations import Evaluations
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.headers import POLICY
@@ -84,7 +84,7 @@ def test_a_client_that_goes_away_in_the_middle_harms_nobody(site: Live) -> None:
     with socket.create_connection(("127.0.0.1", site.port)) as connection:
         connection.sendall(head("Transfer-Encoding: chunked", site) + b"5\r\n{")
     assert site.get("/v1/evaluations").json["items"] == []
-    assert Submissions(site.context.ledger).backlog().waiting == 0
+    assert Evaluations(site.context.ledger).backlog().waiting == 0
 
 
 @pytest.mark.parametrize(

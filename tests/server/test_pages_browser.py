@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from areopage.ledger.submissions import Submissions
 
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -112,7 +113,7 @@ def test_nothing_that_comes_from_outside_runs(tmp_path: Path, browser: "Browser"
         standing=f"not fit: {ATTACK}",
         raw=ATTACK,
     )
-    Submissions(context.ledger).give_up(ATTACK[:100], ATTACK)
+    Evaluations(context.ledger).give_up(ATTACK[:100], ATTACK)
     with Site(context) as site:
         page = browser.new_page()
         heard = complaints(page)

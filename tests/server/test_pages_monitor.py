@@ -1,6 +1,7 @@
 """The live page over the real application: what each page says, in both languages, and what it must never show."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -9,17 +10,18 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.submissions import Submissions
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.erasure import erase
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, submission_of
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
 from .samples import SAMPLES
-from .seeded import NOW, SEEDED_IDS, WEAK_ID, context_for, judged, run_of, seeded_context
+from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
 
 PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
 
@@ -48,18 +50,32 @@ class Page(HTMLParser):
         return [found for name, found in self.elements if name == tag]
 
 
+@pytest.fixture(scope="module")
+def ledgers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An empty ledger and a full one, for each test to copy."""
+    made = {}
+    for name in ("empty", "full"):
+        made[name] = tmp_path_factory.mktemp(name) / "ledger.db"
+        ledger = Ledger.open(made[name])
+        if name == "full":
+            seed(ledger)
+        ledger.close()
+    return made
+
+
 @pytest.fixture
-def context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ServerContext]:
-    """What a server shares; its ledger holds answers where the test asks for `seeded`."""
-    made = (seeded_context if "seeded" in request.fixturenames else context_for)(tmp_path)
+def context(tmp_path: Path, ledgers: dict[str, Path], request: pytest.FixtureRequest) -> Iterator[ServerContext]:
+    """What a server shares; its ledger is the full one where the test asks for `seeded`."""
+    shutil.copy(ledgers["full" if "seeded" in request.fixturenames else "empty"], tmp_path)
+    made = context_for(tmp_path)
     yield made
     made.ledger.close()
 
 
 @pytest.fixture
-def seeded() -> list[str]:
+def seeded(context: ServerContext) -> list[str]:
     """The ids of the judged answers, oldest first."""
-    return list(SEEDED_IDS)
+    return [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
 
 
 def client_of(context: ServerContext) -> TestClient:
@@ -74,13 +90,10 @@ def page_at(context: ServerContext, path: str, *, status: int = 200, lang: str =
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_there_empty_and_full_in_both_languages(
-    context: ServerContext, tmp_path_factory: pytest.TempPathFactory, path: str, lang: str
-) -> None:
+def test_every_page_is_there_empty_and_full_in_both_languages(context: ServerContext, path: str, lang: str) -> None:
     empty = page_at(context, path, lang=lang)
-    other = seeded_context(tmp_path_factory.mktemp("full"))
-    full = page_at(other, path, lang=lang)
-    other.ledger.close()
+    seed(context.ledger)
+    full = page_at(context, path, lang=lang)
     for page in (empty, full):
         assert page.all("html") == [{"lang": lang}]
         assert len(page.all("h1")) == 1
@@ -123,7 +136,7 @@ def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(conte
     path, body = shown.groups()
     answer = client_of(context).post(path, content=body, headers={"content-type": "application/json"})
     assert answer.is_success, answer.text
-    assert Submissions(context.ledger).get("first")
+    assert Evaluations(context.ledger).get("first")
 
 
 def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
@@ -313,13 +326,15 @@ def test_an_id_may_hold_any_printable_characters(context: ServerContext, id: str
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
-def test_an_unknown_or_erased_answer_is_not_found(context: ServerContext, seeded: list[str], lang: str) -> None:
+def test_an_unknown_answer_is_not_found_and_an_erased_one_has_no_texts(
+    context: ServerContext, seeded: list[str], lang: str
+) -> None:
     words = "There is no such answer" if lang == "en" else "Cette réponse n’existe pas"
     assert words in page_at(context, "/monitor/answers/unknown", status=404, lang=lang).text
-    QualityScores(context.ledger).erase([seeded[0], "waiting-1"])
+    erase(context.ledger, [seeded[0], "waiting-1"])
     for id in (seeded[0], "waiting-1"):
-        page = page_at(context, f"/monitor/answers/{id}", status=404, lang=lang)
-        assert words in page.text
+        page = page_at(context, f"/monitor/answers/{id}", lang=lang)
+        assert ("texts erased" if lang == "en" else "textes effacés") in page.text
         assert "indivision" not in page.text
     page_at(context, "/monitor/answers/%ED%A0%80%00", status=404)
 
@@ -330,12 +345,12 @@ def test_an_answer_that_is_not_judged_shows_how_far_it_is(context: ServerContext
     failed = page_at(context, "/monitor/answers/failed-1")
     assert "given up" in failed.text
     assert "no answer in 60 s" in failed.text
-    Submissions(context.ledger).queued(["waiting-1"])
+    Evaluations(context.ledger).queued(["waiting-1"])
     assert "with the judges now" in page_at(context, "/monitor/answers/waiting-1").text
 
 
 def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerContext, seeded: list[str]) -> None:
-    score = QualityScores(context.ledger).get(seeded[0])
+    score = Evaluations(context.ledger).get(seeded[0])
     assert score
     unscored = msgspec.structs.replace(
         score,
@@ -345,7 +360,7 @@ def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerC
         reason="format: no judge gave a score",
         criteria=tuple(msgspec.structs.replace(one, score=None, band="unscored", agreement=None) for one in score.criteria),
     )
-    QualityScores(context.ledger).finish(unscored, [], [], None)
+    Evaluations(context.ledger).finish(unscored, [])
     page = page_at(context, "/monitor/answers/waiting-1")
     assert "no judge gave a score" in page.text
     assert "unscored" in page.text
@@ -373,8 +388,8 @@ def test_an_answer_that_was_given_up_can_be_tried_again(context: ServerContext, 
     fields = {found["name"] or "": found.get("value") or "" for found in page.all("input")}
     answer = client.post("/monitor/queue/retry", data=fields, follow_redirects=False)
     assert answer.status_code == 303
-    assert Submissions(context.ledger).backlog().failed == 0
-    again = Submissions(context.ledger).get("failed-1")
+    assert Evaluations(context.ledger).backlog().failed == 0
+    again = Evaluations(context.ledger).get("failed-1")
     assert again
     assert again.state == "waiting"
     assert client.post("/monitor/queue/retry", data={"id": "failed-1"}).status_code == 403, "without the page's token"
@@ -388,7 +403,7 @@ def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext
     assert "Try again" not in page.text
     refused = client.post("/monitor/queue/retry", data={"id": "failed-1"}, headers={"authorization": f"Bearer {key}"})
     assert refused.status_code == 403
-    assert Submissions(context.ledger).backlog().failed == 1
+    assert Evaluations(context.ledger).backlog().failed == 1
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/monitor/figures", "/monitor/answers/answer-00-00"])

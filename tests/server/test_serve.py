@@ -16,6 +16,7 @@ import pytest
 from areopage.ledger.submissions import Submissions
 
 from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended, ended
@@ -97,7 +98,7 @@ def test_without_a_worker_what_is_left_is_said_and_kept(serve: Callable[..., Run
     server.ask("POST", "/v1/evaluations", {"items": [{"prompt": "?", "response": "!"}] * 3})
     assert server.end().err == "stopped: 3 answers wait to be evaluated; they are kept\n"
     ledger = ledger_of(command)
-    assert Submissions(ledger).backlog().waiting == 3
+    assert Evaluations(ledger).backlog().waiting == 3
     ledger.close()
 
 
@@ -116,7 +117,7 @@ def test_a_request_that_is_under_way_is_finished(serve: Callable[..., Running], 
         assert connection.recv(65536).startswith(b"HTTP/1.1 202 ")
     assert ended(server.process).code == 0
     ledger = ledger_of(command)
-    assert Submissions(ledger).get("late") is not None
+    assert Evaluations(ledger).get("late") is not None
     ledger.close()
 
 

@@ -6,12 +6,18 @@ from typing import Any
 
 from areopage.cases.records import Case
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, Judgment, Verdict
+from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Scored, TimedOut, Unparsed
+from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
-OUTCOMES = {"scored": Scored(score=7.0), "unparsed": Unparsed(reason="?"), "timed_out": TimedOut(reason="slow")}
+OUTCOMES: dict[str, Outcome] = {
+    "scored": Scored(score=7.0),
+    "unparsed": Unparsed(reason="?"),
+    "refused": Refused(reason="no"),
+    "timed_out": TimedOut(reason="slow"),
+    "unreachable": Unreachable(reason="down"),
+}
 
 
 def submitted(id: str = "a", **fields: Any) -> Answer:
@@ -75,3 +81,9 @@ def judged(key: str = "k", outcomes: dict[str, int] | None = None, **fields: Any
         "verdicts": tuple(Verdict(criterion=f"c{number}", outcome=outcome) for number, outcome in enumerate(given)),
     }
     return Judgment(**known | fields)
+
+
+def judged_by(use: JudgeUse, key: str, run_id: str = "m") -> Judgment:
+    """The judgment with which a judge did all that it did for an answer."""
+    names = ("judge", "model", "calls", "seconds", "prompt_tokens", "completion_tokens", "cost", "currency")
+    return judged(key, use.outcomes, run_id=run_id, **{name: getattr(use, name) for name in names})

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from areopage.ledger.quality_records import Submission
-from areopage.ledger.submissions import Submissions
 from sqlalchemy import text
 
 import areopage
 from areopage.app.monitor import open_judge
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
@@ -103,14 +103,14 @@ class Monitored:
             elif process.stderr is not None:
                 process.stderr.close()
 
-    def submit(self, ledger: Ledger, count: int, start: int = 0) -> list[Submission]:
+    def submit(self, ledger: Ledger, count: int, start: int = 0) -> list[Answer]:
         """Hand answers over, each unlike the others."""
         given = [numbered(number) for number in range(start, start + count)]
         assert all(Intake(ledger).submit(given))
         return given
 
 
-def numbered(number: int) -> Submission:
+def numbered(number: int) -> Answer:
     """An answer unlike the others."""
     return submission_of(f"Question {number} ?", f"Réponse {number}. " * 5, [f"Texte {number}"], id=f"a{number}", source="bot")
 
@@ -137,7 +137,7 @@ def wait_until(condition: Callable[[], bool], what: str = "it") -> None:
 
 def states(ledger: Ledger, ids: Sequence[str]) -> list[str]:
     """The states of submissions."""
-    found = [Submissions(ledger).get(id) for id in ids]
+    found = [Evaluations(ledger).get(id) for id in ids]
     return [one.state if one else "" for one in found]
 
 

@@ -4,22 +4,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import CriterionResult, QualityScore, Submission
-from areopage.ledger.submissions import Submissions
-
-from areopage.cases.records import Case
-from areopage.ledger.records import Run
+from areopage.ledger.records import CriterionResult, Evaluation, Run
 from areopage.ledger.store import Ledger
+from servers.evaluated import evaluate
 
 MOMENT = datetime(2026, 3, 4, 14, 20, tzinfo=UTC)
 
 
-def quality_score(score: float | None = 3.4, **fields: Any) -> QualityScore:
+def quality_score(score: float | None = 3.4, **fields: Any) -> Evaluation:
     """A score of a French answer, with the fields that a test cares about."""
     known: dict[str, Any] = {
         "id": "a-1",
         "run_id": "monitor-1",
+        "state": "evaluated",
         "timestamp": MOMENT,
         "evaluated_at": MOMENT,
         "suite": "answer_quality",
@@ -27,8 +24,8 @@ def quality_score(score: float | None = 3.4, **fields: Any) -> QualityScore:
         "language": "fr",
         "source": "chat",
         "variant": "",
-        "question": "Combien de congés payés ai-je ?",
-        "answer": "Je ne sais pas.",
+        "prompt": "Combien de congés payés ai-je ?",
+        "response": "Je ne sais pas.",
         "score_global": score,
         "band": "unscored" if score is None else "weak" if score < 6 else "good" if score <= 8 else "excellent",
         "criteria": (
@@ -42,13 +39,13 @@ def quality_score(score: float | None = 3.4, **fields: Any) -> QualityScore:
         "scored": 2,
         "planned": 2,
     }
-    return QualityScore(**(known | fields))
+    return Evaluation(**(known | fields))
 
 
-def store_scores(ledger: Ledger, scores: Iterable[QualityScore]) -> None:
+def store_scores(ledger: Ledger, scores: Iterable[Evaluation]) -> None:
     """Write scores with their submissions into a ledger, and the runs that judged them."""
     for score in scores:
-        ledger.put_monitor_run(
+        ledger.put_panel(
             Run(
                 id=score.run_id,
                 suite=score.suite,
@@ -60,9 +57,4 @@ def store_scores(ledger: Ledger, scores: Iterable[QualityScore]) -> None:
                 kind="monitor",
             )
         )
-        case = Case(id=score.id, prompt=score.question, response=score.answer, source=score.source)
-        submission = Submission(
-            case=case, received_at=score.timestamp, answered_at=score.timestamp, language=score.language, variant=score.variant
-        )
-        Submissions(ledger).add([submission])
-        QualityScores(ledger).finish(score, (), (), None)
+        evaluate(ledger, score)

@@ -5,13 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from areopage.ledger.quality import QualityScores
-from areopage.ledger.quality_records import CriterionResult, JudgeUse, QualityScore
-
 from areopage.criteria.records import Scale
-from areopage.ledger.records import Run
+from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import band_of
+from servers.evaluated import evaluate, judged_by
 from servers.new_ledger import ledger_at
 from servers.quality import quality_score
 
@@ -32,7 +30,7 @@ USE = JudgeUse(
 
 def answered(
     number: int, score: float | None = 7.0, *, days_ago: int = 0, format: float | None = 8.0, **fields: Any
-) -> QualityScore:
+) -> Evaluation:
     """The score of an answer given some days before `TODAY`; its criteria are accuracy (with the global score) and format."""
     moment = TODAY - timedelta(days=days_ago)
     criteria = tuple(
@@ -49,12 +47,11 @@ def answered(
     return quality_score(score, **known | fields)
 
 
-def filled(location: str | Path, scores: Iterable[QualityScore], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
+def filled(location: str | Path, scores: Iterable[Evaluation], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
     """An open ledger with these scores; each was judged by the same judges."""
     ledger = Ledger.open(location) if "://" in str(location) else ledger_at(Path(location))
     run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
     ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
-    table = QualityScores(ledger)
     for score in scores:
-        table.finish(score, uses, [], None)
+        evaluate(ledger, score, [judged_by(use, f"{score.id}-{at}", "monitor-1") for at, use in enumerate(uses)])
     return ledger

@@ -65,7 +65,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """An answer that is there, and that the actor may see. `trace` is None where the gate was not asked."""
+    """An answer that the actor may see. `trace` is None where the gate was not asked."""
 
     answer: Answer
     trace: Trace | None
@@ -200,12 +200,9 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 
 def shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
-    """An answer by its id; None where there is none, or it is out of the actor's scope.
-
-    Of an erased answer only what the gate decided is left to show.
-    """
+    """An answer by its id, maybe without its texts; None where there is none, or it is out of the actor's scope."""
     answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
-    if answer is None or (answer.erased and trace is None) or (trace is not None and not actor.may_see(trace.collection)):
+    if answer is None or (trace is not None and not actor.may_see(trace.collection)):
         return None
     return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
 

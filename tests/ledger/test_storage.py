@@ -4,12 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from areopage.monitor.storage import stored_case, stored_judgment, stored_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document, Turn
-from areopage.ledger.records import Judgment, Verdict
+from areopage.ledger.records import Answer, Judgment, Verdict
+from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.scoring.outcome import Scored, Unparsed
 
 TEXT = "M. Jean Dupont écrit de jean@exemple.fr : article L. 123-4, 1 000,50 €."
@@ -20,9 +20,21 @@ CASE = Case(
     response=TEXT,
     reference=TEXT,
     documents=(Document(id="d", title=TEXT, text=TEXT, source=TEXT, score=0.5, metadata={"by": TEXT}),),
-    source="chat",
     metadata={"user": {"mail": "jean@exemple.fr", "seen": [TEXT, 3]}, "n": 1},
 )
+
+
+def answer(case: Case = CASE) -> Answer:
+    return Answer(
+        id=case.id,
+        origin="monitor",
+        case=case,
+        source="chat",
+        delivered=TEXT,
+        session="s-1",
+        received_at=datetime(2026, 11, 21, tzinfo=UTC),
+        answered_at=datetime(2026, 11, 21, tzinfo=UTC),
+    )
 
 
 def judged(raw: str) -> Judgment:
@@ -63,30 +75,32 @@ def test_a_truncated_text_is_never_longer_than_it_may_be(text: str, longest: int
     assert kept == text or text.startswith(kept[:-1])
 
 
-def test_a_case_that_is_kept_whole_is_not_written_again() -> None:
-    assert stored_case(CASE, "full", 10) is None
+def test_an_answer_that_is_kept_whole_stays_as_it_is() -> None:
+    assert stored_answer(answer(), "full", 10) == answer()
 
 
-def test_a_redacted_case_holds_nothing_personal_anywhere() -> None:
-    kept = stored_case(CASE, "redacted", 10)
-    assert kept is not None
+def test_a_redacted_answer_holds_nothing_personal_anywhere() -> None:
+    stored = stored_answer(answer(), "redacted", 10)
+    assert (stored.delivered, stored.session, stored.source) == (REDACTED, "s-1", "chat")
+    kept = stored.case
     assert (kept.prompt, kept.response, kept.reference) == (REDACTED, REDACTED, REDACTED)
     (document,) = kept.documents
     assert (document.title, document.text, document.source, document.metadata) == (REDACTED, REDACTED, REDACTED, {"by": REDACTED})
     assert kept.metadata == {"user": {"mail": "[EMAIL]", "seen": [REDACTED, 3]}, "n": 1}
-    assert (kept.id, kept.source, document.id, document.score) == ("a-1", "chat", "d", 0.5)
+    assert (kept.id, document.id, document.score) == ("a-1", "d", 0.5)
 
 
 def test_turns_of_a_conversation_are_treated_one_by_one() -> None:
     turns = (Turn(role="user", content=TEXT), Turn(role="assistant", content="Bonjour."))
-    kept = stored_case(Case(id="a", prompt=turns), "redacted", 10)
-    assert kept is not None
+    kept = stored_answer(answer(Case(id="a", prompt=turns)), "redacted", 10).case
     assert kept.turns == (Turn(role="user", content=REDACTED), Turn(role="assistant", content="Bonjour."))
     assert kept.response is None
 
 
-def test_a_case_without_texts_keeps_its_id_and_source_only() -> None:
-    assert stored_case(CASE, "none", 10) == Case(id="a-1", prompt="", response="", reference="", source="chat")
+def test_an_answer_without_texts_keeps_its_id_and_source_only() -> None:
+    stored = stored_answer(answer(), "none", 10)
+    assert stored.case == Case(id="a-1", prompt="", response="", reference="")
+    assert (stored.delivered, stored.session, stored.source) == ("", "", "chat")
 
 
 def test_a_judgment_keeps_its_scores_and_loses_what_is_personal() -> None:
