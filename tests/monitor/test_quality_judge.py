@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.monitor.context import ContextBudget
-from areopage.monitor.evaluation import Evaluation, evaluation_of
-from areopage.monitor.terms import decode_terms, settled_terms
 
 from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names

@@ -3,7 +3,6 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from areopage.monitor.context import ContextBudget, fit_documents
 from hypothesis import given
 from hypothesis import strategies as st
 

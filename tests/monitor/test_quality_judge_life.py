@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.monitor.evaluation import Evaluation
 
 import areopage
 from areopage.cases.records import Case

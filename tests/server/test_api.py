@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from areopage.ledger.submissions import Submissions
 from msgspec import structs
 
 from areopage.errors import StorageError

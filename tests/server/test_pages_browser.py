@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uvicorn
-from areopage.ledger.submissions import Submissions
 
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from areopage.ledger.submissions import Submissions
 
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.evaluations import Evaluations
