@@ -88,6 +88,7 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
     return Evaluation(
         id=id,
         run_id="m",
+        state="evaluated",
         timestamp=moment,
         evaluated_at=moment + timedelta(minutes=1),
         suite="answer_quality",
@@ -95,8 +96,6 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
         language="fr",
         source=chance.choice(SOURCES),
         variant=chance.choice("AB"),
-        prompt="",
-        response="",
         score_global=overall if scored else None,
         band=band_of(overall) if scored else "unscored",
         criteria=tuple(
