@@ -27,6 +27,7 @@ from gate_labels import DATA, PAGES, RAGTRUTH, made_rows, questions, ragtruth_ro
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, choose, f1, intervals, unseen
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
@@ -42,9 +43,7 @@ from areopage.gate.grounding.fitting import (
     folds,
     tabulate,
 )
-from areopage.gate.grounding.linear import probability
-from areopage.gate.grounding.model import GroundingModel, ground
-from areopage.suites.gate import load_gate_config
+from areopage.gate.grounding.model import GroundingModel, ground, probability
 
 SEEDS = 5
 OUTER, INNER = 5, 5
@@ -262,7 +261,7 @@ def numbered(texts: Sequence[str]) -> tuple[Document, ...]:
 def main() -> None:
     if not (DATA / RAGTRUTH).exists():
         sys.exit(f"{DATA} is not there: the labelled sets lie beside the repository")
-    config = load_gate_config()
+    config = load_rules()
     gate = Gate(config)
     found = {
         "ragtruth": ragtruth(config),

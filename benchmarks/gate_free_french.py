@@ -20,11 +20,11 @@ import numpy as np
 from gate_labels import DATA, PAGES, PIAF, read
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, intervals
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.suites.gate import load_gate_config
 
 ANSWERS = Path(__file__).parent / "french_answers"
 
@@ -130,7 +130,7 @@ def measured(config: GateConfig, rows: Sequence[Written], decisions: Sequence[De
 def main() -> None:
     if not (DATA / PIAF).exists():
         sys.exit(f"{DATA} is not there: the passages lie beside the repository")
-    texts, config = Texts(), load_gate_config()
+    texts, config = Texts(), load_rules()
     gate = Gate(config)
     found: dict[str, Any] = {}
     everything: list[Written] = []

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
-from areopage.evidence.figures import Figure, figures
-from areopage.evidence.references import legal_references
-from areopage.evidence.sentences import sentences
+from areopage.text.figures import Figure, figures
+from areopage.text.references import legal_references
+from areopage.text.sentences import sentences
 
 DISTRACTORS = 2  # documents on other subjects that stand beside the right one
 PATTERNS = (

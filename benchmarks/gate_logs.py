@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.records import Decision
-from areopage.suites.gate import load_gate
 
 TOLERANCE = 1e-3  # some lines keep three decimals
 OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.gate.grounding.fitting import Table, answers_of, fit_table, folds
-from areopage.gate.grounding.linear import probability
+from areopage.gate.grounding.model import probability
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

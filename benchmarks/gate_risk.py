@@ -31,6 +31,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import fit
@@ -39,7 +40,6 @@ from areopage.gate.tuning.refit import row_of
 from areopage.gate.tuning.risk import Control, certify, steps_of
 from areopage.gate.tuning.thresholds import Ask, Scored, one_of_each, open_gate, scored, tune
 from areopage.scoring.shares import lower_bound
-from areopage.suites.gate import load_gate_config
 
 RAGTRUTH = Path(__file__).parents[2] / "shared" / "data" / "ragtruth_qa_half" / "rows.jsonl.gz"
 CONFIDENCE = 0.95
@@ -140,7 +140,7 @@ def ragtruth(splits: int) -> dict[str, Any]:
                     group=row["source_id"],
                 )
             )
-    config = load_gate_config()
+    config = load_rules()
     shipped = judged(rows, config)
     return {
         "answers": len(rows),

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.suites.gate import load_gate
 
 DOCUMENTS, LENGTH, ANSWER = 5, 1_000, 600
 HOSTILE = {

@@ -9,21 +9,16 @@
 """
 
 import argparse
-import asyncio
 import json
-import os
 import tempfile
 from itertools import product
 from pathlib import Path
 
 import msgspec
-from jury_calls import Silent
 
-from areopage.bench.pool import check_models
-from areopage.bench.prepare import RunWishes, prepare_run
-from areopage.bench.results import RunView, view_run
-from areopage.bench.run import RunContext, carry_out
-from areopage.cli.bench_run import create_run
+from areopage.bench.prepare import RunWishes
+from areopage.bench.results import RunView
+from areopage.bench.start import run_benchmark
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import Suite, load_suite
 
@@ -53,14 +48,7 @@ def judged(suite: Suite, items: list[Graded], reference: str, language: str, wan
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     wishes = RunWishes(datasets=(path,), judges=(reference,), passes=1, language=language, limit=-1)
-    prepared = prepare_run(suite, wishes)
-    settings = msgspec.structs.replace(prepared.spec.settings, environment=dict(os.environ))
-    spec = asyncio.run(check_models(prepared.spec, settings))
-    ledger = Ledger.open(folder / "ledger.db")
-    run = create_run(msgspec.structs.replace(prepared, spec=spec), "benchmark", ledger, folder)
-    context = RunContext(run_id=run.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
-    asyncio.run(carry_out(context, prepared.cases))
-    return view_run(ledger.run(run.id), ledger)
+    return run_benchmark(suite, wishes, ledger=Ledger.open(folder / "ledger.db"), out=folder)
 
 
 def separation(low: list[float], high: list[float]) -> tuple[float, int]:

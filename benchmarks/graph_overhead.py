@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
@@ -28,7 +29,6 @@ from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.service import RagService
-from areopage.suites.gate import load_gate
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
 SENTENCE = "Pour un achat en ligne, le délai de rétractation est de 14 jours à compter de la livraison du bien commandé. "

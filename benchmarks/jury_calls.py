@@ -16,28 +16,18 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.bench.pool import check_models
-from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.prepare import RunWishes
 from areopage.bench.results import view_run
-from areopage.bench.run import RunContext, carry_out
-from areopage.cli.bench_run import create_run
-from areopage.ledger.records import Answer, Judgment
+from areopage.bench.run import RunContext, Silent, carry_out
+from areopage.bench.start import begin_run, prepare_benchmark
 from areopage.ledger.store import Ledger
-from areopage.models.settings import Endpoint
+from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 CASES, CONCURRENCY, LATENCIES = 200, 64, (0, 100)
 CRITERIA = "relevance.accuracy,relevance.topic,ethics.moral.harmful_advice"
 ANSWER = "Rain starts when water that the sun has warmed rises as vapour, cools high up and gathers into drops. " * 4
-
-
-class Silent:
-    def phase(self, name: str, total: int, kept: int) -> None: ...
-
-    def answered(self, answer: Answer) -> None: ...
-
-    def judged(self, judgment: Judgment) -> None: ...
 
 
 def cpu() -> float:
@@ -62,13 +52,13 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     table.write_text("prompt,response\n" + "".join(f'"Why does it rain at town {i}?","{ANSWER}"\n' for i in range(CASES)))
     judges = tuple(f"{name}=openai@mock:{name}" for name in ("judge-a", "judge-b", "judge-c"))
     wishes = RunWishes(datasets=(table,), judges=judges, criteria=CRITERIA, passes=3, concurrency=CONCURRENCY)
-    prepared = prepare_run(load_suite("child_safety"), wishes)
-    endpoint = Endpoint(provider="openai", base_url=f"{url}/v1")
-    settings = msgspec.structs.replace(prepared.spec.settings, endpoints={"mock": endpoint})
-    spec = asyncio.run(check_models(prepared.spec, settings))
+    suite = load_suite("child_safety")
+    endpoints = {"mock": EndpointSection(provider="openai", base_url=f"{url}/v1")}
+    suite = msgspec.structs.replace(suite, config=suite.config.model_copy(update={"endpoints": endpoints}))
+    prepared = prepare_benchmark(suite, wishes)
     ledger = Ledger.open(folder / "ledger.db")
-    created = create_run(msgspec.structs.replace(prepared, spec=spec), "benchmark", ledger, folder)
-    context = RunContext(run_id=created.id, spec=spec, settings=settings, ledger=ledger, observer=Silent())
+    created, _ = begin_run(prepared, ledger, folder)
+    context = RunContext(run_id=created.id, spec=prepared.spec, settings=prepared.spec.settings, ledger=ledger, observer=Silent())
     began, spent = time.perf_counter(), cpu()
     asyncio.run(carry_out(context, prepared.cases))
     wall, used = time.perf_counter() - began, cpu() - spent

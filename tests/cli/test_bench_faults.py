@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from servers import PATIENCE
 from servers.command import Command, passes_of
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
@@ -141,7 +142,7 @@ def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server:
     process = command.begin("bench", "run", "--suite", suite)
     server.wait_for_calls(10)
     server.models = ("fake-b", "fake-target")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, err
     assert "Traceback" not in err
     assert "ollama pull fake-a" in err.splitlines()[-1]

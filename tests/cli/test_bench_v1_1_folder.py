@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from servers import PATIENCE
 from servers.command import Command, passes_of, scores_of
 from servers.fake_answers import true_answer
 from servers.fake_llm import FakeServer
@@ -48,7 +49,7 @@ def mock_server() -> Iterator[str]:
 
 def stats(address: str) -> dict[str, Any]:
     """What the mock server has counted."""
-    with urllib.request.urlopen(f"http://{address}/stats", timeout=10) as response:
+    with urllib.request.urlopen(f"http://{address}/stats", timeout=PATIENCE) as response:
         found: dict[str, Any] = json.load(response)
     return found
 

@@ -9,12 +9,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 import areopage
-from servers.command import PATIENCE, Command
+from areopage.cli.lazy import LazyGroup
+from areopage.cli.main import app
+from servers import PATIENCE
+from servers.command import Command
 from servers.fake_llm import FakeServer
 
 HEAVY = ("aiohttp", "sqlalchemy", "numpy", "pydantic", "jinja2", "alembic", "msgspec", "yaml", "rich.progress", "xllamacpp")
@@ -55,6 +60,24 @@ def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]
     assert "areopage" in ended.out
     loaded = set(json.loads(ended.err.splitlines()[-1]))
     assert not loaded & set(HEAVY)
+
+
+def leaves(group: LazyGroup) -> Iterator[tuple[str, str]]:
+    """The help of each command, as its group lists it and as it has it itself."""
+    for below in group.groups.values():
+        assert isinstance(below, LazyGroup)
+        yield from leaves(below)
+    context = click.Context(group)
+    for name, (_, line) in group.places.items():
+        command = group.get_command(context, name)
+        assert command is not None
+        yield line, " ".join((command.help or "").split())
+
+
+def test_each_command_can_be_loaded_and_is_listed_with_the_beginning_of_its_help() -> None:
+    listed = list(leaves(app))
+    assert len(listed) > 40
+    assert [pair for pair in listed if not pair[1].startswith(pair[0].removesuffix("."))] == []
 
 
 def test_the_version_is_the_packages(command: Command) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from areopage.rag.config import load_rag_config
+from areopage.app.config import load_config
+from areopage.app.gate_rules import load_gate
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.ingestion.source_text import SourceText
-from areopage.suites.gate import load_gate
 from servers.command import main
 from servers.fake_embedder import WordEmbedder
 from servers.fake_llm import FakeServer
@@ -51,7 +51,7 @@ def test_the_demo_ends_as_soon_as_it_has_seen_each_verdict(
     assert "Not seen this time" not in said
     written = said.partition("Two answers written for this demo, not by the model")[2]
     assert written.index("5 965 €") < written.index("DELIVERED") < written.index("6 965 €") < written.index("HELD BACK")
-    for command in ("areopage gate report --rag demo-gate/rag.yml", "areopage serve --rag demo-gate/rag.yml"):
+    for command in ("areopage gate report --config demo-gate/areopage.yml", "areopage serve --config demo-gate/areopage.yml"):
         assert command in said
     report = (here / "demo-gate" / "gate-report.html").read_text(encoding="utf-8")
     assert "99\u00a0000" in report or "99 000" in report
@@ -66,17 +66,17 @@ def test_a_second_run_says_the_same_in_french_and_names_what_it_has_not_seen(
         said = capsys.readouterr().out
     assert "TRANSMISE À UNE PERSONNE" in said
     assert "Pas vu cette fois\u00a0: DÉLIVRÉE" in said
-    assert "areopage serve --rag 'ici même/rag.yml'" in said
+    assert "areopage serve --config 'ici même/areopage.yml'" in said
 
 
-def test_a_rag_yml_of_the_users_is_left_alone(
+def test_a_configuration_of_the_users_is_left_alone(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "mine").mkdir()
-    (here / "mine" / "rag.yml").write_text("language: en\n", encoding="utf-8")
+    (here / "mine" / "areopage.yml").write_text("language: en\n", encoding="utf-8")
     assert run(monkeypatch, "--model", MODEL, "--folder", "mine") == 2
-    assert "mine/rag.yml is not the demo's: name another folder with --folder" in capsys.readouterr().err
-    assert (here / "mine" / "rag.yml").read_text(encoding="utf-8") == "language: en\n"
+    assert "mine/areopage.yml is not the demo's: name another folder with --folder" in capsys.readouterr().err
+    assert (here / "mine" / "areopage.yml").read_text(encoding="utf-8") == "language: en\n"
 
 
 def test_what_is_missing_is_one_line(
@@ -95,8 +95,8 @@ def test_what_is_missing_is_one_line(
 
 
 def test_the_material_can_be_read_and_the_prepared_answers_differ_in_one_amount(tmp_path: Path) -> None:
-    config = lay_out(tmp_path, EMBEDDED)
-    assert config.section.generation.options == EMBEDDED_OPTIONS
+    config = load_config(lay_out(tmp_path, EMBEDDED))
+    assert config.rag.section.generation.options == EMBEDDED_OPTIONS
     assert config.ledger == str(tmp_path / "ledger.db")
     (tmp_path / DOCUMENTS / "livret.txt").write_text("Le taux est de 1 %.\n", encoding="utf-8")
     lay_out(tmp_path, EMBEDDED)  # again: what was changed stays
@@ -112,8 +112,9 @@ def test_the_material_can_be_read_and_the_prepared_answers_differ_in_one_amount(
 
 def test_a_models_name_cannot_write_other_keys_into_the_configuration(tmp_path: Path) -> None:
     name = 'ollama:x"\nledger: "elsewhere.db # $model'
-    assert lay_out(tmp_path, name).section.generation.model == name
-    assert load_rag_config(tmp_path / "rag.yml").ledger == str(tmp_path / "ledger.db")
+    config = load_config(lay_out(tmp_path, name))
+    assert config.rag.section.generation.model == name
+    assert config.ledger == str(tmp_path / "ledger.db")
 
 
 def test_the_gate_tells_the_prepared_answers_apart() -> None:

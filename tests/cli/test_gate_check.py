@@ -42,7 +42,7 @@ def test_a_file_of_answers_is_decided_line_by_line(command: Command, tmp_path: P
     assert [(one["id"], one["verdict"]) for one in found] == [("a", "deliver"), ("b", "human_review")]
     assert found[0]["metrics"]["cites_ok"] is True
     assert "# b" in command("gate", "check", "--file", path).out
-    documented = command("gate", "check", "--file", path, "--json", "--config", "v1_1")
+    documented = command("gate", "check", "--file", path, "--json", "--rules", "v1_1")
     assert [json.loads(line)["profile"] for line in documented.out.splitlines()] == ["v1_1", "v1_1"]
 
 
@@ -51,7 +51,7 @@ def test_a_file_without_an_end_is_not_read_to_it(command: Command, tmp_path: Pat
     answer = ("gate", "check", "--prompt", "Quel délai ?", "--response", "Dix jours.")
     assert "larger than" in command(*answer, "--document", "/dev/zero").refused()
     (tmp_path / "gate.yml").write_text("grounding: /dev/zero\n", encoding="utf-8")
-    assert "larger than" in command(*answer, "--config", tmp_path).refused()
+    assert "larger than" in command(*answer, "--rules", tmp_path).refused()
 
 
 def test_a_row_that_is_left_out_is_not_passed(command: Command, tmp_path: Path) -> None:

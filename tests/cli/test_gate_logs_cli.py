@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from areopage.cli.trace_duty import traces_duty
+from areopage.app.monitor import trace_retention
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
 from areopage.monitor.retention import erase_older
-from areopage.rag.config import TracesSection, default_rag_config
+from areopage.rag.config import TracesSection
+from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
+from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
+from servers.new_ledger import ledger_at
 
 HELD = trace_id(1)
 
@@ -36,7 +38,7 @@ def gate(tmp_path: Path) -> Command:
 
 
 def opened(command: Command) -> Ledger:
-    return Ledger.open(command.outputs / "ledger.db")
+    return ledger_at(command.outputs / "ledger.db")
 
 
 # --- review
@@ -97,7 +99,7 @@ def test_a_label_alone_reminds_that_the_answer_waits(gate: Command) -> None:
 
 
 def test_the_storage_policy_applies_once_it_is_settled(gate: Command) -> None:
-    (gate.folder / "monitor.yml").write_text("storage: {text: redacted}\n", encoding="utf-8")
+    (gate.folder / "areopage.yml").write_text("storage: {text: redacted}\n", encoding="utf-8")
     gate("review", "label", HELD, "--rater", "Anne", "--grounded", "yes", "--refuse")
     ledger = opened(gate)
     found = [str(Traces(ledger).get(id)) for id in (HELD, trace_id(2))]
@@ -105,12 +107,10 @@ def test_the_storage_policy_applies_once_it_is_settled(gate: Command) -> None:
     assert ["Dupont" in one for one in found] == [False, True]
 
 
-def test_the_ledger_of_rag_yml_is_the_one_that_is_reviewed(gate: Command) -> None:
+def test_the_ledger_of_the_configuration_is_the_one_that_is_reviewed(gate: Command) -> None:
     (gate.outputs / "ledger.db").rename(gate.folder / "other.db")
-    (gate.folder / "rag.yml").write_text("ledger: other.db\n", encoding="utf-8")
+    (gate.folder / "areopage.yml").write_text("ledger: other.db\n", encoding="utf-8")
     assert HELD in gate("review", "list").out
-    (gate.folder / "monitor.yml").write_text("ledger: third.db\n", encoding="utf-8")
-    assert "name one ledger for both" in gate("review", "list").refused()
 
 
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
@@ -144,7 +144,7 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
 
 
 def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_looked(gate: Command) -> None:
-    (gate.folder / "rag.yml").write_text("traces: {folder: traced}\n", encoding="utf-8")
+    (gate.folder / "areopage.yml").write_text("rag: {traces: {folder: traced}}\n", encoding="utf-8")
     traces = TraceFiles(TracesSection(enabled=True), gate.folder / "traced")
     for number in (1, 2):
         assert traces.append_metrics(held_trace(number))
@@ -165,17 +165,15 @@ def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_loo
 
 def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
     assert TraceFiles(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_trace(1))
-    settings = MonitorConfig(section=MonitorSection(storage=StorageSection(retention_days=5)), folder=gate.folder)
-    duty = traces_duty(settings, default_rag_config(gate.folder))
-    assert duty is not None
+    job = trace_retention(app_config(gate.folder, storage={"retention_days": 5}))
+    assert job is not None
 
     async def once() -> None:
-        await duty.run(held_trace(1).at + timedelta(days=6))
+        await job.run(held_trace(1).at + timedelta(days=6))
 
     asyncio.run(once())
     assert b"Quel" not in (gate.folder / "outputs/logs/metrics.jsonl").read_bytes()
-    forever = MonitorConfig(section=MonitorSection(), folder=gate.folder)
-    assert traces_duty(forever, None) is None
+    assert trace_retention(app_config(gate.folder)) is None
 
 
 def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
@@ -260,7 +258,7 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
 
 
 def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
-    from areopage.cli.gate_labels import labels_of_files
+    from areopage.review.labelled_answers import labels_of_files
 
     gate("review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
     gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from areopage.suites.gate import load_gate_config
+from areopage.app.gate_rules import load_rules
 from servers.command import Command, Ended
 from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, filled, imported, label, trace
 
@@ -91,7 +91,7 @@ def test_a_named_ledger_is_read(gate: Command) -> None:
 def test_a_report_names_its_ledger_without_the_password() -> None:
     from areopage.cli.gate_report import named_place
 
-    assert named_place(Path("rag.yml"), None) == ["--rag", "rag.yml"]
+    assert named_place(Path("here.yml"), None) == ["--config", "here.yml"]
     (option, place) = named_place(None, "postgresql://anne:secret@db/areopage")
     assert (option, place.endswith("://anne:***@db/areopage")) == ("--ledger", True)
 
@@ -102,14 +102,14 @@ def test_enough_labels_are_certified_and_written_with_their_statement(command: C
     assert ended.code == 0, ended.err
     assert "At most 5% of the delivered answers are ungrounded, with 95% confidence: certified" in ended.out
     assert "grounded answers held back" in ended.out
-    config = load_gate_config(command.folder / "tuned")
+    config = load_rules(command.folder / "tuned")
     assert config.thresholds.deliver == config.thresholds.hold
     assert config.tuned["by"] == "Anne"
     assert config.tuned["certified"] is True
     assert config.tuned["labels"]["rows"] == SAFE + 60
     assert len(config.tuned["labels"]["sha256"]) == 64
     assert config.tuned["asked"] == {"risk": 0.05, "of": "delivered", "confidence": 0.95, "seed": 0}
-    assert config.grounding == load_gate_config().grounding
+    assert config.grounding == load_rules().grounding
 
 
 def test_a_written_configuration_is_not_replaced_unasked(command: Command) -> None:
@@ -130,14 +130,14 @@ def test_too_few_labels_say_how_many_it_takes_and_write_nothing(command: Command
     assert not (command.folder / "tuned").exists()
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned", "--force-uncertified")
     assert ended.code == 1
-    assert load_gate_config(command.folder / "tuned").tuned["certified"] is False
+    assert load_rules(command.folder / "tuned").tuned["certified"] is False
 
 
 def test_a_refitted_model_is_written_beside_its_thresholds(command: Command) -> None:
     labels = labels_file(command.folder, 60, 40)
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned")
     assert ended.code == 0, ended.out
-    config = load_gate_config(command.folder / "tuned")
+    config = load_rules(command.folder / "tuned")
     assert config.grounding is not None
     assert config.grounding.provenance["rows"] == 50
     assert config.tuned["refit"] == {"fitted_rows": 50, "certified_rows": 50}
@@ -147,7 +147,7 @@ def test_a_refitted_model_is_written_beside_its_thresholds(command: Command) -> 
 def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: Command) -> None:
     labels = labels_file(command.folder, 60, 40)
     assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
-    ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--config", "tuned")
+    ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--rules", "tuned")
     assert "50 labelled answers are left out: the grounding model was fitted on them" in ended.err
     assert "50 labelled answers; one of each group counts: 50" in ended.out
 
@@ -205,7 +205,7 @@ def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
     [
         (("--risk", "2"), "--risk 2: give a share between 0 and 1"),
         (("--of", "some"), "--of 'some'"),
-        (("--config", "v1_1"), "the profile v1_1 has no threshold"),
+        (("--rules", "v1_1"), "the profile v1_1 has no threshold"),
         (("--since", "2026-01-01"), "narrow --labels ledger"),
         (("--labels", "ledger"), "give files, or ledger alone"),
     ],
@@ -248,7 +248,7 @@ def test_an_export_of_bad_cases_alone_certifies_nothing(gate: Command) -> None:
 
 
 def test_a_replay_lists_what_changes_and_what_it_could_not_decide(gate: Command) -> None:
-    ended = gate("gate", "replay", "--config", "v1_1")
+    ended = gate("gate", "replay", "--rules", "v1_1")
     assert ended.code == 0
     assert "22 answers, 20 decided on again" in ended.out
     assert "not replayable, imported without a response: 2" in ended.out
@@ -257,7 +257,7 @@ def test_a_replay_lists_what_changes_and_what_it_could_not_decide(gate: Command)
 
 def test_a_replay_writes_every_change_as_a_line(gate: Command) -> None:
     (gate.folder / "gate.yml").write_text("thresholds: {deliver: 0.0, hold: 0.0}\n", encoding="utf-8")
-    ended: Ended = gate("gate", "replay", "--config", "gate.yml", "--output", "changes.jsonl", "--fail-on-change")
+    ended: Ended = gate("gate", "replay", "--rules", "gate.yml", "--output", "changes.jsonl", "--fail-on-change")
     assert ended.code == 1
     lines = [json.loads(line) for line in (gate.folder / "changes.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 15

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from servers import PATIENCE
+from servers.configured import write_config
+
 if TYPE_CHECKING:
     from servers.command import Command
     from servers.fake_llm import FakeServer
@@ -13,9 +16,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def configured(command: "Command") -> Path:
-    """A `monitor.yml` in the folder where the command runs, and a table of answers."""
-    (command.folder / "monitor.yml").write_text(
-        "judges: ['openai:fake-a']\nworker: {concurrency: 4, pause: 0.2, attempts: 2}\nledger: kept/ledger.db\n", encoding="utf-8"
+    """An `areopage.yml` in the folder where the command runs, and a table of answers."""
+    write_config(
+        command.folder,
+        judges=["openai:fake-a"],
+        worker={"concurrency": 4, "pause": 0.2, "attempts": 2},
+        ledger="kept/ledger.db",
     )
     rows = [f"id{number},Question {number} ?,Réponse {number}.,Texte {number}" for number in range(8)]
     table = command.folder / "answers.csv"
@@ -48,7 +54,7 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     wait_for(command, 8)
     assert "worker " in command("monitor", "status").out
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert said.splitlines()[-1] == "stopped: 0 answers left" and "Traceback" not in said
     after = command("monitor", "status")
@@ -62,7 +68,7 @@ def test_handing_over_is_done_where_all_rows_were_taken_or_were_there_already(co
 
 
 def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "Command") -> None:
-    assert command("monitor", "init").code == 0
+    assert command("init").code == 0
     for arguments in (("status",), ("report", "--lang", "en"), ("export", "--out", "a.csv")):
         ended = command("monitor", *arguments)
         assert ended.code == 0 and ended.err.startswith("no answers yet"), ended.err
@@ -71,7 +77,7 @@ def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "
 
 
 def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", configured: Path) -> None:
-    (command.folder / "monitor.yml").write_text("sampling: 0\nledger: kept/ledger.db\n", encoding="utf-8")
+    write_config(command.folder, sampling=0, ledger="kept/ledger.db")
     command("monitor", "submit", configured)
     out = command("monitor", "status").out
     assert "waiting 0," in out and "left out by sampling: 8 so far (sampling is 0 now)\n" in out
@@ -96,7 +102,7 @@ def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: 
     process = command.begin("monitor", "worker", "--grace", "0")
     server.wait_for_calls(4)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and said.splitlines()[-1] == "stopped: 8 answers left; the next start goes on with them"
     server.faults.hold = False
 
@@ -115,7 +121,7 @@ def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Pa
         assert command("monitor", "retry").out == "1 answer will be tried again\n"
     wait_for(command, 2)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
 
 
 def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:
@@ -129,9 +135,9 @@ def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: 
 def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
     assert "there is no ledger" in command("monitor", "retry").refused()
     assert "nowhere.csv" in command("monitor", "submit", "nowhere.csv").refused()
-    (command.folder / "monitor.yml").write_text("judges: ['openai:nowhere']\n")
+    write_config(command.folder, judges=["openai:nowhere"])
     assert "nowhere" in command.process("monitor", "worker").refused()
-    (command.folder / "monitor.yml").write_text("report: {schedule: 'each day'}\njudges: ['openai:fake-a']\n")
+    write_config(command.folder, report={"schedule": "each day"}, judges=["openai:fake-a"])
     assert "is no cron expression" in command.process("monitor", "worker").refused()
 
 

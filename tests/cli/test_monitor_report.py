@@ -96,7 +96,7 @@ def test_a_period_that_begins_before_time_is_refused(monitor: Command) -> None:
 
 
 def test_the_configuration_beside_is_taken(monitor: Command) -> None:
-    (monitor.folder / "monitor.yml").write_text("language: en\nstorage: {export_text: none}\n", encoding="utf-8")
+    (monitor.folder / "areopage.yml").write_text("monitor: {language: en}\nstorage: {export_text: none}\n", encoding="utf-8")
     out = monitor("monitor", "report", "--until", UNTIL).out
     assert out.startswith("# Answer quality report")
     assert "By the storage policy, no texts are shown." in out
@@ -106,5 +106,5 @@ def test_the_configuration_beside_is_taken(monitor: Command) -> None:
 def test_it_takes_the_folder_of_the_configuration_for_its_start(monitor: Command, tmp_path: Path) -> None:
     elsewhere = Command(tmp_path / "elsewhere", monitor.environment)
     elsewhere.folder.mkdir()
-    (monitor.folder / "monitor.yml").write_text("suite: answer_quality\n", encoding="utf-8")
-    assert elsewhere("monitor", "report", "--until", UNTIL, "--config", str(monitor.folder / "monitor.yml")).code == 0
+    (monitor.folder / "areopage.yml").write_text("monitor: {suite: answer_quality}\n", encoding="utf-8")
+    assert elsewhere("monitor", "report", "--until", UNTIL, "--config", str(monitor.folder / "areopage.yml")).code == 0

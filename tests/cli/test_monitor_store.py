@@ -6,17 +6,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
 import pytest
-import yaml
 
 from areopage.ledger.access import Audit
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorSection, load_monitor_config
 from servers.command import Command
 from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled
@@ -67,7 +64,7 @@ def test_an_export_holds_nothing_personal_unless_asked_for(monitor: Command) -> 
     for arguments, expected in (([], REDACTED), (["--text", "full"], PERSONAL), (["--text", "none"], "")):
         out = monitor("monitor", "export", "--format", "csv", "--out", "-", *arguments).out
         assert table(out)[-1]["prompt"] == expected
-    (monitor.folder / "monitor.yml").write_text("storage: {export_text: truncated, max_chars: 8}\n", encoding="utf-8")
+    (monitor.folder / "areopage.yml").write_text("storage: {export_text: truncated, max_chars: 8}\n", encoding="utf-8")
     assert table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[-1]["prompt"] == "Bonjour…"
 
 
@@ -138,33 +135,6 @@ def test_the_audit_log_keeps_no_words_of_a_search(monitor: Command) -> None:
     assert entry.detail == "csv, text redacted, all days, only answers with words that were searched for"
 
 
-def test_a_configuration_without_keys_means_the_defaults(command: Command) -> None:
-    path = command.folder / "monitor.yml"
-    for text in ("", "# nothing yet\n", "---\n"):
-        path.write_text(text, encoding="utf-8")
-        assert load_monitor_config(path).section == MonitorSection()
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("worker: {attemps: 3}", "there is no such key: use one of attempts, concurrency, dead_after, longest_pause, pause"),
-        ("bots: {url: {url: x, ur: x}}", "bots.url.ur: there is no such key: use one of "),
-        ("sampling: 1\nwhat: 2", "monitor.yml:2: what: there is no such key: use one of alerts, bots, context, golden, joint, "),
-        ("worker: {rate_limit: {answers: 3}}", "worker.rate_limit.seconds: this key is missing"),
-        ("golden: {}", "golden.dataset: this key is missing"),
-        ("worker: {rate_limit: {answer: 3, answers: 1, seconds: 2}}", "no such key: use one of answers, seconds"),
-        ("worker: 3", "worker: must be keys with values, got 3"),
-        ("judges: one", "judges: must be a list, got 'one'"),
-        ("joint: {a: b}", "joint: must be true or false, got keys with values"),
-    ],
-)
-def test_a_mistake_in_the_configuration_says_what_is_allowed(command: Command, text: str, words: str) -> None:
-    (command.folder / "monitor.yml").write_text(text, encoding="utf-8")
-    said = command("monitor", "status").refused()
-    assert words in said and "pydantic" not in said
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -206,40 +176,3 @@ def test_erasing_by_age_goes_by_when_answers_were_received(monitor: Command) -> 
 @pytest.mark.parametrize("arguments", [[], ["--id", "a", "--older-than", "3"]])
 def test_erasing_needs_to_be_told_what(monitor: Command, arguments: list[str]) -> None:
     assert "say what to erase" in monitor("monitor", "erase", *arguments).refused()
-
-
-def test_init_writes_a_configuration_that_is_all_defaults(command: Command) -> None:
-    assert command("monitor", "init", "shop").out == "written to shop/monitor.yml\n"
-    path = command.folder / "shop" / "monitor.yml"
-    section = load_monitor_config(path).section
-    assert section.model_copy(update={"ledger": ""}) == MonitorSection()
-    assert section.ledger == "outputs/ledger.db"
-    assert "is there already" in command("monitor", "init", "shop").refused()
-
-
-def test_what_the_configuration_comments_out_loads_as_well(command: Command, tmp_path: Path) -> None:
-    command("monitor", "init")
-    lines = (command.folder / "monitor.yml").read_text(encoding="utf-8").splitlines()
-    opened = [
-        line.replace("# ", "", 1)
-        if line.lstrip(" ").startswith(("# golden", "#   ", "# bots", "# max_", "# re", "# ra"))
-        else line
-        for line in lines
-    ]
-    path = tmp_path / "opened.yml"
-    path.write_text("\n".join(opened), encoding="utf-8")
-    section = load_monitor_config(path).section
-    assert section.golden is not None
-    assert section.bots["bot"].documents == "sources"
-    assert (section.context.max_chunks, section.storage.retention_days) == (3, 365)
-    assert section.worker.rate_limit is not None
-
-
-def test_the_configuration_names_every_key(command: Command) -> None:
-    command("monitor", "init")
-    text = (command.folder / "monitor.yml").read_text(encoding="utf-8")
-    for name, field in MonitorSection.model_fields.items():
-        assert f"{name}:" in text
-        keys = getattr(field.annotation, "model_fields", {})
-        assert [key for key in keys if f"{key}:" not in text] == []
-    assert set(yaml.safe_load(text)) <= set(MonitorSection.model_fields)

@@ -17,11 +17,11 @@ QUESTION = "Quel est le délai de réflexion pour un prêt immobilier ?"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) -> Path:
     """A folder with a configuration and a collection of one document."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AREOPAGE_RAG", raising=False)
+    monkeypatch.delenv("AREOPAGE_CONFIG", raising=False)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.rag.retrieval.open_embedder", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.cli.rag", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
-    (tmp_path / "rag.yml").write_text("generation: {model: 'ollama:fake-target'}\n", encoding="utf-8")
+    (tmp_path / "areopage.yml").write_text("rag:\n  generation: {model: 'ollama:fake-target'}\n", encoding="utf-8")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "pret.md").write_text(f"# Prêt immobilier\n{TEXT}\n", encoding="utf-8")
     assert run(monkeypatch, "ingest", "docs") == 0
@@ -61,8 +61,8 @@ def test_an_answer_in_shadow_mode_is_not_said_to_be_held_back(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
 ) -> None:
     server.faults.replies = ["Le délai est de 45 jours, contre 300 € de frais."]
-    with (here / "rag.yml").open("a", encoding="utf-8") as stream:
-        stream.write("gate: {shadow: true}\n")
+    with (here / "areopage.yml").open("a", encoding="utf-8") as stream:
+        stream.write("  shadow: true\n")
     capsys.readouterr()
     assert run(monkeypatch, "ask", QUESTION) == 0
     shown = capsys.readouterr().out
@@ -78,3 +78,24 @@ def test_a_model_or_a_collection_that_is_not_there_is_one_line(
     server.faults.status = 403
     assert run(monkeypatch, "ask", QUESTION) == 2
     assert "areopage: the model did not answer: " in capsys.readouterr().err
+
+
+def test_the_storage_policy_holds_for_what_is_asked_here_too(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    from areopage.ledger.exchanges import Exchanges
+    from areopage.ledger.gate_records import ExchangeFilter
+
+    from areopage.ledger.store import Ledger
+
+    with (here / "areopage.yml").open("a", encoding="utf-8") as stream:
+        stream.write("storage: {text: none}\n")
+    server.faults.replies = [TEXT]
+    assert run(monkeypatch, "ask", QUESTION) == 0
+    assert TEXT in capsys.readouterr().out
+    ledger = Ledger.open(here / "outputs" / "ledger.db")
+    try:
+        (exchange,) = Exchanges(ledger).each(ExchangeFilter())
+    finally:
+        ledger.close()
+    assert (exchange.verdict, exchange.question, exchange.generation) == ("deliver", "", "")

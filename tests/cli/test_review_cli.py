@@ -7,10 +7,10 @@ import pytest
 
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
-from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of
+from servers.new_ledger import ledger_at
 
 NOW = datetime.now(UTC)
 
@@ -19,7 +19,7 @@ NOW = datetime.now(UTC)
 def review(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of five answers of yesterday, one of them queued."""
     command = Command(tmp_path)
-    ledger = Ledger.open(command.outputs / "ledger.db")
+    ledger = ledger_at(command.outputs / "ledger.db")
     ledger.create_run(run_of(NOW), [])
     for number, sample in enumerate(SAMPLES):
         judged(ledger, f"a{number}", NOW - timedelta(days=1), sample)
@@ -98,7 +98,7 @@ def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None
 
 
 def test_signs_that_a_terminal_would_obey_are_not_printed(review: Command) -> None:
-    ledger = Ledger.open(review.outputs / "ledger.db")
+    ledger = ledger_at(review.outputs / "ledger.db")
     judged(ledger, "evil\x1b[2J", NOW, SAMPLES[0]._replace(question="\x1b]0;owned\x07?", answer="a\x1b[31mred"))
     ReviewQueue(ledger).add([ReviewItem(answer_id="evil\x1b[2J", why="asked", created_at=NOW)])
     ledger.close()
@@ -108,6 +108,6 @@ def test_signs_that_a_terminal_would_obey_are_not_printed(review: Command) -> No
 
 def test_labels_by_the_command_are_kept_with_their_origin(review: Command) -> None:
     review("review", "label", "a0", "--rater", "Anne", "--score", "exactitude=4")
-    ledger = Ledger.open(review.outputs / "ledger.db")
+    ledger = ledger_at(review.outputs / "ledger.db")
     assert [(one.rater, one.score, one.origin) for one in Labels(ledger).of("a0")] == [("Anne", 4.0, "cli")]
     ledger.close()

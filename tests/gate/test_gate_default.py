@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
-from areopage.evidence.sentences import sentences
 from areopage.gate import rules_default
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
-from areopage.suites.gate import load_gate_config
+from areopage.text.sentences import sentences
 
-SHIPPED = load_gate_config()
+SHIPPED = load_rules()
 BAND = Thresholds(deliver=0.3, hold=0.7)
 QUESTION = "Quel est le délai du bail ?"
 Ask = Callable[..., Decision]
@@ -292,7 +292,7 @@ def test_the_version_changes_with_rules_thresholds_and_weights() -> None:
     versions = [Gate(config).version for config in changed]
     assert len(set(versions)) == len(changed)
     assert all(len(version) == 12 for version in versions)
-    assert Gate(load_gate_config()).version == versions[0]
+    assert Gate(load_rules()).version == versions[0]
 
 
 def test_a_gate_that_cannot_decide_is_refused() -> None:

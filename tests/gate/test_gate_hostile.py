@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision, Place
-from areopage.suites.gate import load_gate_config
 
 GATES = [
-    Gate(load_gate_config()),
-    Gate(load_gate_config("v1_1")),
-    Gate(msgspec.structs.replace(load_gate_config("v1_1"), mended_patterns=True)),
-    Gate(msgspec.structs.replace(load_gate_config(), citations="required", language="fallback", grey_band=True)),
+    Gate(load_rules()),
+    Gate(load_rules("v1_1")),
+    Gate(msgspec.structs.replace(load_rules("v1_1"), mended_patterns=True)),
+    Gate(msgspec.structs.replace(load_rules(), citations="required", language="fallback", grey_band=True)),
 ]
 PIECES = st.sampled_from(
     [
@@ -100,7 +100,6 @@ def check(decision: Decision, response: str, documents: list[Document]) -> None:
     assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXT, TEXT, DOCUMENTS, st.sampled_from(GATES))
 def test_any_texts_are_decided_on(prompt: str, response: str, documents: list[Document], gate: Gate) -> None:
     check(gate.decide(prompt, response, documents), response, documents)

@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceJudgment
 from areopage.gate.tuning.replay import Recorded, Replay, judged_of
-from areopage.suites.gate import load_gate_config
 
-CONFIG = load_gate_config()
+CONFIG = load_rules()
 LOOSE = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=1.0, hold=1.0))
 STRICT = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=0.0, hold=0.0))
 BAND = replace(CONFIG, grey_band=True, thresholds=replace(CONFIG.thresholds, deliver=0.0, hold=1.0))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.gate.tuning.risk import GRID, Control, Step, certify, least_answers, needed, p_value, starting_counts, steps_of
@@ -125,7 +125,6 @@ def test_where_every_threshold_lets_through_too_much_no_number_of_labels_would_d
     assert found.share > 0.02
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=200),
     risk=st.floats(0.01, 0.6),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
@@ -14,7 +15,6 @@ from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.refit import refit, unseen_by
 from areopage.gate.tuning.statement import fingerprint_of, statement_of
 from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
-from areopage.suites.gate import load_gate_config
 
 WORDS = [
     "notaire",
@@ -52,7 +52,7 @@ INVENTED = [
 
 @pytest.fixture(scope="module")
 def config() -> GateConfig:
-    return load_gate_config()
+    return load_rules()
 
 
 def rows(count: int, wrong: float = 0.0, seed: int = 0, score: float = 0.2) -> list[Scored]:

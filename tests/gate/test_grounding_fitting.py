@@ -19,8 +19,7 @@ from areopage.gate.grounding.fitting import (
     logits_of,
     tabulate,
 )
-from areopage.gate.grounding.linear import Linear, Weight
-from areopage.gate.grounding.model import GroundingModel, ground
+from areopage.gate.grounding.model import GroundingModel, Linear, Weight, ground
 
 HELD = [
     "bail",

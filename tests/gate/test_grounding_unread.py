@@ -1,12 +1,9 @@
 """What documents hold in a writing that no extractor reads as a figure or a reference: tables, words, dates of acts, titles."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.figure_check import check_claims
-from areopage.gate.grounding.in_words import MOST, in_words
+from areopage.gate.grounding.claims import check_claims
 
 SALARIES = """Salaires mensuels
 1er/10/2024 Point à 15,69 €
@@ -119,30 +116,6 @@ def test_a_figure_far_from_the_words_of_an_answer_in_free_writing_is_not_called_
     )
     answer = "La nouvelle version de l'article sur la participation financière s'applique à partir du 1er janvier 2025."
     assert states(answer, document) == ["supported"]
-
-
-@given(st.integers(0, MOST))
-def test_every_number_has_words_of_its_own_in_both_languages(number: int) -> None:
-    french, english = in_words(number)
-    assert "-" not in french + english
-    assert (french, english) != in_words(number - 1 if number else 1)
-
-
-@pytest.mark.parametrize(
-    ("number", "french", "english"),
-    [
-        (21, "vingt et un", "twenty one"),
-        (71, "soixante et onze", "seventy one"),
-        (80, "quatre vingts", "eighty"),
-        (91, "quatre vingt onze", "ninety one"),
-        (200, "deux cents", "two hundred"),
-        (1_001, "mille un", "one thousand one"),
-        (200_000, "deux cent mille", "two hundred thousand"),
-        (3_500_000, "trois millions cinq cent mille", "three million five hundred thousand"),
-    ],
-)
-def test_numbers_are_spelt_as_the_languages_spell_them(number: int, french: str, english: str) -> None:
-    assert in_words(number) == (french, english)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The joint call: one judgment with a verdict for each criterion, at most one repair call, keys of all that determines it."""
+"""A call about several criteria: one judgment with a verdict for each, at most one repair call, one key for all."""
 
 import asyncio
 import json
@@ -8,21 +8,21 @@ import msgspec
 import pytest
 
 from areopage.cases.records import Case
-from areopage.criteria.joint import joint_schema, render_joint_prompt
+from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.call import CallContext
-from areopage.jury.joint import JointCall, ask_jointly, joint_readings, plan_jointly, remarks_of
-from areopage.jury.joint_parsing import Remarks
-from areopage.jury.judges import Judge
+from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks, judgment_of
+from areopage.jury.model_judge import ModelJudge
+from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.reader import read_again, remarks_of
 from areopage.ledger.records import Judgment
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
-# this stands in every ledger that exists: a change of it means that all that was paid for is paid for again
-FIRST_KEY = "ec0be0259d85fbc9e7f3512fc041514da1f68bce328b5fb08c32ae49167daffb"
+# a change of it means that all that was paid for is paid for again
+FIRST_KEY = "8cf344cd5113d2cc26851d9f215a018240b8c646551adc9ef391d6f00fa1812c"
 
 
 class Scripted:
@@ -33,15 +33,15 @@ class Scripted:
 
     def __init__(self, *script: Completion | Exception) -> None:
         self._script = list(script)
-        self.asked: list[tuple[list[Message], Options, Schema | None, Subject | None]] = []
+        self.asked: list[tuple[list[Message], Options, Schema | None, Case | None]] = []
 
     async def check(self) -> ModelStatus:
         return ModelStatus()
 
     async def generate(
-        self, messages: Any, options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Any, options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        self.asked.append((list(messages), options, schema, subject))
+        self.asked.append((list(messages), options, schema, case))
         found = self._script.pop(0)
         if isinstance(found, Exception):
             raise found
@@ -61,13 +61,17 @@ def answer(**given: object) -> Completion:
     return Completion(text=json.dumps(given), prompt_tokens=100, completion_tokens=10, seconds=1.0)
 
 
-def planned(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> JointCall:
-    return plan_jointly(judge, case, criteria, {})[0]
+def plan_jointly(judge: Judge, case: Case, criteria: tuple[Criterion, ...], salt: str = "") -> list[PlannedCall]:
+    return list(plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, salt, joint=True))
 
 
-def judged(call: JointCall, *script: Completion | Exception) -> tuple[Judgment, Scripted]:
+def planned(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> PlannedCall:
+    return plan_jointly(judge, case, criteria)[0]
+
+
+def judged(call: PlannedCall, *script: Completion | Exception) -> tuple[Judgment, Scripted]:
     model = Scripted(*script)
-    return asyncio.run(ask_jointly(call, model, CONTEXT)), model
+    return judgment_of(call, CONTEXT.run_id, asyncio.run(ModelJudge(model).judge(call, CONTEXT))), model
 
 
 def scores(judgment: Judgment) -> dict[str, float | None]:
@@ -80,12 +84,10 @@ def test_one_call_gives_one_judgment_with_a_verdict_for_each_criterion(
     call = planned(judge, case, criteria)
     judgment, model = judged(call, answer(c={"score": 4}, d=2, feedback="ok"))
     assert scores(judgment) == {"a.b.c__v1_0": 4, "a.b.d__v1_0": 2}
-    ((messages, options, schema, subject),) = model.asked
-    prompt = render_joint_prompt(criteria, case, None, CONTEXT.secret)
+    ((messages, options, schema, _),) = model.asked
+    prompt = judge_prompt(criteria, case, None, CONTEXT.secret)
     assert messages == [Message("system", prompt.system), Message("user", prompt.user)]
-    assert (options, schema) == ({"temperature": 0.1}, joint_schema(criteria))
-    assert subject is not None
-    assert subject.criterion == "a.b.c__v1_0,a.b.d__v1_0"
+    assert (options, schema) == ({"temperature": 0.1}, answer_schema(criteria))
     assert (judgment.key, judgment.run_id, judgment.steps, judgment.repair) == (call.key, "run", ("strict",), "none")
 
 
@@ -140,17 +142,17 @@ def test_verdicts_of_the_material_are_not_the_judges(judge: Judge, case: Case, c
 
 
 def test_a_judge_is_asked_about_its_own_criteria_only(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> None:
-    (call, _) = plan_jointly(msgspec.structs.replace(judge, criteria=("a.b.d",)), case, criteria, {})
+    (call, _) = plan_jointly(msgspec.structs.replace(judge, criteria=("a.b.d",)), case, criteria)
     assert [one.name for one in call.criteria] == ["d"]
-    assert plan_jointly(msgspec.structs.replace(judge, criteria=("z",)), case, criteria, {}) == []
+    assert plan_jointly(msgspec.structs.replace(judge, criteria=("z",)), case, criteria) == []
 
 
 def test_a_key_changes_with_all_that_determines_the_judgment(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> None:
     def keys(judge: Judge = judge, case: Case = case, criteria: tuple[Criterion, ...] = criteria, salt: str = "") -> set[str]:
-        return {call.key for call in plan_jointly(judge, case, criteria, {}, salt)}
+        return {call.key for call in plan_jointly(judge, case, criteria, salt)}
 
     change = msgspec.structs.replace
-    same = [keys(case=change(case, id="9", category="x")), keys(judge=change(judge, standing="unfit", criteria=("a",)))]
+    same = [keys(case=change(case, id="9", category="x")), keys(judge=change(judge, unfit="too small", criteria=("a",)))]
     assert same == [keys(), keys()]
     others = [
         keys(case=change(case, response="No.")),
@@ -162,11 +164,26 @@ def test_a_key_changes_with_all_that_determines_the_judgment(judge: Judge, case:
         keys(salt="anew"),
     ]
     assert len({*keys()}.union(*others)) == 2 * (1 + len(others))
-    assert plan_jointly(judge, case, criteria, {})[0].key == FIRST_KEY
+    assert plan_jointly(judge, case, criteria)[0].key == FIRST_KEY
 
 
 def test_raw_texts_can_be_read_again_without_a_model(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> None:
     judgment, _ = judged(planned(judge, case, criteria), answer(c=4, d=2, feedback="ok", strengths=["s"]))
-    readings = joint_readings(judgment.raw_text, judgment.finish_reason, criteria, "")
-    assert readings.outcomes == {one.criterion: one.outcome for one in judgment.verdicts}
-    assert remarks_of(judgment) == Remarks(feedback="ok", strengths=("s",))
+    reading = read_again(judgment, criteria, "")
+    assert reading is not None
+    assert reading.outcomes == {one.criterion: one.outcome for one in judgment.verdicts}
+    assert (reading.steps, reading.repair) == (judgment.steps, judgment.repair)
+    assert reading.remarks == remarks_of(judgment) == Remarks(feedback="ok", strengths=("s",))
+
+
+def test_both_raw_texts_of_a_repaired_judgment_are_read_again(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> None:
+    judgment, _ = judged(planned(judge, case, criteria), answer(c=4), answer(c=1, d=2, feedback="second"))
+    reading = read_again(judgment, criteria, "")
+    assert reading is not None
+    assert reading.outcomes == {one.criterion: one.outcome for one in judgment.verdicts}
+    assert (reading.steps, reading.repair, reading.remarks) == (judgment.steps, "model", Remarks(feedback="second"))
+
+
+def test_a_joint_call_of_one_criterion_is_a_call_about_one(judge: Judge, case: Case, criterion: Criterion) -> None:
+    single = list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))
+    assert plan_jointly(judge, case, (criterion,)) == single

@@ -1,4 +1,4 @@
-"""One call to a judge: at most one repair call, every failure an outcome, and only what no call can escape is raised."""
+"""One call to a model judge: at most one repair call, every failure an outcome, and only what no call can escape is raised."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from areopage.cases.records import Case
+from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
-from areopage.criteria.rendering import render_judge_prompt, verdict_schema
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.call import MAX_SHOWN_BACK, CallContext, ask_judge
-from areopage.jury.judges import Judge
-from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall, judgment_of
+from areopage.jury.model_judge import MAX_SHOWN_BACK, ModelJudge
+from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Judgment
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
@@ -29,7 +29,7 @@ class ScriptedModel:
 
     def __init__(self, *script: Completion | CallError) -> None:
         self._script = list(script)
-        self.asked: list[tuple[list[Message], Options, Schema | None, Subject | None]] = []
+        self.asked: list[tuple[list[Message], Options, Schema | None, Case | None]] = []
 
     @property
     def reference(self) -> ModelReference:
@@ -43,9 +43,9 @@ class ScriptedModel:
         return ModelStatus()
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        self.asked.append((list(messages), options, schema, subject))
+        self.asked.append((list(messages), options, schema, case))
         found = self._script.pop(0)
         if isinstance(found, CallError):
             raise found
@@ -65,12 +65,13 @@ def scripted(*script: Completion | CallError) -> ScriptedModel:
 @pytest.fixture
 def call(criterion: Criterion, case: Case, judge: Judge) -> PlannedCall:
     """The judge's second pass over the case."""
-    return list(plan_judge(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
+    return list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
 
 
 def judged(call: PlannedCall, *script: Completion | CallError) -> tuple[Judgment, ScriptedModel]:
     model = scripted(*script)
-    return asyncio.run(ask_judge(call, model, CONTEXT)), model
+    judge: JudgeBackend = ModelJudge(model)
+    return judgment_of(call, CONTEXT.run_id, asyncio.run(judge.judge(call, CONTEXT))), model
 
 
 def outcome_of(judgment: Judgment) -> Outcome:
@@ -90,16 +91,15 @@ def test_a_good_answer_takes_one_call_and_is_recorded_whole(call: PlannedCall) -
     assert len(model.asked) == 1
 
 
-def test_the_judge_is_asked_with_prompt_options_of_the_pass_schema_and_subject(
+def test_the_judge_is_asked_with_prompt_options_of_the_pass_and_schema(
     call: PlannedCall, criterion: Criterion, case: Case
 ) -> None:
     _, model = judged(call, GOOD)
-    ((messages, options, schema, subject),) = model.asked
-    prompt = render_judge_prompt(criterion, case, None, CONTEXT.secret)
+    ((messages, options, schema, given),) = model.asked
+    prompt = judge_prompt((criterion,), case, None, CONTEXT.secret)
     assert messages == [Message("system", prompt.system), Message("user", prompt.user)]
     assert options == {"temperature": 0.2}
-    assert schema == verdict_schema(criterion)
-    assert subject == Subject(case=case, asked="one", criterion=criterion.id, pass_index=2, language="fr")
+    assert (schema, given) == (answer_schema((criterion,)), None)
 
 
 def test_an_answer_that_json_repair_mends_takes_no_second_call(call: PlannedCall) -> None:
@@ -130,7 +130,7 @@ def test_there_is_never_a_third_call(call: PlannedCall) -> None:
 def test_the_repair_request_speaks_the_criterions_language_and_quotes_without_formatting(
     call: PlannedCall, criterion: Criterion
 ) -> None:
-    french = msgspec.structs.replace(call, criterion=msgspec.structs.replace(criterion, language="fr"))
+    french = msgspec.structs.replace(call, criteria=(msgspec.structs.replace(criterion, language="fr"),))
     _, model = judged(french, Completion(text='{"score": "{x} %s {reason}"}'), GOOD)
     request = model.asked[1][0][3].content
     assert 'n’a pas pu être lue (the score is "{x} %s {reason}")' in request

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import Judge, Price
-from areopage.jury.plan import JudgedCase, PlannedCall, digest_of, plan_judge
+from areopage.digest import digest_of
+from areopage.jury.judges import Judge, PlannedCall, Price
+from areopage.jury.plan import JudgedCase, plan
 from areopage.models.reference import ModelReference
 
 CRITERION = Criterion(
@@ -54,20 +55,20 @@ PERSONA = Persona(
     ),
 )
 PRICE = Price(input_per_million=2.0, output_per_million=10.0, currency="EUR")
-# these stand in every ledger that exists: a change of one means that all that was paid for is paid for again
-FIRST_KEY = "d8afa8bb8d7570c20c5593fca7de1a6e32a4642e302ab70787fe4d93ca350bc0"
-SECOND_KEY = "91352b217aee2e01308e6b75405fd78c6148ae4eece8a563b996095771c60f3d"
+# a change of one means that all that was paid for is paid for again
+FIRST_KEY = "692c043aae77d6a5b437c87d721348570749ae9baf81de66fde5ee594f8c5ca9"
+SECOND_KEY = "27a83baf67741ccb12b0c281cf90b8796dce3dde4a5141214a065d700328d807"
 
 
-def plan(
+def planned(
     case: Case = CASE, criterion: Criterion = CRITERION, judge: Judge = JUDGE, persona: Persona | None = PERSONA, salt: str = ""
 ) -> list[PlannedCall]:
     personas = {"Teen": persona, "Child": persona} if persona else {}
-    return list(plan_judge(judge, [JudgedCase(case=case, criteria=(criterion,))], personas, salt))
+    return list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], personas, salt))
 
 
 def keys(**changes: Any) -> list[str]:
-    return [call.key for call in plan(**changes)]
+    return [call.key for call in planned(**changes)]
 
 
 def changed(record: Any, **fields: Any) -> Any:
@@ -137,7 +138,7 @@ def test_no_two_of_these_changes_share_a_key() -> None:
         {"case": changed(CASE, id="2", category="x", subcategory="y", source="z", criteria_selection="all", metadata={"a": 1})},
         {"case": changed(CASE, documents=(Document(id="e", text="t", title="T", score=0.5, source="s", metadata={"b": 2}),))},
         {"criterion": changed(CRITERION, label="Other", description="New")},
-        {"judge": changed(JUDGE, criteria=("a",), standing="unfit", price=PRICE)},
+        {"judge": changed(JUDGE, criteria=("a",), unfit="too small", price=PRICE)},
         {"persona": changed(PERSONA, tone=("warm",), guidance=("x",), maturity_band="9-13")},
         {"judge": changed(JUDGE, passes=({"temperature": 0.1},) * 3)},
     ],
@@ -153,14 +154,14 @@ def test_options_count_whatever_the_order_they_are_written_in() -> None:
 
 
 def test_passes_with_the_same_options_have_keys_of_their_own() -> None:
-    first, second = plan()
+    first, second = planned()
     assert first.options == second.options
     assert first.key != second.key
 
 
 def test_two_cases_of_one_content_share_their_keys() -> None:
     cases = [JudgedCase(case=changed(CASE, id=name), criteria=(CRITERION,)) for name in "xy"]
-    found = list(plan_judge(JUDGE, cases, {}))
+    found = list(plan(JUDGE, cases, {}))
     assert [call.case.id for call in found] == ["x", "x", "y", "y"]
     assert [call.key for call in found[:2]] == [call.key for call in found[2:]]
 
@@ -168,7 +169,7 @@ def test_two_cases_of_one_content_share_their_keys() -> None:
 def test_a_judge_goes_through_all_cases_of_one_criterion_before_the_next() -> None:
     other = changed(CRITERION, id="a.b.d__v1_0", name="d")
     cases = [JudgedCase(case=changed(CASE, id=str(n), prompt=f"{n}"), criteria=(CRITERION, other)) for n in range(3)]
-    found = [(call.criterion.name, call.case.id, call.pass_index) for call in plan_judge(JUDGE, cases, {})]
+    found = [(call.criteria[0].name, call.case.id, call.pass_index) for call in plan(JUDGE, cases, {})]
     assert found == [(name, str(n), number) for name in "cd" for n in range(3) for number in (1, 2)]
 
 
@@ -187,7 +188,7 @@ def test_a_judge_goes_through_all_cases_of_one_criterion_before_the_next() -> No
     ],
 )
 def test_a_judge_is_planned_for_its_own_criteria_only(limits: tuple[str, ...], allowed: bool) -> None:
-    assert bool(plan(judge=changed(JUDGE, criteria=limits))) is allowed
+    assert bool(planned(judge=changed(JUDGE, criteria=limits))) is allowed
 
 
 WORD = st.text(alphabet=st.characters(codec="utf-8"))

@@ -11,17 +11,23 @@ from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgmen
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 from servers.evaluated import submitted
+from servers.new_ledger import new_ledger_file
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a new ledger can be made: a file, or the URL of an empty database."""
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty ledger is: a file, or the URL of a database."""
     if request.param == "sqlite":
-        yield str(tmp_path / "ledger.db")
-        return
-    yield request.getfixturevalue("postgres_location")
+        return str(new_ledger_file(tmp_path / "ledger.db"))
+    return str(request.getfixturevalue("postgres_ledger"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a ledger can be made: a file that is not there, or the URL of a database without tables."""
+    return str(tmp_path / "new.db") if request.param == "sqlite" else str(request.getfixturevalue("empty_database"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from sqlalchemy import delete, select, update
@@ -32,7 +32,6 @@ from servers.evaluated import evaluate, judged, submitted
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
-KEPT = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Make = Callable[..., Answer]
 MakeScore = Callable[..., Evaluation]
 MakeJudgment = Callable[..., Judgment]
@@ -235,7 +234,6 @@ FINISHED = st.tuples(
 )
 
 
-@KEPT
 @given(st.lists(FINISHED, max_size=12))
 def test_whatever_is_finished_the_counts_are_those_of_the_rows(
     scores: Evaluations, monitored: Ledger, scored: MakeScore, given_ones: list[tuple[int, int, str, str, Any, Any]]

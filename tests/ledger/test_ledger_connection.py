@@ -9,14 +9,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, event, text
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.connection import open_engine, shown, storage_errors, url_of
+from areopage.ledger.connection import MIGRATIONS, open_engine, shown, storage_errors, strangers, url_of
 from areopage.ledger.records import Judgment
 from areopage.ledger.schema import REVISION, metadata
+from areopage.ledger.search import SEARCH_TABLE
 from areopage.ledger.store import Ledger
 
 Make = Callable[..., Judgment]
@@ -34,24 +38,68 @@ def refusal(location: str | Path) -> str:
 
 def is_no_part_of_the_index_of_words(name: str | None, kind: str, _parents: object) -> bool:
     """Each database has its own kind of index of words, which the metadata does not know."""
-    return kind != "table" or not str(name).startswith("quality_search")
+    return kind != "table" or not str(name).startswith(SEARCH_TABLE)
 
 
-def test_the_migrations_lead_to_the_very_tables_that_the_code_uses(location: str) -> None:
-    engine = open_engine(location)
+def has_the_tables_that_the_code_uses(engine: Engine) -> bool:
     with engine.connect() as connection:
         options = {"compare_type": True, "include_name": is_no_part_of_the_index_of_words}
         context = MigrationContext.configure(connection, opts=options)
-        assert compare_metadata(context, metadata) == []
-        assert context.get_current_revision() == REVISION
+        assert inspect(connection).has_table(SEARCH_TABLE)
+        return compare_metadata(context, metadata) == [] and context.get_current_revision() == REVISION
+
+
+def alembic_config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return config
+
+
+def test_a_new_ledger_has_the_tables_that_the_code_uses_and_the_newest_revision(new_location: str) -> None:
+    engine = open_engine(new_location)
+    assert has_the_tables_that_the_code_uses(engine)
+    engine.dispose()
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == REVISION
+
+
+def test_the_migrations_lead_to_the_tables_of_a_new_ledger(new_location: str) -> None:
+    engine = create_engine(url_of(new_location))
+    config = alembic_config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    assert has_the_tables_that_the_code_uses(engine)
     engine.dispose()
 
 
-def test_opening_again_changes_nothing(location: str, open_ledger: Opener) -> None:
-    first = open_ledger(location)
+def test_a_ledger_is_made_whole_or_not_at_all(new_location: str, open_ledger: Opener) -> None:
+    engine = create_engine(url_of(new_location))
+    *_, last = (table.name for table in metadata.sorted_tables)
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE TABLE {last} (a INTEGER)"))
+    with pytest.raises(StorageError):
+        open_ledger(new_location)
+    assert inspect(engine).get_table_names() == [last]
+    with engine.begin() as connection:
+        connection.execute(text(f"DROP TABLE {last}"))
+    engine.dispose()
+    assert open_ledger(new_location).runs() == []
+
+
+def test_tables_of_the_index_of_words_are_no_strangers_when_a_migration_comes(location: str, open_ledger: Opener) -> None:
+    engine = open_ledger(location).engine
+    assert any(name.startswith(SEARCH_TABLE) for name in inspect(engine).get_table_names())
+    assert strangers(engine) == []
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE quality (a INTEGER)"))
+    assert strangers(engine) == ["quality"]
+
+
+def test_opening_again_changes_nothing(new_location: str, open_ledger: Opener) -> None:
+    first = open_ledger(new_location)
     secret = first.secret()
     first.close()
-    assert open_ledger(location).secret() == secret
+    assert open_ledger(new_location).secret() == secret
 
 
 def test_a_commit_survives_the_death_of_the_process_by_these_settings(tmp_path: Path, open_ledger: Opener) -> None:

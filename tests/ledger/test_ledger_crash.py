@@ -1,4 +1,4 @@
-"""Fault injection: processes that write at once, processes that are killed, migrations that end half-way."""
+"""Fault injection: processes that write at once, processes that are killed, a new ledger that is made half-way."""
 
 import os
 import signal
@@ -43,24 +43,25 @@ for number in range(60):
     ledger.append([judgment(f"{name}-{number}")])
 """
 )
-DIE_IN_THE_MIGRATION = """
+DIE_HALF_WAY = """
 import os, sys
-from alembic import op
+from sqlalchemy import event
 from areopage.ledger.store import Ledger
-op.create_index = lambda *given, **named: os._exit(9)
+from areopage.ledger.schema import verdicts
+event.listen(verdicts, "after_create", lambda *given, **named: os._exit(9))
 Ledger.open(sys.argv[1])
 """
 WRITER_FOREVER = (
     PRELUDE
     + """
 import asyncio
-from areopage.ledger.writer import LedgerWriter
+from areopage.ledger.batch import Batch
 
 async def main():
     number = 0
-    async with LedgerWriter(Ledger.open(location)) as writer:
+    async with Batch(Ledger.open(location).append) as writer:
         while True:
-            writer.append(judgment(f"{name}-{number}"))
+            writer.write_soon([judgment(f"{name}-{number}")])
             number += 1
             await asyncio.sleep(0.001)
 
@@ -102,21 +103,21 @@ def test_two_processes_that_write_at_once_lose_nothing_and_share_the_secret(ledg
     assert {said.strip() for said, _ in ended} == {ledger.secret().hex()}
 
 
-def test_processes_that_open_a_new_ledger_at_once_make_it_once(location: str) -> None:
+def test_processes_that_open_a_new_ledger_at_once_make_it_once(new_location: str) -> None:
     code = "import sys; from areopage.ledger.store import Ledger; print(Ledger.open(sys.argv[1]).secret().hex())"
-    processes = [start(code, location) for _ in range(4)]
+    processes = [start(code, new_location) for _ in range(4)]
     ended = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0] * 4, ended
     assert len({said for said, _ in ended}) == 1
 
 
-def test_a_migration_that_died_half_way_is_made_good_by_the_next_opening(
-    location: str, open_ledger: Callable[[str], Ledger]
+def test_a_ledger_whose_making_died_half_way_is_made_by_the_next_opening(
+    new_location: str, open_ledger: Callable[[str], Ledger]
 ) -> None:
-    process = start(DIE_IN_THE_MIGRATION, location)
+    process = start(DIE_HALF_WAY, new_location)
     process.communicate(timeout=120)
     assert process.returncode == 9
-    ledger = open_ledger(location)
+    ledger = open_ledger(new_location)
     assert (ledger.runs(), len(ledger.secret())) == ([], 32)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Turn
@@ -23,7 +23,6 @@ from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparse
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
-KEPT = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def answer(key: str, state: AnswerState = "answered", text: str = "yes", **fields: Any) -> Answer:
@@ -57,7 +56,6 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=())) | st.sampled_f
 )
 
 
-@KEPT
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, st.lists(ANY_TEXT, max_size=3), st.floats(-1e6, 1e6))
 def test_any_text_comes_back_as_it_was_but_for_what_no_database_takes(
     ledger: Ledger, judgment: Make, raw: str, explanation: str, reason: str, evidence: list[str], score: float
@@ -256,3 +254,25 @@ def test_the_secret_is_made_once_and_kept(location: str, open_ledger: Opener) ->
 
 def test_each_ledger_has_a_secret_of_its_own(tmp_path: Path, open_ledger: Opener) -> None:
     assert open_ledger(tmp_path / "a.db").secret() != open_ledger(tmp_path / "b.db").secret()
+
+
+def monitor_run(name: str = "m", spec: str = "{}") -> Run:
+    return Run(id=name, kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec=spec)
+
+
+def test_the_bench_does_not_see_the_monitors_runs(location: str, open_ledger: Opener) -> None:
+    ledger = open_ledger(location)
+    ledger.put_monitor_run(monitor_run())
+    assert ledger.runs() == []
+    assert ledger.unfinished_run("f") is None
+    for name in ("latest", "m"):
+        with pytest.raises(UnknownRun):
+            ledger.run(name)
+
+
+def test_the_monitors_run_is_put_once(location: str, open_ledger: Opener) -> None:
+    ledger = open_ledger(location)
+    ledger.put_monitor_run(monitor_run())
+    ledger.put_monitor_run(monitor_run(spec='{"later": true}'))
+    assert ledger.monitor_run("m") == monitor_run()
+    assert ledger.monitor_run("n") is None

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -101,7 +101,6 @@ FILTERS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FILTERS, st.sampled_from([1, 4, 50]))
 def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     full: tuple[EvaluationLists, list[Evaluation]], filters: Filters, limit: int
@@ -120,41 +119,41 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     assert list(lists.stream(filters)) == found[::-1]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\",
-     "\x00\ud83d", "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"],
-)  # fmt: skip
-def test_no_text_is_a_language_of_its_own(full: tuple[EvaluationLists, list[Evaluation]], text: str) -> None:
+SYNTAX = ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\",
+          "\x00\ud83d", "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"]  # fmt: skip
+
+
+def test_no_text_is_a_language_of_its_own(full: tuple[EvaluationLists, list[Evaluation]]) -> None:
     lists, rows = full
-    filters = Filters(text=text)
-    expected = [row.id for row in rows if list(words_of(text))[:32] and passes(row, filters)]
-    assert sorted(row.id for row in lists.page(filters, limit=99)) == sorted(expected)
+    for text in SYNTAX:
+        filters = Filters(text=text)
+        expected = [row.id for row in rows if list(words_of(text))[:32] and passes(row, filters)]
+        assert sorted(row.id for row in lists.page(filters, limit=99)) == sorted(expected), text
 
 
-@pytest.mark.parametrize(
-    ("text", "ids"),
-    [
-        ("conges", ["a", "b"]),
-        ("CONGÉS payes", ["a"]),
-        ("payes cong", ["a"]),
-        ("cœur", ["b"]),
-        ("coeur", ["b"]),
-        ("strasse", ["b"]),
-        ("cong pay", []),
-        ("paye", ["a"]),
-        ("pa", []),
-        ("3.5", ["b"]),
-        ("東京", ["a"]),
-        ("été", ["a", "b"]),
-        ("été", ["a", "b"]),
-        ("source", ["b"]),
-    ],
-)
-def test_words_are_found_as_people_type_them(monitored: Ledger, scored: MakeScore, text: str, ids: list[str]) -> None:
+TYPED = {
+    "conges": ["a", "b"],
+    "CONGÉS payes": ["a"],
+    "payes cong": ["a"],
+    "cœur": ["b"],
+    "coeur": ["b"],
+    "strasse": ["b"],
+    "cong pay": [],
+    "paye": ["a"],
+    "pa": [],
+    "3.5": ["b"],
+    "東京": ["a"],
+    "été": ["a", "b"],
+    "e\u0301te\u0301": ["a", "b"],
+    "source": ["b"],
+}
+
+
+def test_words_are_found_as_people_type_them(monitored: Ledger, scored: MakeScore) -> None:
     evaluate(monitored, scored("a", prompt="Quels congés payés cet été ?", response="東京"))
     evaluate(monitored, scored("b", prompt="CONGES ?", response="Cœur de l’été, Straße 3,5 %… 3.5", feedback="SOURCES"))
-    assert sorted(row.id for row in EvaluationLists(monitored).page(Filters(text=text))) == ids
+    lists = EvaluationLists(monitored)
+    assert {text: sorted(row.id for row in lists.page(Filters(text=text))) for text in TYPED} == TYPED
 
 
 def test_an_answer_of_any_length_and_of_endless_words_is_found_by_its_beginning(monitored: Ledger, scored: MakeScore) -> None:

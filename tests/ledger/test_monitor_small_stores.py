@@ -195,3 +195,16 @@ def test_the_audit_log_tells_who_did_what_the_newest_first(monitored: Ledger, su
     assert all(before <= one.at <= datetime.now(UTC) for one in entries)
     assert [one.action for one in audit.list(subject=subject)] == ["label", "read"]
     assert [one.action for one in audit.list(limit=1)] == ["label"]
+
+
+def test_a_key_is_confined_to_its_collections(location: str, open_ledger: Callable[[str], Ledger]) -> None:
+    keys = ApiKeys(open_ledger(location))
+    record, text = keys.create("site", "write", ["faq", "actes notariés", "faq"])
+    assert record.collections == ("faq", "actes notariés")
+    assert keys.find(text) == record
+    assert keys.list() == [record]
+    free, other = keys.create("admin", "admin")
+    found = keys.find(other)
+    assert found is not None
+    assert found.collections == free.collections == ()
+    assert record.created_at <= datetime.now(UTC)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import structs
 
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import reduced_trace, stored_trace
+from areopage.text.stored_text import Policy
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
 
 

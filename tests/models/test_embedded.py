@@ -42,7 +42,7 @@ WEIGHTS = Weights(
     member="toy/toy.gguf",
     size=len(CONTENT),
     sha256=hashlib.sha256(CONTENT).hexdigest(),
-    standing="",
+    unfit="",
 )
 VERDICT = {
     "type": "object",
@@ -327,7 +327,7 @@ def test_the_bundled_model_answers_and_says_that_it_is_no_judge() -> None:
         status = await model.check()
         assert status.digest == SMOLLM2.sha256
         assert status.context_length == 4096
-        assert status.standing == "a 135M model is a coin flip as a judge: its scores are not valid"
+        assert status.unfit == "a 135M model is a coin flip as a judge: its scores are not valid"
         assert model.max_concurrency == 1
         both = await asyncio.gather(*(model.generate([Message("user", "Say hello.")], {"max_tokens": 8}) for _ in range(2)))
         for completion in both:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from areopage.cases.records import Case, Document
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models.http_bot import HttpBot, filled, question_of, value_at
-from areopage.models.port import Completion, Message, Subject
+from areopage.models.port import Completion, Message
 from areopage.models.providers import open_model, provider_names
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Bot, ModelSettings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from servers.fake_bot import FakeBot
 
 QUESTION = (Message("system", "You are a helpful assistant."), Message("user", "Combien {id} de congés ? {0} %s"))
-SUBJECT = Subject(case=Case(id="c-1", prompt="x"), asked="target")
+CASE = Case(id="c-1", prompt="x")
 
 
 @pytest.fixture(name="bot")
@@ -43,7 +43,7 @@ def ask(settings: ModelSettings, messages: tuple[Message, ...] = QUESTION) -> Co
     async def once() -> Completion:
         model = open_model(ModelReference.parse("http:support"), settings)
         try:
-            return await model.generate(messages, {"temperature": 1}, {"type": "object"}, subject=SUBJECT)
+            return await model.generate(messages, {"temperature": 1}, {"type": "object"}, case=CASE)
         finally:
             await model.aclose()
 
@@ -176,7 +176,7 @@ def test_a_page_of_html_is_no_answer(bot: "FakeBot") -> None:
 def test_a_check_asks_nothing_and_says_that_a_bot_is_no_judge(bot: "FakeBot") -> None:
     status = check(settings_for(bot.url))
     assert bot.asked == []
-    assert "what is judged" in status.standing
+    assert "what is judged" in status.unfit
     assert status.digest != check(settings_for(bot.url, request={"q": "{prompt}"})).digest
 
 

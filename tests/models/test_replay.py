@@ -1,4 +1,4 @@
-"""Recordings in place of a model: which line answers which call."""
+"""Recordings: which line answers which call, and the target that is replayed."""
 
 import asyncio
 import json
@@ -9,13 +9,14 @@ import pytest
 
 from areopage.cases.records import Case, Turn
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Subject
+from areopage.models.port import Completion, LanguageModel
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
-from areopage.models.replay import ReplayModel, read_recording
+from areopage.models.replay import RecordedLine, RecordingFile, ReplayModel, read_recording
 from areopage.models.settings import ModelSettings
 
 CRITERION = "safety.hate.discriminatory_language__v1_0"
+CASE = Case(id="7", prompt="Why is it so?")
 
 
 def record(folder: Path, *lines: dict[str, Any] | str, name: str = "record.jsonl") -> Path:
@@ -24,13 +25,22 @@ def record(folder: Path, *lines: dict[str, Any] | str, name: str = "record.jsonl
     return path
 
 
-def subject(case: str = "7", asked: str = "judge_a", criterion: str = CRITERION, pass_index: int = 1) -> Subject:
-    return Subject(case=Case(id=case, prompt="Why is it so?"), asked=asked, criterion=criterion, pass_index=pass_index)
+def found(path: Path, asked: str = "judge_a", criterion: str = CRITERION, pass_index: int = 1) -> RecordedLine | None:
+    return read_recording(path).find(CASE, asked, criterion, pass_index)
 
 
-def ask(path: Path, about: Subject | None) -> Completion:
-    model = open_model(ModelReference.parse(f"replay:{path}"), ModelSettings())
-    return asyncio.run(model.generate([], {}, subject=about))
+def text_of(path: Path, asked: str = "judge_a", criterion: str = CRITERION, pass_index: int = 1) -> str | None:
+    line = found(path, asked, criterion, pass_index)
+    assert line is not None
+    return line.text
+
+
+def opened(path: Path | str, settings: ModelSettings = ModelSettings()) -> LanguageModel:  # noqa: B008
+    return open_model(ModelReference.parse(f"replay:{path}"), settings)
+
+
+def ask(path: Path, case: Case | None = CASE) -> Completion:
+    return asyncio.run(opened(path).generate([], {}, case=case))
 
 
 def test_the_line_that_says_most_answers_whatever_its_place(tmp_path: Path) -> None:
@@ -40,60 +50,67 @@ def test_the_line_that_says_most_answers_whatever_its_place(tmp_path: Path) -> N
         fields[name] = value
         lines.append({**fields, "text": f"with {name}"})
     path = record(tmp_path, *lines)
-    assert ask(path, subject()).text == "with pass_index"
-    assert ask(path, subject(pass_index=2)).text == "with criterion"
-    assert ask(path, subject(criterion="a.b.c__v1_0")).text == "with asked"
-    assert ask(path, subject(asked="judge_b")).text == "case"
+    assert text_of(path) == "with pass_index"
+    assert text_of(path, pass_index=2) == "with criterion"
+    assert text_of(path, criterion="a.b.c__v1_0") == "with asked"
+    assert text_of(path, "judge_b") == "case"
 
 
 def test_a_line_that_disagrees_on_any_field_does_not_answer(tmp_path: Path) -> None:
     path = record(
         tmp_path, {"case_id": "7", "asked": "judge_b", "text": "x"}, {"case_id": "8", "prompt": "Why is it so?", "text": "x"}
     )
+    assert found(path, pass_index=3) is None
     with pytest.raises(CallRejected) as caught:
-        ask(path, subject(pass_index=3))
+        ask(path)
     assert caught.value.status is None
-    for named in ("'7'", CRITERION, "pass 3", "'judge_a'", str(path)):
+    for named in ("'7'", "'target'", str(path)):
         assert named in str(caught.value)
 
 
 def test_a_prompt_answers_where_no_case_is_named_and_the_case_goes_first(tmp_path: Path) -> None:
     by_prompt = {"prompt": " Why is it so?\n", "text": "by prompt"}
-    assert ask(record(tmp_path, by_prompt), subject()).text == "by prompt"
-    assert ask(record(tmp_path, by_prompt, {"case_id": "7", "text": "by case"}), subject()).text == "by case"
+    assert ask(record(tmp_path, by_prompt)).text == "by prompt"
+    assert ask(record(tmp_path, by_prompt, {"case_id": "7", "text": "by case"})).text == "by case"
 
 
 def test_several_turns_are_matched_by_their_text(tmp_path: Path) -> None:
     case = Case(id="1", prompt=(Turn(role="user", content="Hi"), Turn(role="assistant", content="Yes?")))
     path = record(tmp_path, {"prompt": "user: Hi\nassistant: Yes?", "text": "found"})
-    assert ask(path, Subject(case=case, asked="target")).text == "found"
+    assert ask(path, case).text == "found"
 
 
 def test_a_criterion_may_be_named_by_path_and_its_id_goes_first(tmp_path: Path) -> None:
     path_line = {"case_id": "7", "criterion": "safety.hate.discriminatory_language", "text": "path"}
     path = record(tmp_path, path_line, {"case_id": "7", "criterion": CRITERION, "text": "id"})
-    assert ask(path, subject()).text == "id"
-    assert ask(path, subject(criterion="safety.hate.discriminatory_language__v2_0")).text == "path"
+    assert text_of(path) == "id"
+    assert text_of(path, criterion="safety.hate.discriminatory_language__v2_0") == "path"
 
 
 def test_an_empty_criterion_answers_for_a_target_only(tmp_path: Path) -> None:
     path = record(tmp_path, {"case_id": "7", "criterion": "", "text": "response"})
-    assert ask(path, subject(asked="target", criterion="")).text == "response"
+    assert ask(path).text == "response"
+    assert found(path) is None
+
+
+def test_a_recorded_score_is_no_answer_of_a_target(tmp_path: Path) -> None:
+    path = record(tmp_path, {"case_id": "7", "score": 4})
+    assert found(path) is not None
     with pytest.raises(CallRejected):
-        ask(path, subject())
+        ask(path)
 
 
 def test_what_was_recorded_of_a_call_is_handed_on(tmp_path: Path) -> None:
     line = {"text": "é", "finish_reason": "length", "prompt_tokens": 9, "completion_tokens": 2, "seconds": 1.5}
     expected = Completion(text="é", finish_reason="length", prompt_tokens=9, completion_tokens=2, seconds=1.5)
-    assert ask(record(tmp_path, {"case_id": "7", **line}), subject()) == expected
+    assert ask(record(tmp_path, {"case_id": "7", **line})) == expected
 
 
 def test_the_first_of_equal_lines_answers_and_the_others_are_counted(tmp_path: Path) -> None:
     path = record(
         tmp_path, {"case_id": "7", "text": "first"}, {"case_id": "7", "text": "second"}, {"case_id": "8", "text": "other"}
     )
-    assert ask(path, subject()).text == "first"
+    assert ask(path).text == "first"
     assert read_recording(path).duplicates == 1
 
 
@@ -103,6 +120,7 @@ def test_the_first_of_equal_lines_answers_and_the_others_are_counted(tmp_path: P
         ("{broken", "malformed"),
         ('{"case_id": "7"}', "`text`"),
         ('{"text": "x"}', "write case_id or prompt"),
+        ('{"case_id": "7", "text": "x", "score": 4}', "or two"),
         ('{"caseid": "7", "text": "x"}', "`caseid`"),
         ('{"case_id": "7", "text": "x", "pass_index": "one"}', "`$.pass_index`"),
     ],
@@ -110,7 +128,7 @@ def test_the_first_of_equal_lines_answers_and_the_others_are_counted(tmp_path: P
 def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, line: str, reason: str) -> None:
     path = record(tmp_path, {"case_id": "7", "text": "x"}, "", line)
     with pytest.raises(ModelError) as caught:
-        ask(path, subject())
+        ask(path)
     assert str(caught.value).startswith(f"{path}:3: ")
     assert reason in str(caught.value)
 
@@ -119,11 +137,11 @@ def test_bytes_that_are_not_text_are_named_by_file_and_number(tmp_path: Path) ->
     path = tmp_path / "record.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"case_id": "7", "text": "x"}\r\n{"case_id": "8", "text": "\xff"}\r\n')
     with pytest.raises(ModelError, match=r"record\.jsonl:2: "):
-        ask(path, subject())
+        ask(path)
 
 
 def test_a_missing_file_is_refused_at_the_check(tmp_path: Path) -> None:
-    model = open_model(ModelReference.parse("replay:no/such.jsonl"), ModelSettings(base_dir=tmp_path))
+    model = opened("no/such.jsonl", ModelSettings(base_dir=tmp_path))
     with pytest.raises(ModelError, match=r"no/such\.jsonl: the recording cannot be read \(No such file"):
         asyncio.run(model.check())
 
@@ -133,17 +151,18 @@ def test_a_relative_path_starts_from_the_suite_and_a_tilde_from_home(tmp_path: P
     monkeypatch.setenv("HOME", str(tmp_path))
     for text, base in (("replay:record.jsonl", tmp_path), ("replay:~/record.jsonl", Path("/nowhere"))):
         model = open_model(ModelReference.parse(text), ModelSettings(base_dir=base))
-        assert asyncio.run(model.generate([], {}, subject=subject())).text == "here"
+        assert asyncio.run(model.generate([], {}, case=CASE)).text == "here"
 
 
 def test_many_calls_at_once_read_the_file_once(tmp_path: Path) -> None:
     path = record(tmp_path, {"case_id": "7", "text": "x"})
 
     async def run() -> list[Completion]:
-        model = ReplayModel(ModelReference.parse(f"replay:{path}"), path)
+        reference = ModelReference.parse(f"replay:{path}")
+        model = ReplayModel(reference, RecordingFile(reference, ModelSettings()))
         await model.check()
         path.unlink()
-        return await asyncio.gather(*(model.generate([], {}, subject=subject()) for _ in range(20)))
+        return await asyncio.gather(*(model.generate([], {}, case=CASE) for _ in range(20)))
 
     assert {completion.text for completion in asyncio.run(run())} == {"x"}
 
@@ -161,7 +180,7 @@ def test_a_call_about_no_case_is_declined(tmp_path: Path) -> None:
         ask(record(tmp_path, {"case_id": "7", "text": "x"}), None)
 
 
-def test_a_recording_says_on_which_criteria_each_judge_was_asked(tmp_path: Path) -> None:
+def test_a_recording_lists_the_criteria_each_judge_was_asked_about(tmp_path: Path) -> None:
     path = record(
         tmp_path,
         {"case_id": "1", "asked": "judge_a", "criterion": "a.b.c__v1_0", "text": "x"},
@@ -169,5 +188,4 @@ def test_a_recording_says_on_which_criteria_each_judge_was_asked(tmp_path: Path)
         {"case_id": "1", "asked": "judge_b", "text": "x"},
         {"case_id": "1", "asked": "target", "criterion": "", "text": "x"},
     )
-    status = asyncio.run(open_model(ModelReference.parse(f"replay:{path}"), ModelSettings()).check())
-    assert status.recorded == {"judge_a": ("a.b.c__v1_0", "a.b.d__v1_0")}
+    assert read_recording(path).scopes() == {"judge_a": ("a.b.c__v1_0", "a.b.d__v1_0")}

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ServerDown
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 
@@ -72,7 +73,7 @@ class Scripted:
         return ModelStatus(digest="d")
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         self.asked_at.append(self._time.now)
         self._time.now += self._takes
@@ -238,7 +239,7 @@ def test_a_storm_of_429_calms_down() -> None:
         free_at = 100.0
 
         async def generate(
-            self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+            self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
         ) -> Completion:
             self.asked_at.append(self._time.now)
             if self._time.now < self.free_at:

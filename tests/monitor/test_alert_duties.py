@@ -16,6 +16,7 @@ from areopage.monitor.alerts.deliver import Sent
 from areopage.monitor.alerts.duties import AlertDesk, alert_duties, check_windows, open_desk, raise_answer_alert, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.duties import Duty
+from servers.new_ledger import ledger_at
 from servers.quality import MOMENT, quality_score, store_scores
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ HERE = "json://127.0.0.1:9"
 
 @pytest.fixture(name="ledger")
 def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger.open(tmp_path / "ledger.db")
+    opened = ledger_at(tmp_path / "ledger.db")
     yield opened
     opened.close()
 

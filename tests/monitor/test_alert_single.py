@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
 from areopage.monitor.alerts.texts import plain, voice_for
-from areopage.monitor.config import AlertsSection, StorageSection
+from areopage.monitor.config import AlertsSection
+from areopage.suites.config_file import StorageSection
 from servers.quality import MOMENT, quality_score
 
 TEN = Scale(min=0.0, max=10.0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-import yaml
 
 from areopage.errors import ConfigError, DatasetError
 from areopage.ledger.alerts import Alerts
@@ -18,10 +17,12 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig, load_monitor_config
+from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden
 from areopage.monitor.golden_rounds import answer_id
+from servers.configured import load_monitor, write_config
+from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def running_bot() -> Iterator["FakeBot"]:
 
 @pytest.fixture(name="ledger")
 def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger.open(tmp_path / "outputs" / "ledger.db")
+    opened = ledger_at(tmp_path / "outputs" / "ledger.db")
     yield opened
     opened.close()
 
@@ -64,8 +65,7 @@ def write_monitor(folder: Path, url: str, rows: tuple[Mapping[str, str], ...] = 
         "bots": {"bot": {"url": f"{url}/chat"}},
         "alerts": {"urls": ["json://127.0.0.1:9"]},
     }
-    (folder / "monitor.yml").write_text(yaml.safe_dump(content | sections, allow_unicode=True), encoding="utf-8")
-    return load_monitor_config(folder / "monitor.yml")
+    return load_monitor(write_config(folder, **content | sections))
 
 
 @pytest.fixture(name="desk")
@@ -283,7 +283,7 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
 
     async def judged() -> None:
         run = await begin_round(desk, DUE)
-        judge = QualityJudge.from_suite(config.suite, ["controle"], language="en")
+        judge = QualityJudge.from_suite(config.load_suite(), ["controle"], language="en")
         with ThreadPoolExecutor(2) as threads:
             await judge.check()
             ledger.put_panel(judge.run())
@@ -301,7 +301,7 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
 
 def test_what_is_missing_is_told_in_one_line(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url)
-    with pytest.raises(ConfigError, match=r"monitor\.yml:\d+: golden: there are no golden questions"):
+    with pytest.raises(ConfigError, match=r"areopage\.yml:\d+: monitor\.golden: there are no golden questions"):
         open_golden(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None})))
     (tmp_path / "golden.csv").unlink()
     with pytest.raises(DatasetError):

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-
-from areopage.cases.records import Document
-from areopage.criteria.joint import short_names
-from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
-from areopage.models.port import ModelStatus
-from areopage.monitor.answer_case import case_of
 from areopage.monitor.context import ContextBudget
 from areopage.monitor.evaluation import Evaluation, evaluation_of
-from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.terms import decode_terms, settled_terms
+
+from areopage.cases.records import Document
+from areopage.criteria.prompts import short_names
+from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
+from areopage.jury.judges import JudgeStatus
+from areopage.monitor.answer_case import case_of
+from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Scored, Unparsed
 
 if TYPE_CHECKING:
@@ -243,14 +243,13 @@ def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluatio
 
 
 def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
-    from areopage.jury.judges import Judge
-    from areopage.jury.standing import standing_of
+    from areopage.jury.judges import Judge, qualification_of
     from areopage.models.reference import ModelReference
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))
-    unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), standing="a coin flip")
-    assert standing_of([fit, unfit]) == "not fit: b (a coin flip)"
-    assert standing_of([fit]) == "never examined"
+    unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), unfit="a coin flip")
+    assert qualification_of([fit, unfit]) == "not fit: b (a coin flip)"
+    assert qualification_of([fit]) == "never examined"
 
 
 def test_a_suites_mistake_a_wrong_judge_and_a_language_it_does_not_speak_are_named() -> None:
@@ -267,7 +266,7 @@ def test_a_jury_that_may_judge_nothing_is_refused() -> None:
     asyncio.run(judge.check())
     terms = judge.terms
     with pytest.raises(CriteriaError, match="may judge none"):
-        settled_terms(msgspec.structs.replace(terms, criteria=terms.criteria[:1]), {terms.judges[0].reference: ModelStatus()})
+        settled_terms(msgspec.structs.replace(terms, criteria=terms.criteria[:1]), {terms.judges[0].reference: JudgeStatus()})
 
 
 def test_scores_can_be_reckoned_again_from_the_run_and_the_judgments_alone(server: "FakeServer") -> None:

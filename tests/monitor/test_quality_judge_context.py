@@ -1,16 +1,15 @@
 """How much of the documents a judge is shown, and how many calls it is given at once."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from areopage.monitor.context import ContextBudget, fit_documents
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
+from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
-from areopage.monitor.context import ContextBudget, fit_documents
 from areopage.monitor.quality_judge import QualityJudge
 
 if TYPE_CHECKING:
@@ -58,31 +57,29 @@ def test_the_specifications_three_chunks_of_two_hundred_characters() -> None:
 
 
 class OneAtATime:
-    """A model that takes one call at a time, and notes if it is given more."""
+    """A judge that takes one call at a time, and notes if it is given more."""
 
     max_concurrency: int | None = 1
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+    def __init__(self, judge: JudgeBackend) -> None:
+        self._judge = judge
         self.inside = self.most = 0
 
     @property
     def reference(self) -> ModelReference:
-        return self._model.reference
+        return self._judge.reference
 
-    async def check(self) -> ModelStatus:
-        return await self._model.check()
+    async def check(self) -> JudgeStatus:
+        return await self._judge.check()
 
     async def aclose(self) -> None:
-        await self._model.aclose()
+        await self._judge.aclose()
 
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
-    ) -> Completion:
+    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         self.inside += 1
         self.most = max(self.most, self.inside)
         try:
-            return await self._model.generate(messages, options, schema, subject=subject)
+            return await self._judge.judge(call, context)
         finally:
             self.inside -= 1
 
@@ -94,11 +91,11 @@ def test_a_model_is_given_no_more_calls_at_once_than_it_can_take(server: "FakeSe
     async def run() -> int:
         async with QualityJudge.from_suite(judges=["openai:fake-a"], environment=environment) as judge:
             seating = judge._seatings.here()
-            (reference,) = seating._models
-            model = seating._models[reference] = OneAtATime(seating._models[reference])
+            (reference,) = seating._judges
+            one = seating._judges[reference] = OneAtATime(seating._judges[reference])
             seating.enter_loop()
             await asyncio.gather(*(judge.evaluate(f"q{n}", "a") for n in range(10)))
-            return model.most
+            return one.most
 
     assert asyncio.run(run()) == 1
     assert len(server.calls) == 10

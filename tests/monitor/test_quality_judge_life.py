@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from areopage.monitor.evaluation import Evaluation
 
 import areopage
 from areopage.cases.records import Case
 from areopage.errors import DatasetError, StorageError
 from areopage.ledger.records import Judgment
-from areopage.ledger.store import Ledger
 from areopage.monitor.answer_case import case_of
-from areopage.monitor.evaluation import Evaluation
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Refused, Unreachable
+from servers import PATIENCE
+from servers.new_ledger import ledger_at
 
 if TYPE_CHECKING:
     from servers.fake_llm import FakeServer
@@ -132,7 +133,7 @@ def test_what_is_known_is_not_paid_for_again_and_what_failed_is(server: "FakeSer
 
 
 def test_judgments_go_to_the_ledger_and_come_back(server: "FakeServer", tmp_path: Path) -> None:
-    ledger = Ledger.open(tmp_path / "ledger.db")
+    ledger = ledger_at(tmp_path / "ledger.db")
 
     async def run() -> tuple[Evaluation, Evaluation]:
         async with judge_of(server, "openai:fake-a", "controle") as judge:
@@ -250,7 +251,7 @@ def script(server: "FakeServer", body: str) -> subprocess.Popen[str]:
 
 def test_a_script_that_never_closes_its_judge_ends_by_itself_without_a_word(server: "FakeServer") -> None:
     process = script(server, 'print(judge.evaluate_sync("Why?", "Because.").scored)')
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("4\n", "", 0)
 
 
@@ -259,6 +260,6 @@ def test_ctrl_c_ends_a_waiting_script_at_once(server: "FakeServer") -> None:
     process = script(server, 'judge.evaluate_sync("Why?", "Because.")')
     server.wait_for_calls(1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)  # the server would hang for an hour
+    _, err = process.communicate(timeout=PATIENCE)  # the server would hang for an hour
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert "Unclosed" not in err and "never retrieved" not in err and "was destroyed" not in err

@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from areopage.ledger.store import Ledger
 from areopage.monitor.queue_log import AGAIN_AFTER, ShortLog
+from servers import PATIENCE
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -75,5 +76,5 @@ def test_a_worker_on_a_full_disk_says_so_in_single_lines(monitored: "Monitored",
     assert "the queue cannot be used, which is tried again" in said[-1]
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     process.send_signal(signal.SIGTERM)
-    said += process.communicate(timeout=60)[1].splitlines()
+    said += process.communicate(timeout=PATIENCE)[1].splitlines()
     assert not [line for line in said if "Traceback" in line or "[SQL" in line or line.startswith(" ")]

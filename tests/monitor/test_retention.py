@@ -12,9 +12,10 @@ from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig, MonitorSection, StorageSection
+from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.retention import erase_older, retention_duty
+from servers.configured import monitor_config
 from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled
 
@@ -40,7 +41,7 @@ def carry_out(duty: Duty) -> None:
 
 
 def config(folder: Path, days: int | None) -> MonitorConfig:
-    return MonitorConfig(section=MonitorSection(storage=StorageSection(retention_days=days)), folder=folder)
+    return monitor_config(folder, storage={"retention_days": days})
 
 
 def test_the_duty_erases_what_is_older_than_configured(tmp_path: Path, ledger: Ledger) -> None:

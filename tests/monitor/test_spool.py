@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.ledger.records import Answer
@@ -204,7 +204,6 @@ def test_two_drainers_take_turns(tmp_path: Path) -> None:
     assert spool.drain(deliver).taken == 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(min_size=1).filter(lambda text: text.strip()), min_size=1, max_size=5))
 def test_any_text_comes_out_as_it_went_in(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     spool, taken = Spool(tmp_path_factory.mktemp("spool")), Taken()

@@ -22,6 +22,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
+from servers.new_ledger import ledger_at
 
 SUBMIT_FOREVER = """
 import sys
@@ -36,7 +37,7 @@ for number in range(1_000_000):
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Any:
-    opened = Ledger.open(tmp_path / "ledger.db")
+    opened = ledger_at(tmp_path / "ledger.db")
     yield opened
     opened.close()
 

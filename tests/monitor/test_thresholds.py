@@ -1,6 +1,7 @@
 """Thresholds follow the suite's scale unless they are given, and a given one must be on it."""
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import msgspec
@@ -8,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cli.review_duty import fill_settings
+from areopage.app.config import AppConfig, load_config
+from areopage.app.monitor import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk, raise_answer_alert
-from areopage.monitor.config import MonitorConfig, MonitorSection, load_monitor_config
+from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.golden import open_golden
 from areopage.monitor.thresholds import Thresholds, check_thresholds, on_scale, thresholds_of
 from servers.quality import MOMENT, quality_score, store_scores
@@ -28,11 +30,17 @@ def section_of(**sections: Any) -> MonitorSection:
     return MonitorSection.model_validate(sections)
 
 
-def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorConfig:
-    """A monitor whose suite is a bank's own, on a scale of its own."""
+def file_on(folder: Path, scale: dict[str, Any], text: str = "") -> AppConfig:
+    """A configuration of a monitor whose suite is a bank's own, on a scale of its own; the text begins on its third line."""
     write_suite(folder / "bank", scoring={"scale": scale})
-    (folder / "monitor.yml").write_text(f"suite: ./bank\nledger: ledger.db\n{text}", encoding="utf-8")
-    return load_monitor_config(folder / "monitor.yml")
+    path = folder / "areopage.yml"
+    path.write_text("ledger: ledger.db\nmonitor:\n" + indent(f"{text}\nsuite: ./bank\n", "  "), encoding="utf-8")
+    return load_config(path)
+
+
+def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorConfig:
+    """The monitor of such a configuration."""
+    return file_on(folder, scale, text).monitor
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,7 @@ def test_a_threshold_off_the_suites_scale_is_a_mistake_at_its_line(
     config = config_on(tmp_path, {"min": 1, "max": 5}, text)
     with pytest.raises(ConfigError) as caught:
         check_thresholds(config, FIVE)
-    assert str(caught.value).startswith(f"{tmp_path / 'monitor.yml'}:{line}: {key}: ")
+    assert str(caught.value).startswith(f"{tmp_path / 'areopage.yml'}:{line}: monitor.{key}: ")
     assert what in str(caught.value)
 
 
@@ -100,14 +108,17 @@ def test_a_threshold_of_a_rule_that_is_switched_off_may_be_anything(tmp_path: Pa
 
 
 def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) -> None:
-    from areopage.cli.monitor_crew import duties_of
-    from areopage.server.serve import Listening, run_server
+    from areopage.app.monitor import scheduled_jobs
+    from areopage.server.serve import run_server
 
-    config = config_on(tmp_path, {"min": 1, "max": 5}, "alerts: {threshold: 6}\ngolden: {dataset: data.csv}\n")
+    file = file_on(tmp_path, {"min": 1, "max": 5}, "alerts: {threshold: 6}\ngolden: {dataset: data.csv}\n")
     (tmp_path / "data.csv").write_text("id,prompt\na,Why?\n", encoding="utf-8")
+    config = file.monitor
     ledger = Ledger.open(config.ledger)
     try:
-        for start in (open_desk, alert_duties, duties_of, open_golden):
+        with pytest.raises(ConfigError, match="threshold: 6 is not on"):
+            scheduled_jobs(ledger, file)
+        for start in (open_desk, alert_duties, open_golden):
             with pytest.raises(ConfigError, match="threshold: 6 is not on"):
                 start(ledger, config)
     finally:
@@ -115,7 +126,7 @@ def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) ->
     with pytest.raises(ConfigError, match="threshold: 6 is not on"):
         fill_settings(config)
     with pytest.raises(ConfigError, match="threshold: 6 is not on"):
-        run_server(config, Listening(host="127.0.0.1", port=0), None, lambda line: None)
+        run_server(file.listening_at("127.0.0.1", 0), lambda line: None, worker=False)
 
 
 @pytest.mark.parametrize(("higher", "good", "weak"), [(True, 4.6, 1.4), (False, 1.4, 4.6)])
@@ -140,7 +151,7 @@ def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones
 
 @pytest.mark.parametrize("value", ["six", "true", "[1]", "'6'"])
 def test_a_threshold_is_a_number_or_auto(tmp_path: Path, value: str) -> None:
-    path = tmp_path / "monitor.yml"
-    path.write_text(f"alerts:\n  threshold: {value}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"monitor.yml:2: alerts.threshold: must be a number or auto, got"):
-        load_monitor_config(path)
+    path = tmp_path / "areopage.yml"
+    path.write_text(f"monitor:\n  alerts:\n    threshold: {value}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"areopage.yml:3: monitor.alerts.threshold: must be a number or auto, got"):
+        load_config(path)

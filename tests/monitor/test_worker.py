@@ -25,6 +25,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.shift import Pace
 from areopage.monitor.spool import Spool
 from areopage.monitor.worker import Worker
+from servers import PATIENCE
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -82,20 +83,21 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
 def test_a_stopped_worker_leaves_the_rest_for_the_next_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
     from servers.monitored import evaluated, wait_until
 
+    count = 160
     monitored.server.latency = 0.2
-    monitored.submit(kept, 40)
+    monitored.submit(kept, count)
     worker = begin(monitored, kept, workers)
     wait_for_scores(kept, 5)
     worker.stop()
-    assert not worker.alive and 5 <= evaluated(kept) < 40
+    assert not worker.alive and 5 <= evaluated(kept) < count
     assert [one.state for one in Workers(kept).list()] == ["stopped"]
     calls = len(monitored.server.verdict_calls)
     assert calls == evaluated(kept)  # what was begun was finished
     monitored.server.latency = 0.0
     begin(monitored, kept, workers)
-    wait_for_scores(kept, 40)
+    wait_for_scores(kept, count)
     wait_until(lambda: Evaluations(kept).backlog().queued == 0)
-    assert len(monitored.server.verdict_calls) == 40
+    assert len(monitored.server.verdict_calls) == count
 
 
 def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
@@ -427,7 +429,7 @@ def test_a_worker_beside_a_running_loop_does_not_hold_it_up(monitored: "Monitore
             await asyncio.sleep(0.01)
         await asyncio.to_thread(worker.stop)
 
-    asyncio.run(asyncio.wait_for(serve(), 30))
+    asyncio.run(asyncio.wait_for(serve(), PATIENCE))
     assert not any(one.name == "areopage-worker" for one in threading.enumerate())
 
 

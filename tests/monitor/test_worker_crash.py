@@ -1,6 +1,5 @@
 """Workers that are killed: every answer is evaluated once all the same, and hardly a call is paid twice."""
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +8,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from areopage.monitor.spool import Spool
+from servers import PATIENCE
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -50,14 +50,14 @@ def test_a_worker_that_is_killed_again_and_again_evaluates_each_answer_once(
     check_once(monitored, kept, count, kills)
 
 
-def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitored: "Monitored", postgres_location: str) -> None:
+def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitored: "Monitored", postgres_ledger: str) -> None:
     from servers.monitored import evaluated, opened, wait_until
 
-    monitored.location = postgres_location
+    monitored.location = postgres_ledger
     monitored.configure(worker={"concurrency": CONCURRENCY})
     monitored.server.latency = 0.05
     count = 150
-    with opened(postgres_location) as ledger:
+    with opened(postgres_ledger) as ledger:
         monitored.submit(ledger, count)
         first, second = monitored.work(), monitored.work()
         wait_until(lambda: evaluated(ledger) >= count // 3)
@@ -146,8 +146,7 @@ def test_sigterm_ends_a_worker_cleanly(monitored: "Monitored", kept: Ledger) -> 
     monitored.submit(kept, 60)
     process = monitored.work()
     wait_until(lambda: evaluated(kept) >= 5)
-    began = time.monotonic()
     process.terminate()
-    assert process.wait(20) == 0 and time.monotonic() - began < 15
+    assert process.wait(PATIENCE) == 0
     assert Evaluations(kept).backlog().waiting + Evaluations(kept).backlog().queued == 60 - evaluated(kept) > 0
     assert len(monitored.server.verdict_calls) == evaluated(kept)

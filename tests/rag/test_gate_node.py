@@ -7,12 +7,13 @@ from typing import Any, TypedDict
 
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, SubmissionError
 from areopage.gate.records import Decision
 from areopage.rag.gate_node import check_answer, gate_node
 from areopage.rag.loose import documents_of
-from areopage.suites.gate import load_gate
+from servers import PATIENCE
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate
 
 
@@ -143,9 +144,9 @@ def test_the_function_needs_no_extra() -> None:
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Blocked())\n"
         "from areopage.rag.gate_node import check_answer, gate_node\n"
-        "from areopage.suites.gate import load_gate\n"
+        "from areopage.app.gate_rules import load_gate\n"
         "print(check_answer(load_gate('v1_1'), 'Q?', 'Yes [a].', [{'id': 'a', 'text': 'Yes.', 'score': 0.9}]).verdict)\n"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
     assert (run.stdout, run.returncode) == ("deliver\n", 0), run.stderr

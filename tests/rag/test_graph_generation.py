@@ -189,23 +189,22 @@ def test_a_prompt_that_the_server_cut_is_no_answer(tmp_path: Path, server: FakeS
 
 
 def test_the_address_and_the_key_can_be_given(tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask(section: dict[str, Any], environment: dict[str, str]) -> None:
-        config = rag_config(tmp_path, generation={"model": "openai:fake-target", **section})
+    async def ask(key: dict[str, Any], environment: dict[str, str]) -> None:
+        endpoints = {"lab": {"base_url": server.openai_url, **key}}
+        config = rag_config(tmp_path, endpoints=endpoints, generation={"model": "openai@lab:fake-target"})
         generator = open_generator(config, SECRET, environment)
         await generator.generate(QUESTION, DOCUMENTS, "fr")
         await generator.aclose()
 
-    url = {"url": server.openai_url}
-    asyncio.run(ask({**url, "api_key": "env:OURS"}, {"OURS": "k1", "OPENAI_API_KEY": "not this"}))
-    asyncio.run(ask({**url, "api_key": "k2"}, {}))
-    asyncio.run(ask({"api_key": "k3"}, {"OPENAI_BASE_URL": server.openai_url}))
-    asyncio.run(ask(url, {"OPENAI_API_KEY": "not this"}))
+    asyncio.run(ask({"api_key_env": "OURS"}, {"OURS": "k1", "OPENAI_API_KEY": "not this"}))
+    asyncio.run(ask({"headers": {"Authorization": "Bearer k2"}}, {}))
+    asyncio.run(ask({}, {"OPENAI_API_KEY": "not this"}))
 
-    assert [call.authorization for call in server.calls] == ["Bearer k1", "Bearer k2", "Bearer k3", ""]
-    with pytest.raises(ConfigError, match=r"generation.api_key: names the environment variable OURS"):
-        asyncio.run(ask({"api_key": "env:OURS"}, {}))
-    with pytest.raises(ConfigError, match="needs `url`"):
-        open_generator(rag_config(tmp_path, generation={"model": "ollama:m", "api_key": "k"}), SECRET, {})
+    assert [call.authorization for call in server.calls] == ["Bearer k1", "Bearer k2", ""]
+    with pytest.raises(ConfigError, match=r"generation.model: lab names the environment variable OURS"):
+        asyncio.run(ask({"api_key_env": "OURS"}, {}))
+    with pytest.raises(ConfigError, match=r"generation.model: there is no endpoint 'other'"):
+        open_generator(rag_config(tmp_path, generation={"model": "ollama@other:m"}), SECRET, {})
 
 
 def test_a_model_that_is_no_reference_is_one_clear_line(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from areopage.app.gate_rules import load_rules
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
@@ -16,8 +17,8 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatPrompt
-from areopage.suites.gate import load_gate_config
 from servers.fake_llm import FakeServer
+from servers.new_ledger import ledger_at
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate, decision, rag_config, rag_service
 
 ANSWER = "Le délai est de 14 jours. Il part de la livraison. Le remboursement suit."
@@ -34,7 +35,7 @@ def verdict(score: int) -> str:
 
 def judge_of(folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5) -> SentenceJudge:
     band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences}
-    config = rag_config(folder, gate={"grey_band": band})
+    config = rag_config(folder, grey_band=band)
     judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
     assert judge is not None
     return judge
@@ -52,7 +53,7 @@ def judged(
         finally:
             await judge.aclose()
 
-    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+    with closing(ledger_at(folder / "ledger.db")) as ledger:
         return asyncio.run(ask(ledger))
 
 
@@ -112,6 +113,16 @@ def test_what_was_judged_is_kept_and_not_paid_for_again(tmp_path: Path, server: 
     assert again == first
 
 
+def test_an_unreadable_judgment_is_not_paid_for_again(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.says = ["hm."]
+    judged(tmp_path, server, sentences=1)
+    asked = len(server.calls)
+
+    again = judged(tmp_path, server, sentences=1)
+
+    assert (len(server.calls), again[0].supported) == (asked, None)
+
+
 def test_a_judge_that_is_too_slow_has_said_nothing(tmp_path: Path, server: FakeServer) -> None:
     server.faults.hang = True
 
@@ -139,11 +150,11 @@ def test_a_judge_that_fails_has_said_nothing(tmp_path: Path, server: FakeServer,
 
 
 def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
-    with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
+    with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
         assert open_sentence_judge(rag_config(tmp_path), ledger, {}, 4096) is None
         for name, reason in (("", "names no judge"), ("llama", "not a model reference")):
-            config = rag_config(tmp_path, gate={"grey_band": {"judge": name}})
-            with pytest.raises(ConfigError, match=f"gate.grey_band.judge: .*{reason}"):
+            config = rag_config(tmp_path, grey_band={"judge": name})
+            with pytest.raises(ConfigError, match=f"rag.grey_band.judge: .*{reason}"):
                 open_sentence_judge(config, ledger, {}, 4096)
 
 
@@ -159,7 +170,7 @@ def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool =
         finally:
             await service.aclose()
 
-    with closing(Ledger.open(folder / "ledger.db")) as ledger:
+    with closing(ledger_at(folder / "ledger.db")) as ledger:
         return asyncio.run(ask(ledger))
 
 
@@ -189,7 +200,7 @@ def test_the_real_gates_grey_band_is_settled_by_the_judge_and_fails_closed(
     tmp_path: Path, server: FakeServer, score: int | None, verdicts: str
 ) -> None:
     server.faults.says = ["unreadable" if score is None else verdict(score)]
-    config = load_gate_config()
+    config = load_rules()
     wide = msgspec.structs.replace(config.thresholds, deliver=0.0, hold=1.0)
     gate = Gate(msgspec.structs.replace(config, thresholds=wide, grey_band=True))
 

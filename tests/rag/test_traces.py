@@ -21,6 +21,7 @@ from areopage.ledger.records import Trace
 from areopage.rag.config import TracesSection
 from areopage.rag.logs.append_file import AppendFile, rotated
 from areopage.rag.logs.traces import TraceFiles
+from servers import PATIENCE
 from servers.made_traces import made_trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -239,7 +240,7 @@ def test_eight_processes_of_which_some_are_killed_lose_no_line_and_break_none(tm
     """Every line of every file is JSON; every acknowledged one is there exactly once; rotation goes on all the while."""
     draw = random.Random(11)
     running = {str(number): start(tmp_path, str(number)) for number in range(8)}
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     for number in range(6):  # killed while they write, each followed by another one
         while time.monotonic() < end and not (tmp_path / f"{number}.acknowledged").exists():
             time.sleep(0.01)

@@ -12,16 +12,16 @@ from areopage.bench.results import RunView, Variant, view_run
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import Judge
-from areopage.jury.plan import PlannedCall, plan_judge
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.plan import plan
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
-from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.scoring.profile import DEFAULT
 from areopage.scoring.weights import Weights
+from servers.new_ledger import ledger_at
 
 BEGUN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 RESPONSE = "Ask an adult\nyou trust."
@@ -86,7 +86,7 @@ def judgment(call: PlannedCall, outcome: Outcome, **changes: Any) -> Judgment:
         "repair": "none",
         "steps": ("strict",),
         "created_at": BEGUN,
-        "verdicts": (Verdict(criterion=call.criterion.id, outcome=outcome),),
+        "verdicts": tuple(Verdict(criterion=one.id, outcome=outcome) for one in call.criteria),
     }
     return Judgment(**usual | changes)
 
@@ -179,7 +179,7 @@ def view_of(
         finished_at=BEGUN if complete else None,
         spec=encode_spec(spec),
     )
-    ledger = Ledger.open(folder / "ledger.db")
+    ledger = ledger_at(folder / "ledger.db")
     try:
         stored = ([msgspec.json.encode(one).decode() for one in part] for part in (listed, rejected))
         ledger.create_run(run, *stored)
@@ -188,7 +188,7 @@ def view_of(
         Answers(ledger).append([msgspec.structs.replace(one, run_id=run_id) for one in given])
         judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
         for one in spec.judges:
-            found = [say(call) for call in plan_judge(one, judged, spec.personas)]
+            found = [say(call) for call in plan(one, judged, spec.personas)]
             ledger.append([msgspec.structs.replace(made, run_id=run_id) for made in found if made is not None])
         return view_run(ledger.run(run_id), ledger, variant)
     finally:

@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Place, Reason, ReasonCode
 from areopage.report.gate.wording import explain, shown, verdict_text
-from areopage.suites.gate import load_gate
 
 DOCUMENTS = [Document(id="doc1", text="Le bail dure trois ans. Le loyer est fixe.", score=0.9)]
 

@@ -11,8 +11,7 @@ import pytest
 from areopage.bench.results import Variant
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
-from areopage.jury.judges import Price
-from areopage.jury.plan import PlannedCall
+from areopage.jury.judges import PlannedCall, Price
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.html import render_report, write_report
@@ -86,7 +85,7 @@ def hostile_page(folder: Path) -> str:
         complete=False,
         run_id=ATTACK,
         suite=ATTACK,
-        judges=(judge(ATTACK, standing=ATTACK, digest=ATTACK, price=price),),
+        judges=(judge(ATTACK, unfit=ATTACK, digest=ATTACK, price=price),),
         target=Target(reference=ModelReference("ollama", ATTACK), digest=ATTACK),
         datasets=(ATTACK,),
         rejected=(RejectedRow(file=ATTACK, row=2, reason=ATTACK, content=ATTACK),),
@@ -189,7 +188,7 @@ def test_another_language_gets_an_english_report(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("language", "words"), [("en", "These scores are not valid"), ("fr", "Ces scores ne sont pas valables")])
 def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: str, words: str) -> None:
-    judges = (judge("alpha"), judge("tiny", standing="a coin flip as a judge"))
+    judges = (judge("alpha"), judge("tiny", unfit="a coin flip as a judge"))
     page = report(tmp_path, judges=judges, language=language, say=everyone_says(4.2))
     final = "4.20" if language == "en" else "4,20"
     assert page.text.index(words) < page.text.index("a coin flip as a judge") < page.text.index(final)
@@ -263,7 +262,7 @@ def test_an_unfit_judges_agreement_is_not_praised(tmp_path: Path) -> None:
         return judgment(call, Scored(score=float(int(call.case.id[-1]) % 5)))
 
     assert "see the same thing" in report(tmp_path, say=agreed).text
-    unfit = report(tmp_path / "unfit", say=agreed, judges=(judge("alpha"), judge("beta", standing="tiny"))).text
+    unfit = report(tmp_path / "unfit", say=agreed, judges=(judge("alpha"), judge("beta", unfit="tiny"))).text
     assert "see the same thing" not in unfit
     assert "Agreement means nothing" in unfit
 

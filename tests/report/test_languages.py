@@ -90,7 +90,7 @@ def test_french_spaces_before_high_signs_do_not_break() -> None:
 
 
 def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_language() -> None:
-    reason = SMOLLM2.standing
+    reason = SMOLLM2.unfit
     assert language_for("en").standing(reason) == reason
     assert "pile ou face" in language_for("fr").standing(reason)
     assert language_for("fr").standing("another reason") == "another reason"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import AlertsSection, MonitorConfig, MonitorSection, ReportSection, StorageSection
+from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
 from areopage.report.languages import LANGUAGES, language_for
 from areopage.report.quality.daily import report_duty, write_reports
@@ -27,6 +27,8 @@ from areopage.report.quality.markdown import item, plain_words, render_markdown
 from areopage.report.quality.page import QualityReport, gather, last_days
 from areopage.report.quality.wording import WORDS, period_text
 from areopage.report.quality.write import FORMS, render, write_quality_report
+from areopage.suites.config_file import StorageSection
+from servers.configured import monitor_config
 from servers.quality_ledger import TODAY, USE, answered, filled
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -69,7 +71,7 @@ def spaced(text: str) -> str:
 
 
 def config(folder: Path, **sections: Any) -> MonitorConfig:
-    return MonitorConfig(section=MonitorSection(**sections), folder=folder)
+    return monitor_config(folder, **sections)
 
 
 @pytest.fixture

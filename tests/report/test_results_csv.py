@@ -5,12 +5,14 @@ import csv
 import json
 from pathlib import Path
 
-from areopage.bench.results import RunView
-from areopage.jury.call import CallContext, ask_judge
-from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
+from areopage.bench.results import RunView, Variant
+from areopage.jury.judges import CallContext, PlannedCall
+from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.replay_judge import open_judge
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
-from areopage.models.replay import ReplayModel, read_recording
+from areopage.models.replay import read_recording
+from areopage.models.settings import ModelSettings
 from areopage.report.results_csv import write_judgments_csv, write_judgments_jsonl, write_results_csv
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
@@ -99,14 +101,14 @@ def say_everything_there_is(call: PlannedCall) -> Judgment | None:
 
 def replayed(view: RunView, path: Path) -> dict[tuple[str, str, str, int], Outcome]:
     """The outcomes of all calls of a run when a recording answers them."""
-    model = ReplayModel(ModelReference("replay", str(path)), path)
+    recording = open_judge(ModelReference("replay", str(path)), ModelSettings())
     context = CallContext(run_id="again", secret=b"secret", personas={}, language="en")
     judged = [JudgedCase(case=one, criteria=view.spec.criteria) for one in view.cases if one.response is not None]
     found: dict[tuple[str, str, str, int], Outcome] = {}
     for one in view.spec.judges:
-        for call in plan_judge(one, judged, {}):
-            said = asyncio.run(ask_judge(call, model, context))
-            found[call.case.id, call.criterion.id, one.name, call.pass_index] = said.verdicts[0].outcome
+        for call in plan(one, judged, {}):
+            ((criterion, outcome),) = asyncio.run(recording.judge(call, context)).outcomes.items()
+            found[call.case.id, criterion, one.name, call.pass_index] = outcome
     return found
 
 
@@ -133,3 +135,17 @@ def test_the_targets_answers_are_part_of_the_recording(tmp_path: Path) -> None:
     write_judgments_jsonl(view, tmp_path / "judgments.jsonl")
     lines = read_recording(tmp_path / "judgments.jsonl").lines.values()
     assert [(line.case_id, line.text, line.seconds) for line in lines if line.asked == "target"] == [("case-1", RESPONSE, 2.0)]
+
+
+def test_a_judge_in_code_has_no_text_and_keeps_its_outcomes(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=4.0, explanation=f"About {call.case.id}."), raw_text="", steps=())
+
+    cases = [case(n, response='{"score": 4, "explanation": "About case-1."}') for n in (1, 2)]
+    view = view_of(tmp_path, cases=cases, judges=(judge("alpha", kind="code"),), say=say, variant=Variant(reparse=True))
+    path = tmp_path / "judgments.jsonl"
+    write_judgments_jsonl(view, path)
+    assert all("text" not in json.loads(line) for line in path.read_bytes().splitlines())
+    again = replayed(view, path)
+    assert again == {place: made.verdicts[0].outcome for place, made in view.judgments.items()}
+    assert {type(outcome) for outcome in again.values()} == {Scored}

@@ -11,7 +11,7 @@ import pytest
 from areopage.bench.results import Variant
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
-from areopage.jury.plan import PlannedCall
+from areopage.jury.judges import PlannedCall
 from areopage.ledger.records import Judgment
 from areopage.report.results_file import SCHEMA_FILE, results_of, schema_text, write_results
 from areopage.report.results_records import Results
@@ -78,7 +78,7 @@ def test_a_run_without_cases_that_can_be_judged_is_still_valid(tmp_path: Path) -
 
 def test_scores_are_weighed_and_named_by_category_and_subcategory(tmp_path: Path) -> None:
     def say(call: PlannedCall) -> Judgment:
-        return judgment(call, Scored(score=5.0 if call.criterion.name == "danger" else 1.0))
+        return judgment(call, Scored(score=5.0 if call.criteria[0].name == "danger" else 1.0))
 
     run = written(tmp_path, say=say)["run"]
     assert run["final_aggregate_score"] == pytest.approx(0.75 * 5 + 0.25 * 1)
@@ -133,7 +133,7 @@ def test_a_score_on_another_scale_is_mapped_and_kept_as_given(tmp_path: Path) ->
 
 
 def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
-    view = view_of(tmp_path, judges=(judge("alpha", standing="too small"),), variant=Variant(reparse=True), remarks=("note",))
+    view = view_of(tmp_path, judges=(judge("alpha", unfit="too small"),), variant=Variant(reparse=True), remarks=("note",))
     meta = results_of(view).run.metadata
     assert (meta.run_id, meta.suite, meta.mode, meta.complete) == ("run-1", "small", "attack", True)
     assert (meta.judges[0].standing, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)

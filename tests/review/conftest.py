@@ -10,6 +10,7 @@ from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric, rubric_of
 from server.samples import SAMPLES
 from servers.judged_answers import NOW, SUITE, judged, run_of
+from servers.new_ledger import ledger_at
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def rubric() -> Rubric:
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     """Thirty answers of the three days before `NOW`: a00 to a29, five questions in turn; each third one is weak."""
-    opened = Ledger.open(tmp_path / "ledger.db")
+    opened = ledger_at(tmp_path / "ledger.db")
     opened.create_run(run_of(NOW), [])
     for number in range(30):
         at = (NOW - timedelta(days=1 + number // 10)).replace(hour=8) + timedelta(minutes=number)

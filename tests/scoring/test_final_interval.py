@@ -1,7 +1,7 @@
 """The interval of the final score weighs each resample as the tree weighs the run."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
@@ -91,7 +91,6 @@ def test_without_a_final_score_there_is_no_interval() -> None:
 ROW = st.fixed_dictionaries({}, optional={name: st.one_of(st.none(), st.integers(0, 5).map(float)) for name in CRITERIA})
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=12))
 def test_an_interval_lies_within_the_scale_and_does_not_know_criteria_order(rows: Rows) -> None:
     found = interval_of(rows)

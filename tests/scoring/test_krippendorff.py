@@ -33,7 +33,7 @@ def reference(table: list[list[float | None]]) -> float | None:
         return float(krippendorff.alpha(reliability_data=data, level_of_measurement="ordinal"))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(tables())
 def test_alpha_equals_that_of_the_package_on_tables_with_gaps(table: list[list[float | None]]) -> None:
     found = krippendorff_alpha(table, resamples=1).alpha
@@ -73,7 +73,6 @@ def test_alpha_is_undefined_without_two_levels_to_compare(table: list[list[float
     assert (found.alpha, found.low, found.high) == (None, None, None)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_the_interval_holds_its_bounds_and_comes_out_the_same_twice(table: list[list[float | None]]) -> None:
     found = krippendorff_alpha(table, resamples=60)

@@ -1,14 +1,13 @@
 """Tails and intervals of shares, against SciPy and the textbook."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound, wilson
 
 
-@settings(max_examples=200, deadline=None)
 @given(n=st.integers(1, 5000), share=st.floats(1e-4, 1 - 1e-4), place=st.floats(0, 1))
 def test_tails_are_those_of_scipy(n: int, share: float, place: float) -> None:
     k = round(place * n)
@@ -27,7 +26,6 @@ def test_the_ends_are_certain() -> None:
     assert at_most(2, 5, 1.0) == 0.0
 
 
-@settings(max_examples=50, deadline=None)
 @given(n=st.integers(1, 2000), place=st.floats(0, 1), confidence=st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_bounds_are_those_of_clopper_and_pearson(n: int, place: float, confidence: float) -> None:
     k = round(place * n)
@@ -37,7 +35,6 @@ def test_bounds_are_those_of_clopper_and_pearson(n: int, place: float, confidenc
     assert lower_bound(k, n, confidence) == pytest.approx(float(exact), abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
 @given(n=st.integers(1, 2000), place=st.floats(0, 1))
 def test_intervals_are_wilsons(n: int, place: float) -> None:
     k = round(place * n)

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.operations import Role
 from areopage.server.context import ServerContext
-from areopage.server.serve import Listening, Process, listener_at
-
-PATIENCE = 30.0
+from areopage.server.serve import Process, listener_at
+from servers import PATIENCE
 
 
 class Reply(NamedTuple):
@@ -79,7 +78,7 @@ class Live:
 def live(context: ServerContext) -> Iterator[Live]:
     """Serve a context until the end of the block; there is no worker."""
     serving = threading.Event()
-    with listener_at(Listening(host="127.0.0.1", port=0)) as listener:
+    with listener_at("127.0.0.1", 0) as listener:
         process = Process(context, listener, None, serving.set)
         thread = threading.Thread(target=process.run)
         thread.start()

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
@@ -11,14 +15,14 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.submit import Intake
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
+from servers.configured import app_config
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
 from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
 from servers.judged_answers import judged as judged  # noqa: PLC0414
 from servers.judged_answers import run_of as run_of  # noqa: PLC0414
+from servers.new_ledger import ledger_at
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414
 from .samples import WEAK
@@ -27,13 +31,31 @@ GATE = load_gate()
 WEAK_ID = "answer-08-04"
 
 
-def context_for(
-    folder: Path, *, now: Callable[[], datetime] = lambda: NOW, section: MonitorSection | None = None
-) -> ServerContext:
+def context_for(folder: Path, *, now: Callable[[], datetime] = lambda: NOW, **sections: Any) -> ServerContext:
     """What a server over a new, empty ledger shares."""
-    ledger = Ledger.open(folder / "ledger.db")
-    config = MonitorConfig(section=section or MonitorSection(), folder=folder)
+    ledger = ledger_at(folder / "ledger.db")
+    config = app_config(folder, **sections)
     return ServerContext(ledger=ledger, config=config, suite=SUITE, submit=Intake(ledger).submit_async, now=now, gate=GATE)
+
+
+SEEDED_IDS = [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
+"""The judged answers of `seed` with its defaults, oldest first."""
+
+
+def seeded_context(folder: Path, *, now: Callable[[], datetime] = lambda: NOW) -> ServerContext:
+    """What a server over a new ledger shares that holds what `seed` puts into it."""
+    (folder / "ledger.db").write_bytes(_seeded_ledger())
+    return context_for(folder, now=now)
+
+
+@cache
+def _seeded_ledger() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        ledger = ledger_at(path)
+        seed(ledger)
+        ledger.close()
+        return path.read_bytes()
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import pytest
 
 from areopage.ledger.access import ApiKeys
-from areopage.monitor.config import MonitorSection, ServerSection
 from areopage.server import keys as remembered
 from areopage.server.origins import Addresses
 from areopage.server.sessions import SESSION_HOURS, Seal
@@ -25,7 +24,7 @@ PARTNER = "https://partner.example"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Live]:
-    context = context_for(tmp_path, section=MonitorSection(server=ServerSection(origins=[PARTNER])))
+    context = context_for(tmp_path, server={"origins": [PARTNER]})
     with live(context) as running:
         yield running
     context.ledger.close()

@@ -158,7 +158,7 @@ def test_asking_needs_the_role_ask(client: TestClient, bare: ServerContext) -> N
 def test_without_a_pipeline_it_says_what_to_do(bare: ServerContext) -> None:
     reply = browser(bare).post("/v1/chat", json=ASK)
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "no_pipeline")
-    assert "rag.yml" in reply.json()["error"]["message"]
+    assert "areopage.yml" in reply.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 from msgspec import structs
 from starlette.testclient import TestClient
 
+from areopage.app.config import default_config
 from areopage.cases.records import Document
-from areopage.rag.config import TracesSection, default_rag_config
+from areopage.rag.config import TracesSection
 from areopage.rag.records import Generated
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline
@@ -59,7 +60,7 @@ def client(tmp_path: Path, pen: Pen) -> Iterator[TestClient]:
 
     context = context_for(tmp_path)
     traces = TracesSection(enabled=True)
-    config = default_rag_config(tmp_path)
+    config = default_config(tmp_path).rag
     config = structs.replace(config, section=config.section.model_copy(update={"traces": traces}))
     service = RagService(config, context.ledger, context.gate, Shelf(), pen, lambda _: None)
     context = structs.replace(context, rag=Pipeline(service=service, collection="knowledge_base_main", language="fr"))

@@ -30,7 +30,6 @@ from .seeded import WEAK_ID, context_for, seed
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:schemathesis", "ignore::DeprecationWarning:jsonschema")
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 30
 OPERATIONS = [
     ("POST", "/v1/evaluations"),
     ("GET", "/v1/evaluations"),
@@ -71,7 +70,7 @@ class Target(NamedTuple):
         """Send many requests; returns the statuses of their answers."""
         statuses: set[int] = set()
 
-        @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+        @settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
         @given(case=self.schema[path][method].as_strategy(generation_mode=mode))
         def send(case: "Case[Any]") -> None:
             statuses.add(self.check(case))

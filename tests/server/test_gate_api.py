@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 from starlette.testclient import TestClient
 
+from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels
@@ -18,10 +19,8 @@ from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
-from areopage.monitor.config import MonitorSection, StorageSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
 
 from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
 from .seeded import NOW, context_for
@@ -156,7 +155,7 @@ def test_a_ledger_that_cannot_be_written_stops_only_what_must_be_on_the_disk(
 
 
 def test_the_storage_policy_leaves_texts_only_to_those_who_wait_for_a_person(tmp_path: Path) -> None:
-    made = context_for(tmp_path, section=MonitorSection(storage=StorageSection(text="none")))
+    made = context_for(tmp_path, storage={"text": "none"})
     with browser(made) as client:
         client.post("/v1/gate/check", json=CHECK)
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]

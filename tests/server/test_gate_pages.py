@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 from starlette.testclient import TestClient
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut
 from areopage.ledger.access import ApiKeys, Audit
@@ -20,7 +21,6 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.suites.gate import load_gate
 
 from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
 from .seeded import NOW, context_for
@@ -135,7 +135,7 @@ def test_asking_by_a_form_needs_its_token(client: TestClient) -> None:
 def test_without_a_pipeline_the_page_says_how_to_get_one(context: ServerContext) -> None:
     client = local(structs.replace(context, rag=None))
     page = client.get("/chat").text
-    assert "rag.yml" in text_of(page)
+    assert "areopage.yml" in text_of(page)
     assert 'href="/chat"' not in page
     assert 'href="/gate"' in page
 

@@ -9,9 +9,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
-from areopage.ledger.store import Ledger
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from servers.new_ledger import ledger_at
 
 from .live import Live, live
 from .seeded import context_for, seed
@@ -133,7 +133,7 @@ def test_two_servers_of_one_process_do_not_mix_their_metrics(context: ServerCont
     async def submit(_: object) -> list[bool]:
         return [True]
 
-    other = Ledger.open(tmp_path / "other.db")
+    other = ledger_at(tmp_path / "other.db")
     second = structs.replace(context, ledger=other, submit=submit)
     with live(context) as one, live(second) as two:
         two.post("/v1/evaluations", {"prompt": "?", "response": "!"})

@@ -12,7 +12,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from areopage.errors import StorageError
 from areopage.ledger.evaluations import Evaluations
-from areopage.monitor.config import MonitorSection, ServerSection
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.headers import POLICY
@@ -26,7 +25,7 @@ MOST = 20_000
 
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[ServerContext]:
-    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(max_body=MOST)))
+    made = context_for(tmp_path, server={"max_body": MOST})
     yield made
     made.ledger.close()
 
@@ -151,7 +150,7 @@ def test_a_reader_is_told_in_his_language_what_is_wrong(
 
 
 def test_a_body_that_comes_too_slowly_is_refused(tmp_path: Path) -> None:
-    made = context_for(tmp_path, section=MonitorSection(server=ServerSection(body_seconds=0.2)))
+    made = context_for(tmp_path, server={"body_seconds": 1.0})
     with live(made) as site:
         for extra in ("Content-Length: 1000000", "Transfer-Encoding: chunked"):
             received = site.raw(head(extra, site).replace(b"Connection: close", b"Connection: keep-alive") + b"5\r\n{")

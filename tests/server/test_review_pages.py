@@ -199,13 +199,13 @@ def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestC
 def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, context: ServerContext, lang: str) -> None:
     empty = text_of(client.get("/agreement?only=sample", headers={"accept-language": lang}).text)
     assert ("No label yet" if lang == "en" else "Aucune note") in empty
-    jury = Labels(context.ledger).judge_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
+    jury = Labels(context.ledger).panel_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
     Labels(context.ledger).add(
         [
             Label(answer_id=id, rater=rater, criterion=path, score=score, origin="cli", created_at=NOW)
             for id, scores in jury.items()
             for rater in ("Anne", "Bruno")
-            for path, score in scores.items()
+            for path, score in scores["answer_quality"].items()
         ]
     )
     page = client.get("/agreement", headers={"accept-language": lang})

@@ -17,9 +17,9 @@ import pytest
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
 from servers.command import Command, Ended, ended
 
-PATIENCE = 60.0
 RULES = 'judges: ["rules:answer_quality"]\nreport: {enabled: false}\n'
 
 
@@ -54,7 +54,7 @@ class Running:
 def serve(command: Command) -> Iterator[Callable[..., Running]]:
     """Start servers that are gone after the test; the judge is deterministic."""
     started: list[subprocess.Popen[str]] = []
-    (command.folder / "monitor.yml").write_text(RULES, encoding="utf-8")
+    (command.folder / "areopage.yml").write_text(RULES, encoding="utf-8")
 
     def start(*arguments: str) -> Running:
         started.append(command.begin("serve", "--port", "0", *arguments))
@@ -163,19 +163,19 @@ def test_without_keys_it_listens_to_nobody_else(command: Command, serve: Callabl
     ("config", "said"),
     [
         ("server: {prot: 1}\n", "prot"),
-        ("suite: nowhere\n", "nowhere"),
-        ('judges: ["nowhere:x"]\n', "nowhere"),
-        ('judges: ["rules:nowhere"]\n', "nowhere"),
-        ('alerts: {urls: ["env:NOT_SET"]}\nlanguage: xx\n', "xx"),
+        ("monitor: {suite: nowhere}\n", "nowhere"),
+        ('monitor: {judges: ["nowhere:x"]}\n', "nowhere"),
+        ('monitor: {judges: ["rules:nowhere"]}\n', "nowhere"),
+        ('monitor: {alerts: {urls: ["env:NOT_SET"]}, language: xx}\n', "xx"),
     ],
 )
 def test_a_wrong_configuration_is_one_line(command: Command, config: str, said: str) -> None:
-    (command.folder / "monitor.yml").write_text(config, encoding="utf-8")
+    (command.folder / "areopage.yml").write_text(config, encoding="utf-8")
     assert said in command.process("serve", "--port", "0").refused()
 
 
 def test_without_the_extra_it_says_what_to_install(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.cli.serve.find_spec", lambda _: None)
+    monkeypatch.setattr("areopage.cli.server.find_spec", lambda _: None)
     assert command("serve").refused() == 'areopage serve needs an extra: pip install "areopage[server]"'
 
 

@@ -7,7 +7,7 @@ import pytest
 from areopage.ledger.access import ApiKeys
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.worker import Worker
-from areopage.server.serve import Listening, Process, listener_at
+from areopage.server.serve import Process, listener_at
 from server.seeded import context_for
 
 
@@ -28,9 +28,9 @@ class Broken(Worker):
 
 def test_a_server_ends_with_the_fault_that_ended_its_worker(tmp_path: Path) -> None:
     context = context_for(tmp_path)
-    worker = Broken(context.ledger, context.config, QualityJudge.from_suite(judges=["rules:answer_quality"]))
+    worker = Broken(context.ledger, context.config.monitor, QualityJudge.from_suite(judges=["rules:answer_quality"]))
     said: list[str] = []
-    with listener_at(Listening(host="127.0.0.1", port=0)) as listener, pytest.raises(RuntimeError, match="the queue is gone"):
+    with listener_at("127.0.0.1", 0) as listener, pytest.raises(RuntimeError, match="the queue is gone"):
         Process(context, listener, worker, lambda: said.append("ready")).run()
     assert said == ["ready"]
     context.ledger.close()

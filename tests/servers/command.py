@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import areopage
+from servers import PATIENCE
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -23,7 +24,6 @@ with warnings.catch_warnings():
 __all__ = ["Command", "Ended", "main"]
 
 SOURCE = Path(areopage.__file__).parents[1]
-PATIENCE = 60.0
 # What the developer's shell says must not reach the command under test.
 NOT_HANDED_ON = ("OLLAMA_HOST", "OPENAI_BASE_URL", "OPENAI_API_KEY", "AREOPAGE_LEDGER", "HTTP_PROXY", "http_proxy", "COLUMNS")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from aiohttp import web
 
-from areopage.gate.grounding.tokens import stems
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors, normalised
+from areopage.text.stems import stems
 
 DIMENSION = 64
 

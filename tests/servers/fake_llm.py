@@ -20,6 +20,7 @@ from typing import Any
 
 from aiohttp import web
 
+from servers import PATIENCE
 from servers.fake_answers import SAYS, Call, answer_text, digest, draw, reply_to
 
 MODELS = ("fake-a", "fake-b", "fake-target")
@@ -98,9 +99,9 @@ class FakeServer:
         """How many chat calls had come before, to the letter."""
         return len(self.calls) - len({(call.path, call.body) for call in self.calls})
 
-    def wait_for_calls(self, count: int, patience: float = 20.0) -> None:
+    def wait_for_calls(self, count: int) -> None:
         """Wait until so many chat calls have arrived."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + PATIENCE
         while len(self.calls) < count:
             if time.monotonic() > end:
                 raise TimeoutError(f"{len(self.calls)} of {count} calls came")

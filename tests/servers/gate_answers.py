@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
+from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.suites.gate import load_gate
 from servers.made_traces import made_trace
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

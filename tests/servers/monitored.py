@@ -11,33 +11,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from sqlalchemy import text
 
 import areopage
+from areopage.app.monitor import open_judge
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig, load_monitor_config
-from areopage.monitor.context import ContextBudget
+from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of
+from servers import PATIENCE
+from servers.configured import CONFIG, load_monitor, write_config
 from servers.fake_llm import FakeServer
 
 SOURCE = Path(areopage.__file__).parents[1]
 TESTS = Path(__file__).parents[1]
-PATIENCE = 60.0
 
 WORK = """
 import logging, sys
 from pathlib import Path
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import load_monitor_config
+from areopage.app.config import load_config
 from areopage.monitor.shift import Pace
 from areopage.monitor.worker import Worker
 from servers.monitored import judge_of
 logging.basicConfig(level=logging.WARNING)
-config = load_monitor_config(Path(sys.argv[1]))
+config = load_config(Path(sys.argv[1])).monitor
 ledger = Ledger.open(config.ledger)
 Worker(ledger, config, judge_of(config), pace=Pace(beat=float(sys.argv[2]))).run()
 ledger.close()
@@ -46,13 +46,7 @@ ledger.close()
 
 def judge_of(config: MonitorConfig) -> QualityJudge:
     """The jury of a configuration."""
-    context = config.section.context
-    return QualityJudge.from_suite(
-        config.suite,
-        config.section.judges,
-        joint=config.section.joint,
-        context=ContextBudget(max_tokens=context.max_tokens, max_chunks=context.max_chunks, max_chars=context.max_chars),
-    )
+    return open_judge(config)
 
 
 @dataclass
@@ -67,21 +61,21 @@ class Monitored:
     path_first: str = ""
 
     def configure(self, **fields: Any) -> MonitorConfig:
-        """Write `monitor.yml`."""
+        """Write `areopage.yml`."""
         worker = {"concurrency": 8, "pause": 0.3, "dead_after": 5} | fields.pop("worker", {})
         known: dict[str, Any] = {"ledger": self.location, "judges": ["openai:fake-a"], "spool": "spool", "worker": worker}
-        self.path.write_text(yaml.safe_dump(known | fields), encoding="utf-8")
+        write_config(self.folder, **known | fields)
         return self.config
 
     @property
     def path(self) -> Path:
         """The configuration's file."""
-        return self.folder / "monitor.yml"
+        return self.folder / CONFIG
 
     @property
     def config(self) -> MonitorConfig:
         """The configuration."""
-        return load_monitor_config(self.path)
+        return load_monitor(self.path)
 
     def environment(self) -> dict[str, str]:
         """What a worker's process finds."""
@@ -132,9 +126,9 @@ def evaluated(ledger: Ledger) -> int:
     return counted(ledger, "SELECT count(*) FROM quality_scores")
 
 
-def wait_until(condition: Callable[[], bool], what: str = "it", patience: float = PATIENCE) -> None:
+def wait_until(condition: Callable[[], bool], what: str = "it") -> None:
     """Wait for something that happens elsewhere."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"{what} has not come")

@@ -10,6 +10,7 @@ from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import band_of
 from servers.evaluated import evaluate, judged_by
+from servers.new_ledger import ledger_at
 from servers.quality import quality_score
 
 SCALE = Scale(min=0.0, max=10.0)
@@ -48,9 +49,7 @@ def answered(
 
 def filled(location: str | Path, scores: Iterable[Evaluation], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
     """An open ledger with these scores; each was judged by the same judges."""
-    if "://" not in str(location):
-        Path(location).parent.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger.open(location)
+    ledger = Ledger.open(location) if "://" in str(location) else ledger_at(Path(location))
     run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
     ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
     for score in scores:

@@ -16,6 +16,8 @@ from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
+from areopage.suites.config_file import SharedSections
+from servers.new_ledger import ledger_at
 
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
 RESPONSE = "Le délai de rétractation est de 14 jours à compter de la livraison [conso-1]."
@@ -149,9 +151,10 @@ def decision(verdict: GateVerdict, **changes: Any) -> Decision:
     return Decision(**(fields | changes))
 
 
-def rag_config(folder: Path, **sections: Any) -> RagConfig:
-    """A configuration with these sections."""
-    return RagConfig(section=RagSection.model_validate(sections), folder=folder)
+def rag_config(folder: Path, *, endpoints: dict[str, Any] | None = None, **sections: Any) -> RagConfig:
+    """A configuration with these sections, and endpoints beside them."""
+    shared = SharedSections.model_validate({"endpoints": endpoints or {}})
+    return RagConfig(section=RagSection.model_validate(sections), folder=folder, shared=shared)
 
 
 def rag_service(
@@ -168,7 +171,7 @@ def rag_service(
     """A service of given parts, on a ledger in the folder."""
     return RagService(
         rag_config(folder, **sections),
-        ledger or Ledger.open(folder / "ledger.db"),
+        ledger or ledger_at(folder / "ledger.db"),
         gate or ToldGate(),
         retriever or GivenRetriever(),
         generator or GivenGenerator(),

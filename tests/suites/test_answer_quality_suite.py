@@ -9,8 +9,8 @@ import pytest
 
 from areopage.cases.loader import load_dataset
 from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
-from areopage.criteria.rendering import verdict_schema
 from areopage.criteria.selection import select_criteria
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
@@ -80,7 +80,7 @@ def test_every_anchor_covers_at_most_two_neighbouring_scores_from_0_to_10(suite:
         assert [(int(low), int(high or low)) for low, high in ANCHOR.findall(one.scoring_guide)] == ANCHORS, one.id
         assert (one.scale.min, one.scale.max, one.scale.higher_is_better) == (0, 10, True)
         assert one.language == language and one.label and one.description
-        assert next(iter(verdict_schema(one)["properties"])) == "explanation", one.id
+        assert next(iter(answer_schema((one,))["properties"])) == "explanation", one.id
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])

@@ -9,8 +9,8 @@ import pytest
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import MATURITIES
 from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
-from areopage.criteria.rendering import verdict_schema
 from areopage.criteria.selection import select_criteria
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
@@ -48,7 +48,7 @@ def test_all_24_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: 
         assert one.label and one.description and one.examples
         # the words of the reader stay out of the constant part, which servers keep from case to case
         assert "{" not in (one.role + one.task + one.scoring_guide + one.examples), one.id
-        assert next(iter(verdict_schema(one)["properties"])) == "explanation", one.id
+        assert next(iter(answer_schema((one,))["properties"])) == "explanation", one.id
 
 
 def test_the_languages_agree_on_anchors_and_scores_of_the_examples(suite: Suite) -> None:

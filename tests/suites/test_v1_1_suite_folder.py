@@ -6,7 +6,7 @@ import pytest
 
 from areopage.cases.loader import load_dataset
 from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.rendering import verdict_schema
+from areopage.criteria.prompts import answer_schema
 from areopage.criteria.selection import select_criteria
 from areopage.suites.loader import Suite, load_suite
 
@@ -70,7 +70,7 @@ def test_its_registry_and_its_default_selection_can_be_used(suite: Suite) -> Non
     assert (found.faults, found.untranslated) == ((), ())
     for one in found.criteria:
         assert "{prompt}" not in one.output_format
-        assert list(verdict_schema(one)["properties"]) == ["score", "explanation", "evidence_extracts"]
+        assert list(answer_schema((one,))["properties"]) == ["score", "explanation", "evidence_extracts"]
 
 
 def test_its_personas_and_datasets_load(suite: Suite) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.rendering import render_judge_prompt
+from areopage.criteria.prompts import judge_prompt
 from areopage.models.tokens import CHARACTERS_PER_TOKEN
 
 ASSUMED_RESPONSE_CHARACTERS = 800
@@ -68,7 +68,7 @@ def mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
     lengths: list[int] = []
     for item in cases[::step]:
         for key in item.criteria:
-            prompt = render_judge_prompt(criteria[key], item.case, spec.personas.get(item.case.maturity), b"")
+            prompt = judge_prompt((criteria[key],), item.case, spec.personas.get(item.case.maturity), b"")
             missing = ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else 0
             lengths.append(len(prompt.system) + len(prompt.user) + missing)
     return sum(lengths) / len(lengths) if lengths else 0.0

@@ -9,7 +9,8 @@ from msgspec import Struct
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases.records import Case
-from areopage.jury.plan import JudgedCase, digest_of
+from areopage.digest import digest_of
+from areopage.jury.plan import JudgedCase
 from areopage.ledger.records import Answer
 from areopage.models.port import Message
 

@@ -3,46 +3,27 @@
 import msgspec
 
 from areopage.bench.spec import RunSpec
-from areopage.errors import CriteriaError, ModelError, name_list
-from areopage.jury.opening import check_model, settled_judge
-from areopage.models.port import ModelStatus
-from areopage.models.reference import ModelReference
+from areopage.errors import ModelError, name_list
+from areopage.jury.opening import check_judge, check_model
+from areopage.jury.panel import checked_panel
 from areopage.models.settings import ModelSettings
 
 
 async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
-    """Check the target and every judge, and note what they say of themselves: digest, standing, what they may judge.
+    """Check the target and every judge, and note what the checks found: digest, fitness, what they may judge.
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
-    """
-    statuses: dict[ModelReference, ModelStatus] = {}
-    references = [judge.reference for judge in spec.judges]
-    if spec.target is not None:
-        references.insert(0, spec.target.reference)
-    for reference in dict.fromkeys(references):
-        statuses[reference] = await check_model(reference, settings)
-    target = spec.target
-    if target is not None:
-        target = msgspec.structs.replace(target, digest=statuses[target.reference].digest)
-    judges = tuple(settled_judge(judge, statuses[judge.reference], spec.language) for judge in spec.judges)
-    return msgspec.structs.replace(spec, target=target, judges=judges)
-
-
-def with_competent_jury(spec: RunSpec) -> RunSpec:
-    """A specification that says which of its criteria no judge may judge; a judge's model may have narrowed what it judges.
-
-    Raises:
         CriteriaError: no judge may judge anything.
     """
-    alone = [criterion.id for criterion in spec.criteria if not any(judge.may_judge(criterion) for judge in spec.judges)]
-    if len(alone) == len(spec.criteria):
-        judges = name_list(judge.name for judge in spec.judges)
-        raise CriteriaError(f"{judges} may judge none of the selected criteria: name other judges, or other criteria")
-    if not alone:
-        return spec
-    remark = f"left out, since no judge may judge it: {name_list(alone)}"
-    return msgspec.structs.replace(spec, remarks=(*spec.remarks, remark))
+    target = spec.target
+    if target is not None:
+        target = msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+    references = dict.fromkeys(judge.reference for judge in spec.judges)
+    checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
+    left_out = f"left out, since no judge may judge it: {name_list(checked.unjudged)}"
+    remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
+    return msgspec.structs.replace(checked, target=target, remarks=remarks)
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:

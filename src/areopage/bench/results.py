@@ -6,57 +6,22 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.keys import answer_calls, judged_cases, recorded_id
-from areopage.bench.spec import RunCase, RunSpec, decode_spec
+from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import UserError, name_list
-from areopage.jury.call import material_of
 from areopage.jury.judges import Judge
-from areopage.jury.parsing import read_verdict
-from areopage.jury.plan import plan_judge
-from areopage.jury.standing import standing_of
+from areopage.jury.panel import planned_calls
+from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Repair, Run, Verdict
+from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.counts import band_of
-from areopage.scoring.fold import RecordScores, RunScores, final_shares, fold
-from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, Unparsed, outcome_name
+from areopage.scoring.fold import RecordScores, RunScores, fold
+from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.profile import Profile
-from areopage.scoring.reduce import spread_of
 from areopage.scoring.weights import Weights
 
 PassKey = tuple[str, str, str, int]
-
-
-class JudgeHealth(Struct, frozen=True, kw_only=True):
-    """How one judge did over a run.
-
-    Args:
-        standing: why it is known to be unfit; "" where it was never examined.
-        outcomes: how many passes came to each outcome; `not_run` counts those that were never asked.
-        repaired: passes read by json-repair, and by a repair call.
-        seconds: mean of a call; tokens are sums, as far as the server told them.
-        cost: in `currency`; None where no price is stated.
-    """
-
-    judge: str
-    model: str
-    standing: str
-    planned: int
-    outcomes: dict[str, int]
-    repaired_heuristic: int
-    repaired_model: int
-    seconds: float
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    currency: str
-    outliers: int
-
-    @property
-    def coverage(self) -> float:
-        """Scored passes over planned ones, in [0, 1]."""
-        return self.outcomes["scored"] / self.planned if self.planned else 0.0
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -116,16 +81,16 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         StorageError: the ledger cannot be read.
     """
     change = variant or Variant()
-    spec = varied(decode_spec(run.spec, f"run {run.id}"), change)
+    spec = varied(spec_of(run), change)
     cases = load_run_cases(ledger, run.id)
     calls = answer_calls(spec, cases)
     by_key = Answers(ledger).by_key([call.key for call in calls])
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, cases, calls, by_key)
     places = {
-        (call.case.id, call.criterion.id, judge.name, call.pass_index): call.key
-        for judge in spec.judges
-        for call in plan_judge(judge, judged, spec.personas, spec.salt)
+        (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
+        for call in planned_calls(spec, judged)
+        for criterion in call.criteria
     }
     held = ledger.judgments(list(places.values()))
     responses = {item.case.id: item.case for item in judged}
@@ -141,7 +106,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         answers=answers,
         judgments=judgments,
         scores=scores,
-        health=tuple(judge_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
+        health=tuple(run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),
     )
@@ -186,55 +151,14 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
     return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
-def reparsed(judgment: Judgment, spec: RunSpec, case: Case) -> Judgment:
-    """A judgment whose raw texts were read again; calls that brought no text, or a cut prompt, stay as they are."""
-    if not judgment.raw_text or "prompt_cut" in judgment.steps:
-        return judgment
-    scales = {criterion.id: criterion.scale for criterion in spec.criteria}
-    material = material_of(case)
-    verdicts: list[Verdict] = []
-    steps: tuple[str, ...] = ()
-    repair: Repair = "none"
-    for verdict in judgment.verdicts:
-        scale = scales.get(verdict.criterion, spec.scale)
-        finish_reason = "stop" if judgment.repair_text else judgment.finish_reason
-        reading = read_verdict(judgment.raw_text, finish_reason, scale, material)
-        steps, repair = reading.steps, "heuristic" if reading.heuristic else "none"
-        if isinstance(reading.outcome, Unparsed) and judgment.repair_text:
-            reading = read_verdict(judgment.repair_text, judgment.finish_reason, scale, material)
-            steps, repair = (*steps, "repair_call", *reading.steps), "model" if isinstance(reading.outcome, Scored) else "none"
-        verdicts.append(Verdict(criterion=verdict.criterion, outcome=reading.outcome))
-    return msgspec.structs.replace(judgment, verdicts=tuple(verdicts), steps=steps, repair=repair)
-
-
-def judge_health(
+def run_health(
     judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
-    """How one judge did."""
+    """How one judge did over a run."""
     criteria = spec.criteria_by_id()
-    pairs = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key]))
-    planned = pairs * len(judge.passes)
+    planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
     own = [judgment for (_, _, name, _), judgment in judgments.items() if name == judge.name]
-    outcomes = dict.fromkeys(OUTCOME_NAMES, 0)
-    for judgment in own:
-        for verdict in judgment.verdicts:
-            outcomes[outcome_name(verdict.outcome)] += 1
-    price = judge.price
-    return JudgeHealth(
-        judge=judge.name,
-        model=str(judge.reference),
-        standing=judge.standing,
-        planned=planned,
-        outcomes=outcomes | {"not_run": planned - len(own)},
-        repaired_heuristic=sum(judgment.repair == "heuristic" for judgment in own),
-        repaired_model=sum(judgment.repair == "model" for judgment in own),
-        seconds=sum(judgment.seconds for judgment in own) / len(own) if own else 0.0,
-        prompt_tokens=sum(judgment.prompt_tokens or 0 for judgment in own),
-        completion_tokens=sum(judgment.completion_tokens or 0 for judgment in own),
-        cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in own) if price else None,
-        currency=price.currency if price else "",
-        outliers=scores.consistency.outliers_by_judge.get(judge.name, 0),
-    )
+    return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
 
 
 def store_evaluations(view: RunView, ledger: Ledger) -> None:
@@ -248,7 +172,7 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
         by_case.setdefault(case_id, []).append(judgment)
     cases = {case.id: case for case in view.cases if case.response is not None}
     records = [record for record in view.scores.records if record.case_id in cases]
-    made = [evaluation_of(view, record, cases[record.case_id], by_case[record.case_id]) for record in records]
+    made = [_evaluation_of(view, record, cases[record.case_id], by_case[record.case_id]) for record in records]
     numbers = Answers(ledger).numbers([one.id for one in made])
     # cases alike to the letter share the target's answer
     Evaluations(ledger).put(list({one.id: one for one in made if one.id in numbers}.values()))
@@ -256,45 +180,14 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Answers(ledger).append_judged([Link(numbers[id], key) for id, key in keys if id in numbers])
 
 
-def evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
+def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
     """The evaluation of one case's answer."""
-    spec, answer = view.spec, view.answers.get(case.id)
-    paths = {criterion.id: criterion.path for criterion in spec.criteria}
-    shares = dict(final_shares(record.tree))
-    lacking = [one.criterion for one in record.criteria if one.score is None and shares[one.criterion] > 0]
-    score = None if lacking else record.tree.score
-    price = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
-    currencies = {one.currency for one in price.values()}
-    costs = [price[one.judge].of(one.prompt_tokens, one.completion_tokens) for one in judgments if one.judge in price]
-    return Evaluation(
+    answer = view.answers.get(case.id)
+    at = max((one.created_at for one in judgments), default=view.run.created_at)
+    return msgspec.structs.replace(
+        evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at),
         id=recorded_id(case) if answer is None else answer.id,
-        run_id=view.run.id,
         origin="bench",
-        state="evaluated",
-        reason="" if score is not None else f"no score for {name_list(paths[key] for key in lacking)}",
         timestamp=view.run.created_at if answer is None else answer.answered_at,
-        evaluated_at=max((one.created_at for one in judgments), default=view.run.created_at),
-        suite=spec.suite,
-        suite_version=spec.suite_version,
-        language=spec.language,
         source=case.source if answer is None else answer.source,
-        prompt=case.prompt_text,
-        response=case.response or "",
-        score_global=score,
-        band=band_of(score, spec.scale),
-        criteria=tuple(
-            CriterionResult(
-                criterion=paths[one.criterion], score=one.score, band=band_of(one.score, spec.scale), agreement=one.agreement
-            )
-            for one in record.criteria
-        ),
-        standing=standing_of(spec.judges),
-        scored=record.tree.scored,
-        planned=record.tree.planned,
-        spread=spread_of(record.criteria),
-        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
-        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
-        seconds=sum(one.seconds for one in judgments),
-        cost=sum(costs) if len(currencies) == 1 else None,
-        currency=currencies.pop() if len(currencies) == 1 else "",
     )

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -12,25 +12,23 @@ from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cas
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.jury.call import CallContext, ask_judge
-from areopage.jury.judges import Judge
-from areopage.jury.opening import crew_size, open_retrying
-from areopage.jury.plan import JudgedCase, PlannedCall, plan_judge
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_crew
+from areopage.jury.judges import PlannedCall
+from areopage.jury.opening import open_retrying
+from areopage.jury.panel import planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
+from areopage.jury.session import Session, is_final
 from areopage.ledger.answers import Answers, Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
-from areopage.models.port import Completion, LanguageModel, Message, Options, Subject
+from areopage.models.port import Completion, LanguageModel, Message, Options
 from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
 TARGET_PHASE = "target"
 # What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
 # server may have been set up wrongly; but nobody should wait for it.
 SETTLED = ("answered", "refused")
-
-Keyed = TypeVar("Keyed", AnswerCall, PlannedCall)
 
 
 class Observer(Protocol):
@@ -47,6 +45,19 @@ class Observer(Protocol):
     def judged(self, judgment: Judgment) -> None:
         """A judge was asked."""
         ...
+
+
+class Silent:
+    """An observer that does nothing."""
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Ignore it."""
+
+    def answered(self, answer: Answer) -> None:
+        """Ignore it."""
+
+    def judged(self, judgment: Judgment) -> None:
+        """Ignore it."""
 
 
 class RunContext(Struct, frozen=True, kw_only=True):
@@ -77,8 +88,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     by_id = stored.numbers(list(ids.values()))
     numbers = {case: by_id[id] for case, id in ids.items()}
     open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-    for judge in context.spec.judges:
-        open_ends += await ask_one_judge(context, judge, judged, numbers)
+    open_ends += await ask_judges(context, judged, numbers)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
 
@@ -105,7 +115,8 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
                 reached, turned_away = answer.state != "unreachable", answer.state == "refused"
                 watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
 
-            await run_crew(f"target {target.reference}", missing, ask, crew_size(model, context.spec.concurrency))
+            limit = concurrency_of(model, context.spec.concurrency)
+            await run_concurrently(f"target {target.reference}", missing, ask, limit)
     finally:
         await model.aclose()
 
@@ -120,10 +131,9 @@ async def ask_for_answer(call: AnswerCall, model: LanguageModel, context: RunCon
     if call.target.single_prompt:
         messages = [Message("user", to_single_prompt(call.messages, context.spec.language))]
     options: Options = call.target.options
-    subject = Subject(case=call.case, asked=TARGET_PHASE, language=context.spec.language)
     state: AnswerState = "answered"
     try:
-        completion = await model.generate(messages, options, subject=subject)
+        completion = await model.generate(messages, options, case=call.case)
         reason = "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
     except CallError as fault:
         if fault.hopeless:
@@ -156,70 +166,65 @@ def state_after(fault: CallError) -> AnswerState:
     return "refused" if isinstance(fault, CallRejected) else "unreachable"
 
 
-async def ask_one_judge(context: RunContext, judge: Judge, judged: Sequence[JudgedCase], numbers: Mapping[str, int]) -> int:
-    """One judge's phase.
+async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers: Mapping[str, int]) -> int:
+    """Ask judge by judge, so that a server keeps one model in memory.
 
     Args:
         numbers: of the cases' answers, by the case's id.
 
     Returns:
-        How many of its calls are still open: timed out or unreachable.
+        How many calls are still open: timed out or unreachable.
     """
-    spec = context.spec
-    planned = list(plan_judge(judge, judged, spec.personas, spec.salt))
-    calls, links = distinct(planned), links_of(planned, numbers)
-    held = context.ledger.judgments([call.key for call in calls])
-    settled = {key for key, one in held.items() if not is_open(one) and not was_turned_away(one, judge)}
-    missing = [call for call in calls if call.key not in settled]
-    context.observer.phase(judge.name, len(calls), len(calls) - len(missing))
-    if not missing:
-        return 0
-    call_context = CallContext(
-        run_id=context.run_id, secret=context.ledger.secret(), personas=spec.personas, language=spec.language
-    )
-    model = open_retrying(judge.reference, context.settings, spec.outage_seconds)
-    watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, spec.concurrency))
-    open_calls: list[str] = []
-    try:
-        async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
-
-            async def ask(call: PlannedCall) -> None:
-                judgment = await ask_judge(call, model, call_context)
-                writer.write_soon([judgment, *links[call.key]])
-                context.observer.judged(judgment)
-                if is_open(judgment):
-                    open_calls.append(call.key)
-                outcome = judgment.verdicts[0].outcome
-                reached, turned_away = not isinstance(outcome, Unreachable), was_turned_away(judgment, judge)
-                watch.note(judge.name, getattr(outcome, "reason", ""), reached=reached, turned_away=turned_away)
-
-            await run_crew(f"judge {judge.name} ({judge.reference})", missing, ask, crew_size(model, spec.concurrency))
-    finally:
-        await model.aclose()
-    return len(open_calls)
+    spec, open_ends = context.spec, 0
+    async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
+        store = _RunJudgments(context.ledger, writer)
+        session = Session(
+            spec,
+            context.settings,
+            store,
+            kind="bench",
+            run_id=context.run_id,
+            outage_seconds=spec.outage_seconds,
+            stops_at_outage=True,
+        )
+        for judge in spec.judges:
+            calls = list(planned_calls(spec, judged, [judge]))
+            store.links = _links_of(calls, numbers)
+            held = await session.known(calls)
+            context.observer.phase(judge.name, len(store.links), len(held))
+            try:
+                await session.ask(calls, held, context.observer.judged, spec.concurrency)
+            finally:
+                await session.release(judge)
+            open_ends += sum(not is_final(judgment) for judgment in held.values())
+    return open_ends
 
 
-def links_of(planned: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
+class _RunJudgments:
+    """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
+
+    def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
+        self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
+        self.links: Mapping[str, Sequence[Link]] = {}
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        return self._ledger.judgments(keys)
+
+    def append(self, judgment: Judgment) -> None:
+        self._writer.write_soon([judgment, *self.links[judgment.key]])
+
+
+def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
     """Which answers each key is about: cases alike to the letter share their judgments."""
     links: dict[str, list[Link]] = {}
-    for call in planned:
+    for call in calls:
         links.setdefault(call.key, []).append(Link(numbers[call.case.id], call.key))
     return links
 
 
-def is_open(judgment: Judgment) -> bool:
-    """Whether another try may bring a verdict."""
-    return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
-
-
-def was_turned_away(judgment: Judgment, judge: Judge) -> bool:
-    """Whether the server did not let the call through to the model."""
-    return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
-
-
-def distinct(calls: Sequence[Keyed]) -> list[Keyed]:
+def distinct(calls: Sequence[AnswerCall]) -> list[AnswerCall]:
     """The first call of each key: cases alike to the letter are asked about once."""
-    found: dict[str, Keyed] = {}
+    found: dict[str, AnswerCall] = {}
     for call in calls:
         found.setdefault(call.key, call)
     return list(found.values())

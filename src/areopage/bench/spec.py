@@ -6,16 +6,13 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.target_prompts import Mode
-from areopage.cases.personas import Persona
 from areopage.cases.records import Case
-from areopage.criteria.records import Criterion, Scale
-from areopage.errors import StorageError
-from areopage.jury.judges import Judge, Price
-from areopage.jury.plan import digest_of
+from areopage.digest import digest_of
+from areopage.jury.judges import Price
+from areopage.jury.panel import Panel, decoded_spec
+from areopage.ledger.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -46,8 +43,8 @@ class RunCase(Struct, frozen=True, kw_only=True):
     criteria: tuple[str, ...]
 
 
-class RunSpec(Struct, frozen=True, kw_only=True):
-    """A run's specification.
+class RunSpec(Panel, frozen=True, kw_only=True):
+    """A run's specification: its panel, its target, and how it is carried out.
 
     Args:
         quorum: the suite's own, for every profile that has one.
@@ -56,20 +53,10 @@ class RunSpec(Struct, frozen=True, kw_only=True):
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
     """
 
-    suite: str
-    suite_version: str
-    language: str
     mode: Mode
     target: Target | None
-    judges: tuple[Judge, ...]
-    criteria: tuple[Criterion, ...]
-    personas: dict[str, Persona]
     labels: Labels
-    scale: Scale
-    weights: Weights
-    profile: Profile
     quorum: float
-    salt: str
     settings: ModelSettings
     concurrency: int
     outage_seconds: float
@@ -80,10 +67,6 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     default_maturity: str
     remarks: tuple[str, ...]
     log_level: str = "INFO"
-
-    def criteria_by_id(self) -> dict[str, Criterion]:
-        """The criteria by id."""
-        return {criterion.id: criterion for criterion in self.criteria}
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
@@ -112,13 +95,10 @@ def encode_spec(spec: RunSpec) -> str:
     return msgspec.json.encode(bare, enc_hook=str).decode()
 
 
-def decode_spec(text: str, place: str) -> RunSpec:
-    """A specification of its JSON text.
+def spec_of(run: Run) -> RunSpec:
+    """The specification of a stored run.
 
     Raises:
         StorageError: the text is of another version, or damaged.
     """
-    try:
-        return msgspec.json.decode(text, type=RunSpec, dec_hook=lambda kind, value: kind(value))
-    except msgspec.ValidationError as error:
-        raise StorageError(f"{place}: the run was made by another version of areopage ({error})") from None
+    return decoded_spec(run, RunSpec)

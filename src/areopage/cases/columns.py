@@ -1,6 +1,5 @@
 """Recognise the columns of a dataset, whatever its author called them."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -8,6 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.errors import DatasetError, name_list
+from areopage.text.folding import plain
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -94,8 +94,7 @@ class ColumnPlan(Struct, frozen=True):
 
 def fold_name(name: str) -> str:
     """Strip a column's name of what authors vary: case, accents, spaces, underscores, hyphens, punctuation."""
-    bare = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(letter for letter in bare if letter.isalnum())
+    return plain(name).replace(" ", "")
 
 
 @lru_cache(maxsize=128)

@@ -5,7 +5,6 @@ Everything in a cell has to be understood, or nothing is: a wrong guess would ju
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
@@ -15,6 +14,7 @@ import yaml
 from msgspec import Struct, convert
 
 from areopage.cases.records import Maturity
+from areopage.text.folding import unaccented
 
 MAX_AGE = 120
 _MAX_TEXT = 200
@@ -101,8 +101,7 @@ def _read_text(text: str) -> Maturity | None:
 
 def _fold(text: str) -> str:
     """Level case, accents, dashes and white space; hyphens inside words become spaces."""
-    bare = unicodedata.normalize("NFD", text.casefold().translate(_LOOKALIKES))
-    bare = "".join(letter for letter in bare if not unicodedata.combining(letter))
+    bare = unaccented(text.casefold().translate(_LOOKALIKES), compatible=False)
     return " ".join(_JOINING.sub(" ", bare).split())
 
 

@@ -1,16 +1,22 @@
 """`areopage agreement`: how far a judge agrees with people."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_ledger
-from areopage.cli.rag_options import one_ledger_config
-
-if TYPE_CHECKING:
-    from areopage.monitor.config import MonitorConfig
-    from areopage.review.agreement import AgreementReport
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import ConfigOption
+from areopage.errors import UserError
+from areopage.report.agreement import agreement_csv, agreement_json, agreement_language, agreement_text
+from areopage.report.languages import LANGUAGES
+from areopage.report.replacing import replacing
+from areopage.review.agreement import AgreementReport, ledger_agreement
+from areopage.review.ratings_table import table_agreement
+from areopage.review.rubric import rubric_of
+from areopage.suites.loader import load_suite
 
 FORMATS = ("text", "json", "csv")
 
@@ -40,23 +46,16 @@ def agreement(
     A table of ratings is wide (item, criterion, judge, human1, human2, ...) or long (item, rater, criterion, score; --judge names
     the rater who is the judge); the column criterion may be missing.
     """
-    from areopage.errors import UserError
-    from areopage.report.agreement import agreement_csv, agreement_json, agreement_language, agreement_text
-    from areopage.report.languages import LANGUAGES
-    from areopage.report.replacing import replacing
-
     if form not in FORMATS:
         raise UserError(f"--format {form!r}: use one of {', '.join(FORMATS)}")
     if lang is not None and lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     if ratings is not None:
-        from areopage.review.ratings_table import table_agreement
-
         if days is not None or sample_only:
             raise UserError("--days and --sample-only go with a ledger's labels, not with --ratings")
         report, language = table_agreement(ratings, judge), agreement_language(lang or "en")
     else:
-        report, spoken = measured(one_ledger_config(config), days, judge, lang, suite, sample_only=sample_only)
+        report, spoken = measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
         language = agreement_language(spoken)
     text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
     if out is None:
@@ -68,18 +67,12 @@ def agreement(
 
 
 def measured(
-    config: "MonitorConfig", days: int | None, judge: str, lang: str | None, suite: str | None, *, sample_only: bool
-) -> "tuple[AgreementReport, str]":
+    config: AppConfig, days: int | None, judge: str, lang: str | None, named: str | None, *, sample_only: bool
+) -> tuple[AgreementReport, str]:
     """The agreement over a ledger's labels, and the language to say it in."""
-    from datetime import UTC, datetime, timedelta
-
-    from areopage.review.agreement import ledger_agreement
-    from areopage.review.rubric import rubric_of
-    from areopage.suites.loader import load_suite
-
-    scored = load_suite(suite or config.suite)
-    language = lang or config.section.language or scored.own_language
+    suite = load_suite(named) if named else config.monitor.load_suite()
+    language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None
-    with monitor_ledger(config) as ledger:
-        report = ledger_agreement(ledger, rubric_of(scored), language, since=since, judge=judge, sample_only=sample_only)
+    with open_ledger(config) as ledger:
+        report = ledger_agreement(ledger, rubric_of(suite), language, since=since, judge=judge, sample_only=sample_only)
     return report, language

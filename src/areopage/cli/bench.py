@@ -5,15 +5,13 @@ from typing import Annotated
 
 import typer
 
-from areopage.cli.places import OUTPUTS, LedgerOption, OutOption, open_ledger
-
-app = typer.Typer(help="Is a model fit for an audience? Answer a dataset, judge the answers, score.", no_args_is_help=True)
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
+from areopage.errors import UserError
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first call.")]
 
 
-@app.command()
 def run(
     suite: Annotated[
         str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")
@@ -38,13 +36,13 @@ def run(
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Calls in flight.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew, even what the ledger holds.")] = False,
     out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
 ) -> None:
     """Run a benchmark; an interrupted run with the same wishes is resumed."""
     from areopage.bench.prepare import RunWishes
-    from areopage.cli.bench_run import Places, start_run, want_run
-    from areopage.errors import UserError
+    from areopage.cli.bench_run import Places, run_new
 
     if mode not in (None, "attack", "defensive"):
         raise UserError(f"--mode {mode!r}: use attack or defensive")
@@ -60,43 +58,42 @@ def run(
         profile=profile,
         concurrency=concurrency,
     )
-    wanted = want_run(suite, wishes, fresh=fresh)
-    with open_ledger(out, ledger, create=True) as opened:
-        code = start_run(wanted, opened, Places(out=out, ledger=ledger), yes=yes)
-    raise typer.Exit(code)
+    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes))
 
 
-@app.command()
-def resume(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOption = None, yes: YesOption = False) -> None:
-    """Go on with a run; calls that timed out or found no server are tried again."""
+def resume(
+    run: RunArgument = "latest",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Resume a run; calls that timed out or found no server are tried again."""
     from areopage.cli.bench_run import Places, resume_run
 
-    with open_ledger(out, ledger) as opened:
-        code = resume_run(opened.run(run), opened, Places(out=out, ledger=ledger), yes=yes)
-    raise typer.Exit(code)
+    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes))
 
 
-@app.command("list")
-def list_runs(out: OutOption = OUTPUTS, ledger: LedgerOption = None) -> None:
+def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, the newest first."""
+    from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import print_runs
 
-    with open_ledger(out, ledger) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         print_runs(opened)
 
 
-@app.command()
-def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, ledger: LedgerOption = None) -> None:
+def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Show the scores of a run and how its judges did."""
     from areopage.bench.results import view_run
+    from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import print_view
 
-    with open_ledger(out, ledger) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         print_view(view_run(found, opened), Path(found.folder))
 
 
-@app.command()
 def rescore(
     run: RunArgument = "latest",
     weights: Annotated[
@@ -106,16 +103,17 @@ def rescore(
     without_judge: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Leave a judge out; may be repeated.")] = None,
     reparse: Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")] = False,
     out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Score a run again from the ledger; no model is called, and the run's own files stay as they are."""
+    from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import rescore_run
 
-    with open_ledger(out, ledger) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         rescore_run(opened.run(run), opened, weights, profile, tuple(without_judge or ()), reparse=reparse)
 
 
-@app.command()
 def export(
     run: RunArgument = "latest",
     form: Annotated[
@@ -125,10 +123,12 @@ def export(
         Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
     ] = None,
     out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Write every judgment of a run, raw texts included."""
+    from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import export_run
 
-    with open_ledger(out, ledger) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         export_run(opened.run(run), opened, form, file)

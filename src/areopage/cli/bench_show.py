@@ -52,9 +52,9 @@ def text_console() -> Console:
 def print_view(view: RunView, folder: Path) -> None:
     """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
     console = text_console()
-    unfit = [health for health in view.health if health.standing]
+    unfit = [health for health in view.health if health.unfit]
     for health in unfit:
-        console.print(Text(f"NOT VALID: judge {health.judge} is not fit to judge ({health.standing})", style="bold red"))
+        console.print(Text(f"NOT VALID: judge {health.judge} is not fit to judge ({health.unfit})", style="bold red"))
     if unfit:
         console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
     if view.variant:
@@ -103,7 +103,7 @@ def health_table(view: RunView) -> Table:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
         table.add_row(
             Text(health.judge),
-            "not fit" if health.standing else "never examined",
+            "not fit" if health.unfit else "never examined",
             f"{health.outcomes['scored']}/{health.planned}",
             failed or "0",
             str(health.repaired_heuristic + health.repaired_model),

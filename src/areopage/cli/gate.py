@@ -1,36 +1,26 @@
-"""`areopage gate`: may this answer leave?"""
+"""`areopage gate check`: may this answer leave?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from areopage.cli import gate_logs, gate_replay, gate_report, gate_tune
-
-if TYPE_CHECKING:
-    from areopage.cases.records import Case, Document
-
-app = typer.Typer(help="The quality gate: which answers may leave, and why others may not.", no_args_is_help=True)
-app.command("report")(gate_report.report)
-app.command("tune")(gate_tune.tune)
-app.command("replay")(gate_replay.replay)
-app.command("import")(gate_logs.import_logs)
-app.add_typer(gate_logs.dataset_app, name="dataset")
+from areopage.app.config import find_config
+from areopage.app.gate_rules import load_gate
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case, Document
+from areopage.cli.options import ConfigOption, RulesOption, read_text_file
+from areopage.errors import DatasetError, UserError
+from areopage.gate.decide import Gate
+from areopage.gate.records import Decision
+from areopage.report.gate.wording import explain, gate_language, shown, verdict_text
+from areopage.report.languages import LANGUAGES
 
 HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000
 
-GateConfigOption = Annotated[
-    str | None,
-    typer.Option(
-        "--config",
-        metavar="FILE|v1_1",
-        help="A gate.yml or its folder, or v1_1: the documented rule; default: the shipped rules.",
-    ),
-]
 
-
-@app.command()
 def check(
     prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="The question.")] = None,
     response: Annotated[str | None, typer.Option("--response", metavar="TEXT", help="The answer.")] = None,
@@ -43,19 +33,15 @@ def check(
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Instead: a dataset with prompt, response and documents.")
     ] = None,
-    config: GateConfigOption = None,
+    rules: RulesOption = None,
+    config: ConfigOption = None,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with every signal.")] = False,
 ) -> None:
     """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise (or if rows are left out)."""
-    from areopage.cli.gate_show import decision_json, decision_text
-    from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
-    from areopage.suites.gate import load_gate
-
     if lang is not None and lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
-    gate = load_gate(config)
+    gate = load_gate(rules) if rules else Gate(find_config(config).gate)
     left = 0
     cases, left_out = given_cases(prompt, response, document or [], file)
     for number, case in enumerate(cases):
@@ -71,16 +57,12 @@ def check(
         raise typer.Exit(HELD)
 
 
-def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> "tuple[list[Case], int]":
+def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
     """What is to be decided on: one answer from the options, or those of a file; and how many rows of it cannot be used.
 
     Raises:
         UserError: options are missing or contradict each other, or a file cannot be used.
     """
-    from areopage.cases.loader import load_dataset
-    from areopage.cases.records import Case
-    from areopage.errors import DatasetError, UserError
-
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or --file FILE")
@@ -98,13 +80,30 @@ def given_cases(prompt: str | None, response: str | None, documents: list[Path],
     return list(dataset.cases), len(dataset.rejected)
 
 
-def read_document(path: Path) -> "Document":
+def read_document(path: Path) -> Document:
     """A document from a file of text.
 
     Raises:
         UserError, OSError: see `read_text_file`.
     """
-    from areopage.cases.records import Document
-    from areopage.cli.text_files import read_text_file
-
     return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "the passages that the answer rests on"))
+
+
+LONGEST_SENTENCE = 120
+
+
+def decision_json(case_id: str, decision: Decision) -> str:
+    """A decision on one line of JSON, led by the id of its case."""
+    return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
+
+
+def decision_text(decision: Decision, language: str) -> str:
+    """Verdict, reasons and sentences, for reading."""
+    words = gate_language(language)
+    lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
+    lines += [f"  - {reason}" for reason in explain(decision, language)]
+    for number, sentence in enumerate(decision.sentences, 1):
+        risk = words.percent(sentence.p_unsupported, 0) if sentence.p_unsupported is not None and sentence.claim else "—"
+        document = f"  [{shown(sentence.document, 40)}]" if sentence.document and sentence.claim else ""
+        lines.append(f"  {number:>3}  {risk:>5}  {shown(sentence.text, LONGEST_SENTENCE)}{document}")
+    return "\n".join(lines)

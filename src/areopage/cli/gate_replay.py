@@ -3,30 +3,32 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
+from msgspec.structs import replace
 
-from areopage.cli.gate_options import (
+from areopage.app.config import find_config
+from areopage.app.gate_rules import load_gate
+from areopage.app.ledger import open_ledger
+from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
+from areopage.cli.options import (
     CollectionOption,
+    ConfigOption,
     LedgerOption,
+    RulesOption,
     SinceOption,
     UntilOption,
-    gate_ledger,
-    gate_settings,
-    scope_of,
-    tell_reduced_texts,
 )
-from areopage.cli.rag_options import RagOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from areopage.gate.decide import Gate
-    from areopage.gate.tuning.replay import Change, Recorded, Replay
-    from areopage.ledger.queries import TraceFilter
-    from areopage.ledger.records import Label, Trace
-    from areopage.ledger.traces import Traces
+from areopage.cli.pace import Pace
+from areopage.gate.decide import Gate
+from areopage.gate.tuning.replay import Change, Replay
+from areopage.ledger.storage import stored_text
+from areopage.ledger.traces import Traces
+from areopage.report.gate.wording import gate_language, shown
+from areopage.report.replacing import replacing
+from areopage.review.labelled_answers import recorded
 
 CHANGED = 1
 RECORDED = "recorded"
@@ -37,17 +39,10 @@ Kept = Callable[[str], str]
 
 
 def replay(
-    config: Annotated[
-        str | None,
-        typer.Option(
-            "--config",
-            metavar="FILE|v1_1",
-            help="The rules to try: a gate.yml or v1_1; default: the shipped ones.",
-        ),
-    ] = None,
+    rules: RulesOption = None,
     against: Annotated[
         str,
-        typer.Option("--against", metavar="FILE|recorded", help="What with: other rules, or the decisions recorded."),
+        typer.Option("--against", metavar="FILE|NAME|recorded", help="What with: other rules, or the decisions recorded."),
     ] = RECORDED,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -56,28 +51,22 @@ def replay(
         Path | None, typer.Option("--output", metavar="FILE", help="Every change as one JSON object a line; else on the screen.")
     ] = None,
     fail_on_change: Annotated[bool, typer.Option("--fail-on-change", help="Exit code 1 if a decision changes.")] = False,
-    rag: RagOption = None,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Decide again on recorded answers by other rules: which verdicts change, and do people's labels agree more?"""
-    from areopage.cli.pace import Pace
-    from areopage.gate.tuning.replay import Replay
-    from areopage.ledger.storage import stored_text
-    from areopage.ledger.traces import Traces
-    from areopage.suites.gate import load_gate
-
-    new = load_gate(config)
+    settings = find_config(config, ledger)
+    new = load_gate(rules) if rules else Gate(settings.gate)
     old = None if against == RECORDED else load_gate(against)
-    settings = gate_settings(rag, ledger)
     scope = scope_of(since, until, collection)
-    storage = settings.section.storage
+    storage = settings.storage
 
     def kept(text: str) -> str:
         return stored_text(text, storage.export_text, storage.max_chars)
 
     done = Replay(new, old)
     tell_reduced_texts(settings)
-    with gate_ledger(settings) as opened, written(output, kept) as write:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened, written(output, kept) as write:
         traces = Traces(opened)
         pace = Pace("replay", traces.count(scope))
         for one in recorded(traces, scope):
@@ -94,53 +83,19 @@ def replay(
         raise typer.Exit(CHANGED)
 
 
-def recorded(traces: "Traces", scope: "TraceFilter") -> "Iterator[Recorded]":
-    """The recorded answers with their labels, read in portions."""
-    return (recorded_of(trace, labels) for trace, labels in traces.each_labelled(scope))
-
-
-def recorded_of(trace: "Trace", labels: "Sequence[Label]") -> "Recorded":
-    """A trace as a replay needs it."""
-    from areopage.gate.tuning.replay import Recorded, judged_of
-    from areopage.ledger.labels import agreed
-
-    decision = trace.decision
-    decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
-    return Recorded(
-        id=trace.id,
-        at=trace.at.isoformat(),
-        prompt=trace.prompt,
-        response=trace.response,
-        documents=trace.documents,
-        verdict=trace.verdict,
-        reasons=tuple(dict.fromkeys(decisive)),
-        p_unsupported=trace.p_unsupported,
-        version=trace.version,
-        judged=judged_of(decision) if decision is not None else {},
-        num_sources=int(trace.metrics.get("num_sources") or 0),
-        erased=trace.erased,
-        imported=trace.channel == "import",
-        label=agreed(labels)[0] if labels else None,
-    )
-
-
 @contextmanager
-def written(output: Path | None, kept: Kept) -> "Iterator[Callable[[Change], None]]":
+def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None]]:
     """Where changes go: a file that is whole or not there, else the screen.
 
     Raises:
         StorageError: the file cannot be written.
     """
-    import msgspec
-    from msgspec.structs import replace
-
-    from areopage.report.replacing import replacing
 
     if output is None:
         yield lambda change: typer.echo(change_text(change, kept))
         return
 
-    def write(change: "Change") -> None:
+    def write(change: Change) -> None:
         old = replace(change.old, quotes=tuple(map(kept, change.old.quotes)))
         new = replace(change.new, quotes=tuple(map(kept, change.new.quotes)))
         stream.write(msgspec.json.encode(replace(change, question=kept(change.question), old=old, new=new)) + b"\n")
@@ -149,10 +104,8 @@ def written(output: Path | None, kept: Kept) -> "Iterator[Callable[[Change], Non
         yield write
 
 
-def change_text(change: "Change", kept: Kept) -> str:
+def change_text(change: Change, kept: Kept) -> str:
     """A change on three lines at most: what, of which question, why."""
-    from areopage.report.gate.wording import gate_language, shown
-
     better = {True: ", as people say", False: ", unlike people", None: ""}[change.better]
     known = gate_language("en").probability(change.new.p_unsupported)
     p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"
@@ -166,7 +119,7 @@ def change_text(change: "Change", kept: Kept) -> str:
     return "\n".join(lines)
 
 
-def summary(done: "Replay", new: "Gate", old: "Gate | None") -> list[str]:
+def summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
     """What the replay adds up to, as lines."""
     lines = [
         f"rules {new.version} against {'the recorded decisions' if old is None else f'rules {old.version}'}: "

@@ -1,34 +1,43 @@
 """`areopage gate report`: what became of the answers, and why."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from areopage.cli.gate_options import (
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import (
+    STDOUT,
     CollectionOption,
+    ConfigOption,
     LedgerOption,
     SinceOption,
     UntilOption,
-    gate_ledger,
-    gate_settings,
-    scope_of,
+    midnight_of,
+    tell,
 )
-from areopage.cli.rag_options import RagOption
+from areopage.cli.pace import Pace
+from areopage.errors import UserError
+from areopage.ledger.connection import make_folder, shown, url_of
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.traces import Traces
+from areopage.report.gate.page import gather
+from areopage.report.gate.write import FORMS, Form, file_name, render, write_gate_report
+from areopage.report.languages import LANGUAGES
 
-if TYPE_CHECKING:
-    from areopage.report.gate.write import Form
+NO_ANSWERS = "have answers checked or logs imported first, or give --ledger PLACE"
+"""What to do where there is no ledger."""
 
-STDOUT = "-"
-SUFFIXES: "dict[str, Form]" = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
 def report(
     since: SinceOption = None,
     until: UntilOption = None,
     collection: CollectionOption = None,
-    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language; default rag.yml's.")] = "",
+    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language; default rag.language.")] = "",
     form: Annotated[
         str | None,
         typer.Option("--format", metavar="FORMS", help="html, md, json, or several: html,md. Default: by the file's ending."),
@@ -37,21 +46,19 @@ def report(
         str | None,
         typer.Option("--output", metavar="DIR|FILE", help="Where to; a folder gets gate-report.html. Default: the screen."),
     ] = None,
-    rag: RagOption = None,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write a report: rates with their certainty, reasons, histograms, labels, collections, latency, the answers to look at."""
-    from areopage.cli.pace import Pace
-    from areopage.ledger.traces import Traces
-    from areopage.report.gate.page import gather
-    from areopage.report.gate.write import render, write_gate_report
+    """Write a report on what became of the answers, and why.
 
-    settings = gate_settings(rag, ledger)
+    It has rates with their certainty, reasons, histograms, labels, collections, latency and the answers to look at.
+    """
+    settings = find_config(config, ledger)
     scope = scope_of(since, until, collection)
     places = places_of(forms_of(form, output), output)
-    spoken = language_of(lang, rag)
-    storage = settings.section.storage
-    with gate_ledger(settings) as opened:
+    spoken = language_of(lang, settings)
+    storage = settings.storage
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
         pace = Pace("report", Traces(opened).count(scope))
         made = gather(
             opened,
@@ -60,7 +67,7 @@ def report(
             policy=storage.export_text,
             max_chars=storage.max_chars,
             now=datetime.now(UTC),
-            place=named_place(rag, ledger),
+            place=named_place(config, ledger),
             moved=pace.moved,
         )
         pace.finish()
@@ -72,25 +79,20 @@ def report(
         typer.echo(f"written to {place}", err=True)
 
 
-def named_place(rag: Path | None, ledger: str | None) -> list[str]:
+def named_place(config: Path | None, ledger: str | None) -> list[str]:
     """The options that were given for the ledger, as a report may repeat them: without a password."""
-    from areopage.ledger.connection import shown, url_of
-
-    named = ["--rag", str(rag)] if rag is not None else []
+    named = ["--config", str(config)] if config is not None else []
     if ledger is None:
         return named
     return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
 
 
-def forms_of(named: str | None, output: str | None) -> "list[Form]":
+def forms_of(named: str | None, output: str | None) -> list[Form]:
     """The forms that are named, else that of the file's ending, else Markdown (HTML for a folder).
 
     Raises:
         UserError: there is no such form.
     """
-    from areopage.errors import UserError
-    from areopage.report.gate.write import FORMS
-
     if named is None:
         if output in (None, STDOUT):
             return ["md"]
@@ -104,17 +106,13 @@ def forms_of(named: str | None, output: str | None) -> "list[Form]":
     return found
 
 
-def places_of(forms: "list[Form]", output: str | None) -> "list[tuple[Form, Path | None]]":
+def places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
     """Where each form goes; None is the screen.
 
     Raises:
         UserError: several forms for one place.
         StorageError: the folder cannot be made.
     """
-    from areopage.errors import UserError
-    from areopage.ledger.connection import make_folder
-    from areopage.report.gate.write import file_name
-
     if output is not None and output != STDOUT and is_folder(output):
         folder = Path(output)
         make_folder(folder)
@@ -130,16 +128,30 @@ def is_folder(output: str) -> bool:
     return path.is_dir() or output.endswith(("/", "\\")) or (not path.suffix and not path.exists())
 
 
-def language_of(named: str, rag: Path | None) -> str:
+def language_of(named: str, config: AppConfig) -> str:
     """The language that is named, else the pipeline's.
 
     Raises:
         UserError: reports are not written in it.
     """
-    from areopage.cli.rag_options import rag_config
-    from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
-
     if named and named not in LANGUAGES:
         raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")
-    return named or rag_config(rag).section.language
+    return named or config.rag.section.language
+
+
+def scope_of(since: str | None, until: str | None, collection: str | None) -> TraceFilter:
+    """The exchanges that are wanted.
+
+    Raises:
+        UserError: a day is none, or the last one lies before the first.
+    """
+    first, last = midnight_of("--since", since), midnight_of("--until", until)
+    if first is not None and last is not None and last < first:
+        raise UserError(f"--until {until} lies before --since {since}")
+    return TraceFilter(since=first, until=None if last is None else last + timedelta(days=1), collection=collection)
+
+
+def tell_reduced_texts(config: AppConfig) -> None:
+    """Say that the ledger's texts are not those that the gate saw, where that is the policy."""
+    if config.storage.text != "full":
+        tell("areopage: by storage.text the ledger does not hold whole texts: scores differ from those in service")

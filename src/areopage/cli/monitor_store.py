@@ -1,30 +1,38 @@
-"""`areopage monitor export`, `erase` and `init`: what leaves the store, what is removed from it, and how a monitor begins."""
+"""`areopage monitor export` and `erase`: what leaves the ledger, and what is removed from it."""
 
 import sys
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
+from typing import Annotated, get_args
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
-from areopage.cli.monitor_report import STDOUT, day_of
-from areopage.cli.rag_options import one_ledger_config
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.app.pipeline import erase_from_traces, trace_folder
+from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
+from areopage.errors import StorageError, UserError
+from areopage.ledger import erasure
+from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period
+from areopage.ledger.records import Band
+from areopage.ledger.storage import Policy
+from areopage.monitor.measure import criterion_labels
+from areopage.monitor.retention import erase_older
+from areopage.report.quality.export import ExportForm, export_answers, print_answers
+from areopage.report.quality.page import last_days
 
-if TYPE_CHECKING:
-    from areopage.ledger.queries import Filters
-    from areopage.report.quality.export import ExportForm
-
-SUFFIXES: "dict[str, ExportForm]" = {
+SUFFIXES: dict[str, ExportForm] = {
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-TEMPLATE = "monitor.yml.template"
-
-Choice = TypeVar("Choice")
+ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
 
 
 def export(
@@ -53,21 +61,14 @@ def export(
     ] = None,
 ) -> None:
     """Write answers with their scores into a file; by default without personal data."""
-    from areopage.ledger.access import Audit
-    from areopage.ledger.lists import EvaluationLists
-    from areopage.ledger.storage import Policy
-    from areopage.monitor.measure import criterion_labels
-    from areopage.report.quality.export import export_answers, print_answers
-    from areopage.suites.loader import load_suite
-
     chosen, filters = form_of(form, out), filters_of(days, until, source, variant, band, find)
-    found = monitor_config(config)
+    found = find_config(config)
     policy, longest = (
-        one_of("--text", text, get_args(Policy)) or found.section.storage.export_text,
-        found.section.storage.max_chars,
+        one_of("--text", text, get_args(Policy)) or found.storage.export_text,
+        found.storage.max_chars,
     )
-    criteria = list(criterion_labels(load_suite(found.suite), "en"))
-    with monitor_ledger(found, missing="empty") as ledger:
+    criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
+    with open_ledger(found, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {described(filters)}")
         scores = EvaluationLists(ledger).stream(filters)
@@ -88,23 +89,17 @@ def erase(
 ) -> None:
     """Erase all texts of answers for good: theirs, and what judges and people wrote of them. Their figures stay.
 
-    Trace files of the pipeline (rag.yml) lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
+    Trace files of the pipeline lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
     """
-    from areopage.cli.trace_files import erase_files
-    from areopage.errors import StorageError, UserError
-    from areopage.ledger import erasure
-    from areopage.ledger.access import Audit
-    from areopage.ledger.answers import Answers
-    from areopage.monitor.retention import erase_older
-
     if bool(ids) == (older_than is not None):
         raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")
     what = f"{len(set(ids))} answers" if ids else f"all answers that are older than {older_than} days"
-    with monitor_ledger(one_ledger_config(config)) as ledger:
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
         if not yes and sys.stdin.isatty():
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
         moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
-        left = erase_files(ids, moment)
+        left = erase_files(settings, ids, moment)
         missing = 0
         if moment is not None:
             erased = erase_older(ledger, moment, actor())
@@ -119,35 +114,27 @@ def erase(
         raise StorageError(left)
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to; created if need be. Default: here.")] = Path(),
-) -> None:
-    """Write a monitor.yml with every key, its default and what it means."""
-    from importlib.resources import files
+def erase_files(config: AppConfig, ids: Collection[str] | None, moment: datetime | None) -> str:
+    """Erase answers from the trace files, and say what was done there.
 
-    from areopage.errors import StorageError
-    from areopage.ledger.connection import make_folder
-    from areopage.monitor.config import CONFIG_FILE
-
-    path = folder / CONFIG_FILE
-    make_folder(folder)
-    text = files("areopage.monitor").joinpath(TEMPLATE).read_text(encoding="utf-8")
+    Returns:
+        Why a file may still hold them; "" where none does.
+    """
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise StorageError(f"{path} is there already: edit it, or name another folder") from None
-    typer.echo(f"written to {path}")
+        erased = erase_from_traces(config, ids, moment)
+    except StorageError as fault:
+        return str(fault)
+    done = f"{erased.lines:,} lines emptied, {erased.snapshots:,} snapshots removed"
+    tell(f"trace files in {trace_folder(config)}: {done}; not looked into: {ELSEWHERE}")
+    return ""
 
 
-def form_of(form: str | None, out: str) -> "ExportForm":
+def form_of(form: str | None, out: str) -> ExportForm:
     """The form that is named, else the one of the file's ending.
 
     Raises:
         UserError: there is no such form, or none is named.
     """
-    from areopage.errors import UserError
-
     chosen = SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
     if chosen is None or (form and form != chosen):
         given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
@@ -159,17 +146,13 @@ def form_of(form: str | None, out: str) -> "ExportForm":
 
 def filters_of(
     days: int | None, until: str | None, source: str | None, variant: str | None, band: str | None, find: str
-) -> "Filters":
+) -> Filters:
     """Which answers are meant.
 
     Raises:
         UserError: a day or a band that is none.
     """
-    from areopage.ledger.queries import Filters, Period
-    from areopage.ledger.records import Band
-    from areopage.report.quality.page import last_days
-
-    last = day_of(until) if until else datetime.now(UTC).date()
+    last = day_of("--until", until) if until else datetime.now(UTC).date()
     period: Period | None = None
     if days is not None:
         period = last_days(days, last)
@@ -178,23 +161,7 @@ def filters_of(
     return Filters(period=period, band=one_of("--band", band, get_args(Band)), source=source, variant=variant, text=find)
 
 
-def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice | None:
-    """The choice of a name, None where none is named.
-
-    Raises:
-        UserError: it is none of those allowed.
-    """
-    from areopage.errors import UserError
-
-    if name is None:
-        return None
-    for choice in allowed:
-        if name == choice:
-            return choice
-    raise UserError(f"{option} {name!r}: use one of {', '.join(str(choice) for choice in allowed)}")
-
-
-def described(filters: "Filters") -> str:
+def described(filters: Filters) -> str:
     """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
     parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
     parts += [
@@ -207,13 +174,3 @@ def described(filters: "Filters") -> str:
         if value is not None
     ]
     return ", ".join([*parts, "only answers with words that were searched for"] if filters.text else parts)
-
-
-def actor() -> str:
-    """Who is at the command line, for the audit log: the account's name, as far as the system knows it."""
-    import getpass
-
-    try:
-        return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError, ImportError):
-        return "cli"

@@ -1,20 +1,29 @@
 """`areopage monitor`: worker, submit, status, retry."""
 
+import logging
 import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from areopage.cases.records import Case, Dataset
-    from areopage.ledger.records import Answer
-    from areopage.monitor.config import MonitorConfig
-    from areopage.monitor.progress import Progress
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.app.monitor import open_worker
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case, Dataset
+from areopage.cli.options import ConfigOption, tell
+from areopage.errors import SubmissionError
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Workers, state_of
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Answer
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.progress import Progress
+from areopage.monitor.spool_files import rejected_lines, waiting_bytes
+from areopage.monitor.submit import Intake, submission_of
 
 SHOWN_REASONS = 3
 BATCH = 500
@@ -30,16 +39,11 @@ def worker(
         float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
     ] = 30.0,
 ) -> None:
-    """Judge what is handed over, until it is told to stop; start as many as you like, on one ledger."""
-    import logging
-
-    from areopage.cli.monitor_crew import open_worker
-    from areopage.ledger.evaluations import Evaluations
-
-    chosen = monitor_config(config)
+    """Evaluate submitted answers until stopped; start as many as you like, on one ledger."""
+    chosen = find_config(config)
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-    with monitor_ledger(chosen, create=True) as ledger:
-        typer.echo(f"judging the answers of {ledger.place} and {chosen.spool} (Ctrl-C stops)", err=True)
+    with open_ledger(chosen, create=True) as ledger:
+        typer.echo(f"judging the answers of {ledger.place} and {chosen.monitor.spool} (Ctrl-C stops)", err=True)
         terminal = sys.stderr.isatty()
         try:
             open_worker(ledger, chosen).run(ProgressLine(terminal), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
@@ -61,18 +65,15 @@ def submit(
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
 ) -> None:
-    """Hand the answers of files over for evaluation; those that were handed over before are not evaluated twice.
+    """Submit the answers of files for evaluation; those that were submitted before are not evaluated twice.
 
-    Exit code 1 where rows could not be used; the others are handed over.
+    Exit code 1 where rows could not be used; the others are submitted.
     """
-    from areopage.cases.loader import load_dataset
-    from areopage.monitor.submit import Intake
-
-    chosen = monitor_config(config)
+    chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
     submissions, refused = submissions_of(dataset, source, variant, language)
-    with monitor_ledger(chosen, create=True) as ledger:
-        intake = Intake(ledger, chosen.section.sampling)
+    with open_ledger(chosen, create=True) as ledger:
+        intake = Intake(ledger, chosen.monitor.section.sampling)
         new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
         place = ledger.place
     known = len(submissions) - new
@@ -87,25 +88,18 @@ def submit(
 
 def status(config: ConfigOption = None) -> None:
     """Show what waits, and who works."""
-    from datetime import UTC, date, datetime
-
-    from areopage.ledger.days import Days
-    from areopage.ledger.evaluations import Evaluations
-    from areopage.ledger.operations import Workers, state_of
-    from areopage.ledger.queries import Period, Scope
-
-    chosen = monitor_config(config)
+    chosen = find_config(config)
     now = datetime.now(UTC)
-    with monitor_ledger(chosen, missing="empty") as ledger:
+    with open_ledger(chosen, or_empty=tell) as ledger:
         backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
         days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
     oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
     typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
     if left_out:
-        typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.section.sampling:g} now)")
-    show_spool(chosen)
-    states = [state_of(one, now, chosen.section.worker.dead_after) for one in workers]
+        typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")
+    show_spool(chosen.monitor)
+    states = [state_of(one, now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
         typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
     if "alive" not in states:
@@ -119,16 +113,12 @@ def retry(
     config: ConfigOption = None,
 ) -> None:
     """Let answers that were given up be tried again from the start."""
-    from areopage.ledger.evaluations import Evaluations
-
-    with monitor_ledger(monitor_config(config)) as ledger:
+    with open_ledger(find_config(config)) as ledger:
         typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
-def submissions_of(dataset: "Dataset", source: str, variant: str, language: str) -> "tuple[list[Answer], list[str]]":
+def submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
     """The submissions of a dataset, and why rows were left out."""
-    from areopage.errors import SubmissionError
-
     submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
     for case in dataset.cases:
         path, row = dataset.places[case.id]
@@ -139,7 +129,7 @@ def submissions_of(dataset: "Dataset", source: str, variant: str, language: str)
     return submissions, refused
 
 
-def submission_of_case(case: "Case", file: str, source: str, variant: str, language: str) -> "Answer":
+def submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
     """The submission of a row.
 
     Args:
@@ -148,8 +138,6 @@ def submission_of_case(case: "Case", file: str, source: str, variant: str, langu
     Raises:
         SubmissionError: the row has no answer, or something is too large.
     """
-    from areopage.monitor.submit import submission_of
-
     return submission_of(
         case.prompt,
         case.response or "",
@@ -162,10 +150,8 @@ def submission_of_case(case: "Case", file: str, source: str, variant: str, langu
     )
 
 
-def show_spool(config: "MonitorConfig") -> None:
+def show_spool(config: MonitorConfig) -> None:
     """What waits in this computer's spool, if there is one."""
-    from areopage.monitor.spool_files import rejected_lines, waiting_bytes
-
     if config.spool.is_dir():
         unread = rejected_lines(config.spool)
         typer.echo(
@@ -181,7 +167,7 @@ class ProgressLine:
         self._terminal = terminal
         self._last = ""
 
-    def __call__(self, progress: "Progress") -> None:
+    def __call__(self, progress: Progress) -> None:
         """Show it."""
         line = progress_line(progress)
         if self._terminal:
@@ -191,7 +177,7 @@ class ProgressLine:
         self._last = line
 
 
-def progress_line(progress: "Progress") -> str:
+def progress_line(progress: Progress) -> str:
     """How far a worker is, in one line."""
     parts = [f"{progress.evaluated:,} evaluated, {progress.rate:.1f}/s", f"{progress.left:,} left"]
     if progress.left and progress.seconds_left is not None:
@@ -207,7 +193,7 @@ def answers(count: int) -> str:
     return f"{count:,} answer{'' if count == 1 else 's'}"
 
 
-def ago(moment: "datetime", now: "datetime") -> str:
+def ago(moment: datetime, now: datetime) -> str:
     """How long ago something was."""
     return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
 

@@ -1,32 +1,44 @@
 """`areopage rag`: documents in, answers out."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+import msgspec
 import typer
+from rich.console import Console
 
-from areopage.cli.rag_ask import ask
-from areopage.cli.rag_options import RagOption, rag_config
-
-if TYPE_CHECKING:
-    from areopage.rag.config import RagConfig
-    from areopage.rag.ingestion.ingest import IngestReport
-    from areopage.rag.ingestion.source_text import Unread
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.app.pipeline import open_pipeline
+from areopage.cli.options import ConfigOption, tell
+from areopage.cli.pace import IngestDisplay
+from areopage.cli.review_show import visible
+from areopage.errors import CallError, ModelError, UnknownCollection
+from areopage.ledger.records import Trace
+from areopage.rag.config import RagConfig
+from areopage.rag.ingestion.ingest import Ingestion, IngestReport
+from areopage.rag.ingestion.reading import RowFields
+from areopage.rag.ingestion.source_text import Unread
+from areopage.rag.records import ChatPrompt, citations_of
+from areopage.rag.retrieval.collection import folder_exists, open_store
+from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.retriever import open_retriever
+from areopage.rag.service import RagService
+from areopage.report.gate.wording import explain, gate_language, shown
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
 SHOWN_TEXT = 200  # characters of a document that was found
 REJECTED_FILE = "ingest.rejected.jsonl"
 
-app = typer.Typer(help="Documents in, answers out: ingest, search, ask.", no_args_is_help=True, rich_markup_mode=None)
-app.command("ask")(ask)
+CollectionOption = Annotated[
+    str, typer.Option("--collection", metavar="NAME", help="Another collection than the configuration's.")
+]
 
-CollectionOption = Annotated[str, typer.Option("--collection", metavar="NAME", help="Another collection than rag.yml's.")]
 
-
-@app.command()
 def ingest(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of documents, or one file.")],
     collection: CollectionOption = "",
@@ -39,16 +51,16 @@ def ingest(
     rejected: Annotated[
         Path | None, typer.Option(metavar="FILE", help=f"What could not be read; default {REJECTED_FILE} beside the store.")
     ] = None,
-    rag: RagOption = None,
+    config: ConfigOption = None,
 ) -> None:
-    """Bring a collection up to date with a folder: text, Markdown, HTML, PDF and JSON Lines.
+    """Bring a collection up to date with a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
 
     Run it again whenever documents change: only what is new or changed is embedded. Exit code 1: something could not be read.
     """
-    config = rag_config(rag)
-    place = rejected or _beside_store(config)
+    settings = find_config(config).rag
+    place = rejected or _beside_store(settings)
     try:
-        report = asyncio.run(_ingest(config, folder, collection, source, _row_fields(field or []), prune))
+        report = asyncio.run(_ingest(settings, folder, collection, source, _row_fields(field or []), prune))
     except KeyboardInterrupt:
         typer.echo("areopage: interrupted: run the same command again, it goes on with what is missing", err=True)
         raise typer.Exit(130) from None
@@ -57,24 +69,19 @@ def ingest(
         raise typer.Exit(1)
 
 
-@app.command()
 def search(
     question: Annotated[str, typer.Argument(metavar="QUESTION")],
     collection: CollectionOption = "",
     source: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only documents from here; repeatable.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the documents as JSON.")] = False,
-    rag: RagOption = None,
+    config: ConfigOption = None,
 ) -> None:
     """Show what is found for a question, best first, with scores in [0, 1]."""
-    import msgspec
 
-    from areopage.rag.retrieval.retriever import open_retriever
-    from areopage.report.gate.wording import shown
-
-    config = _existing(rag_config(rag))
+    settings = _existing(find_config(config).rag)
 
     async def find() -> None:
-        retriever = open_retriever(config, _say)
+        retriever = open_retriever(settings, tell)
         try:
             documents = await retriever.retrieve(question, collection, tuple(source or ()))
         finally:
@@ -93,17 +100,13 @@ def search(
     asyncio.run(find())
 
 
-@app.command()
-def collections(rag: RagOption = None) -> None:
+def collections(config: ConfigOption = None) -> None:
     """List the collections, with their chunks and who embedded them."""
-    from areopage.rag.retrieval.collection import open_store
-
-    config = _existing(rag_config(rag))
+    settings = _existing(find_config(config).rag)
 
     async def show() -> None:
-        import os
 
-        store = open_store(config, os.environ)
+        store = open_store(settings, os.environ)
         try:
             names = await store.names()
             for name in names:
@@ -119,18 +122,9 @@ def collections(rag: RagOption = None) -> None:
 
 
 async def _ingest(
-    config: "RagConfig", folder: Path, collection: str, source: str, fields: dict[str, str], prune: bool
-) -> "IngestReport":
+    config: RagConfig, folder: Path, collection: str, source: str, fields: dict[str, str], prune: bool
+) -> IngestReport:
     """Open everything, ingest, and close it again."""
-    import os
-
-    from rich.console import Console
-
-    from areopage.cli.rag_progress import IngestDisplay
-    from areopage.rag.ingestion.ingest import Ingestion
-    from areopage.rag.ingestion.reading import RowFields
-    from areopage.rag.retrieval.collection import open_store
-    from areopage.rag.retrieval.open_embedder import open_embedder
 
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
@@ -157,31 +151,27 @@ async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
         await closing()
 
 
-def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
+def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
     """What was done, in a few lines; the file of what could not be read is written, or removed where all could."""
-    from areopage.report.gate.wording import shown
-
     typer.echo(
         f"{report.collection}: {report.files} files ({report.unchanged} unchanged), {report.embedded} chunks embedded, "
         f"{report.kept} kept, {report.removed} removed; {report.chunks:,} chunks in all"
     )
     for remark in report.remarks:
-        _say(remark)
+        tell(remark)
     if report.gone and not prune:
-        _say(f"{len(report.gone)} files are gone from the folder, and their chunks stay: --prune removes them")
+        tell(f"{len(report.gone)} files are gone from the folder, and their chunks stay: --prune removes them")
     _write_rejected(report.unread, place)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""
-        _say(f"not read: {shown(unread.file)}{row}: {shown(unread.reason, LONGEST_REASON)}")
+        tell(f"not read: {shown(unread.file)}{row}: {shown(unread.reason, LONGEST_REASON)}")
     if report.unread:
         more = len(report.unread) - SHOWN
-        _say(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")
+        tell(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")
 
 
-def _write_rejected(unread: "tuple[Unread, ...]", place: Path) -> None:
+def _write_rejected(unread: tuple[Unread, ...], place: Path) -> None:
     """Name everything that could not be read, a line of JSON each."""
-    import msgspec
-
     if not unread:
         place.unlink(missing_ok=True)
         return
@@ -207,28 +197,84 @@ def _row_fields(given: list[str]) -> dict[str, str]:
     return fields
 
 
-def _beside_store(config: "RagConfig") -> Path:
+def _beside_store(config: RagConfig) -> Path:
     """Where the rejected file goes: into the folder that the store lies in."""
     return config.path(config.section.store.path).parent / REJECTED_FILE
 
 
-def _existing(config: "RagConfig") -> "RagConfig":
+def _existing(config: RagConfig) -> RagConfig:
     """The configuration, where there is a store to look into.
 
     Raises:
         UnknownCollection: its folder holds none.
     """
-    from areopage.errors import UnknownCollection
-    from areopage.rag.retrieval.collection import folder_exists
-
     if not folder_exists(config):
         folder = config.path(config.section.store.path)
         raise UnknownCollection(
-            f"there is no vector store {folder}: fill one with `areopage rag ingest DIR`, or name it in rag.yml"
+            f"there is no vector store {folder}: fill one with `areopage rag ingest DIR`, or name it in areopage.yml"
         )
     return config
 
 
-def _say(line: str) -> None:
-    """A line for people, apart from the results."""
-    typer.echo(line, err=True)
+SHOWN_EXCERPT = 160
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    collection: Annotated[str, typer.Option("--collection", metavar="NAME", help="Default: the configuration's.")] = "",
+    source: Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only its documents; repeatable.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the answer cache.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Tell each step as it is done.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Ask a question: retrieve, generate, and let the gate decide what becomes of the answer."""
+    asked = ChatPrompt(
+        prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
+    )
+    try:
+        trace = asyncio.run(answered(find_config(config), asked, stream=stream))
+    except CallError as fault:
+        raise ModelError(f"the model did not answer: {fault}") from None
+    print_reply(trace)
+
+
+async def answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
+    """Open the pipeline, ask, and close it."""
+    with open_ledger(config, create=True) as ledger:
+        service = open_pipeline(config, ledger, tell)
+        try:
+            if stream:
+                return await streamed(service, prompt)
+            return await service.answer(prompt)
+        finally:
+            await service.aclose()
+
+
+async def streamed(service: RagService, prompt: ChatPrompt) -> Trace:
+    """Tell each step, and give the answer at the end."""
+    trace: Trace | None = None
+    async for event in service.stream(prompt):
+        if "node" in event:
+            tell(f"· {event['node']}")
+        trace = event.get("trace")
+    assert trace is not None  # noqa: S101 - a stream ends with its answer, or raises
+    return trace
+
+
+def print_reply(trace: Trace) -> None:
+    """Print the answer, what it rests on, and what the gate says of it."""
+    typer.echo(visible(trace.answer.delivered))
+    for citation in citations_of(trace):
+        named = " · ".join(shown(part) for part in (citation.title, citation.source) if part)
+        score = f" ({citation.score:.2f})" if citation.score is not None else ""
+        typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
+    read = trace.decision is not None and trace.decision.sentences
+    words = gate_language("en")
+    doubt = f", p_unsupported {words.probability(trace.p_unsupported)}" if read and trace.p_unsupported is not None else ""
+    word = words.words["gate_verdict_words"][trace.verdict]
+    if trace.mode == "shadow":
+        word = f"delivered all the same; by the gate: {word}"
+    typer.echo(f"\n{word} ({trace.mode}), confidence {trace.confidence:.2f}{doubt}, id {trace.id}")
+    if trace.decision is not None:
+        for reason in explain(trace.decision, trace.language or "en"):
+            typer.echo(f"- {reason}")

@@ -1,20 +1,25 @@
 """`areopage review`: list, show, label, fill, import."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from areopage.cli.monitor_options import ConfigOption, monitor_ledger
-from areopage.cli.rag_options import one_ledger_config
-
-if TYPE_CHECKING:
-    from areopage.monitor.config import MonitorConfig
-    from areopage.review.label import Settlement
-    from areopage.review.rubric import Rubric
-
-app = typer.Typer(help="People's labels of answers: a queue, and how to give them.", no_args_is_help=True)
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.app.monitor import fill_settings
+from areopage.cases.loader import write_rejected
+from areopage.cli.options import ConfigOption, read_text_file
+from areopage.cli.review_show import print_answer, print_comparison, print_queue, still_waits
+from areopage.errors import UserError
+from areopage.ledger.labels import ReviewQueue
+from areopage.review.fill import fill_queue
+from areopage.review.import_ratings import import_ratings
+from areopage.review.label import Given, Settlement, Storage, review_answer
+from areopage.review.rubric import Rubric, rubric_of
+from areopage.suites.loader import load_suite
 
 REJECTED = 1
 SHOWN_REJECTED = 20
@@ -28,7 +33,6 @@ SuiteOption = Annotated[
 ]
 
 
-@app.command("list")
 def list_items(
     config: ConfigOption = None,
     rater: RaterOption = None,
@@ -36,14 +40,12 @@ def list_items(
     reveal: RevealOption = False,
 ) -> None:
     """List the answers that wait for a label, or were held back; with --rater only those that he has not labelled yet."""
-    from areopage.cli.review_show import print_queue
 
-    settings = one_ledger_config(config)
-    with monitor_ledger(settings) as ledger:
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
         print_queue(ledger, rater, limit, reveal=reveal)
 
 
-@app.command()
 def show(
     id: IdArgument,
     config: ConfigOption = None,
@@ -55,14 +57,12 @@ def show(
 
     Of an answer that the gate has seen, its sentences are numbered, and the reasons told.
     """
-    from areopage.cli.review_show import print_answer
 
-    settings = one_ledger_config(config)
-    with monitor_ledger(settings) as ledger:
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
         print_answer(ledger, rubric_of_config(settings, suite), id, rater, reveal=reveal)
 
 
-@app.command()
 def label(
     id: IdArgument,
     rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Who labels.")],
@@ -92,11 +92,6 @@ def label(
 
     Of an answer that the gate held back, say whether it is grounded, and settle it: --grounded yes --release.
     """
-    from datetime import UTC, datetime
-
-    from areopage.cli.review_show import print_comparison, still_waits
-    from areopage.review.label import Given, Storage, review_answer
-
     given = Given(
         scores=scores_of_options(score or ()),
         grounded=grounded,
@@ -104,10 +99,10 @@ def label(
         note=note,
         settlement=settlement_of(release, release_text, refuse),
     )
-    settings = one_ledger_config(config)
-    kept, rubric = settings.section.storage, rubric_of_config(settings, suite)
+    settings = find_config(config)
+    kept, rubric = settings.storage, rubric_of_config(settings, suite)
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
-    with monitor_ledger(settings) as ledger:
+    with open_ledger(settings) as ledger:
         done = review_answer(ledger, id, rater, given, origin="cli", now=datetime.now(UTC), rubric=rubric, storage=storage)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
@@ -118,18 +113,11 @@ def label(
             print_comparison(ledger, rubric, id)
 
 
-@app.command()
 def fill(config: ConfigOption = None) -> None:
     """Queue what should be looked at: alerts, weak and disputed answers, answers without a score, and a random sample."""
-    from datetime import UTC, datetime
-
-    from areopage.cli.review_duty import fill_settings
-    from areopage.ledger.labels import ReviewQueue
-    from areopage.review.fill import fill_queue
-
-    settings = one_ledger_config(config)
-    with monitor_ledger(settings) as ledger:
-        added = fill_queue(ledger, fill_settings(settings), datetime.now(UTC))
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
+        added = fill_queue(ledger, fill_settings(settings.monitor), datetime.now(UTC))
         parts = (
             f"{added.sample} drawn at random, {added.alert} alerted on, {added.low_score} weak, "
             f"{added.disagreement} disputed, {added.unscored} without a score"
@@ -137,7 +125,6 @@ def fill(config: ConfigOption = None) -> None:
         typer.echo(f"added: {added.total} ({parts}); waiting: {ReviewQueue(ledger).count_open()}")
 
 
-@app.command("import")
 def import_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: id, rater, a column per criterion, note.")],
     config: ConfigOption = None,
@@ -151,13 +138,8 @@ def import_file(
 
     Importing a file again adds nothing twice.
     """
-    from datetime import UTC, datetime
-
-    from areopage.cases.loader import write_rejected
-    from areopage.review.import_ratings import import_ratings
-
-    settings = one_ledger_config(config)
-    with monitor_ledger(settings) as ledger:
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
         found = import_ratings(ledger, rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} known already, of {found.answers} answers")
     if found.unread_columns:
@@ -175,12 +157,10 @@ def import_file(
     raise typer.Exit(REJECTED)
 
 
-def rubric_of_config(config: "MonitorConfig", suite: str | None = None) -> "Rubric":
+def rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
     """The criteria of a suite; the monitor's unless one is named."""
-    from areopage.review.rubric import rubric_of
-    from areopage.suites.loader import load_suite
 
-    return rubric_of(load_suite(suite or config.suite))
+    return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
 
 
 def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
@@ -189,7 +169,6 @@ def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
     Raises:
         UserError: an option is no pair, or a criterion is named twice.
     """
-    from areopage.errors import UserError
 
     scores: dict[str, str] = {}
     for pair in pairs:
@@ -200,15 +179,12 @@ def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
     return scores
 
 
-def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> "Settlement | None":
+def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
     """What is to become of the answer; None where nobody says.
 
     Raises:
         UserError: the options contradict each other, or the file cannot be used.
     """
-    from areopage.cli.text_files import read_text_file
-    from areopage.errors import UserError
-    from areopage.review.label import Settlement
 
     if release + (release_text is not None) + refuse > 1:
         raise UserError("give one of --release, --release-text FILE and --refuse")

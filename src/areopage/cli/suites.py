@@ -1,31 +1,31 @@
-"""`areopage suites`: list, show, new, validate."""
+"""`areopage suites` and `areopage criteria`: list, show, validate, new."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Suites: folders with a configuration, criteria, personas and data.", no_args_is_help=True)
+from areopage.cases.records import Case
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.prompts import judge_prompt
+from areopage.criteria.selection import select_criteria
+from areopage.suites.loader import bundled_names, choose_language, load_suite
+from areopage.suites.scaffold import add_criterion, copy_suite
+from areopage.suites.validation import folder_faults
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 INVALID = 1
 
 
-@app.command("list")
 def list_suites() -> None:
     """List the bundled suites."""
-    from areopage.suites.loader import bundled_names, load_suite
-
     for name in bundled_names():
         suite = load_suite(name)
         typer.echo(f"{name}  {suite.config.project.description} ({', '.join(suite.config.languages)})")
 
 
-@app.command()
-def show(suite: SuiteArgument) -> None:
+def show_suite(suite: SuiteArgument) -> None:
     """Show what a suite holds."""
-    from areopage.suites.loader import load_suite
-
     loaded = load_suite(suite)
     config = loaded.config
     typer.echo(f"{loaded.name} {config.project.version}: {config.project.description}")
@@ -43,20 +43,16 @@ def show(suite: SuiteArgument) -> None:
         typer.echo(f"note: {warning}", err=True)
 
 
-@app.command()
-def validate(suite: SuiteArgument) -> None:
+def validate_suite(suite: SuiteArgument) -> None:
     """Name everything that is wrong with a suite, all at once."""
     report_faults(suite)
 
 
-@app.command()
-def new(
+def new_suite(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet.")],
     like: Annotated[str, typer.Option("--like", metavar="NAME|DIR", help="The suite to copy.")] = "child_safety",
 ) -> None:
     """Make a suite of your own, as a copy of another."""
-    from areopage.suites.scaffold import copy_suite
-
     copy_suite(like, folder)
     typer.echo(f"written: {folder}; run it with: areopage bench run --suite {folder}")
 
@@ -68,9 +64,6 @@ def report_faults(suite: str) -> None:
         typer.Exit: always with the exit code.
         ConfigError: the configuration itself cannot be read.
     """
-    from areopage.suites.loader import load_suite
-    from areopage.suites.validation import folder_faults
-
     faults = folder_faults(suite)
     for fault in faults:
         typer.echo(fault)
@@ -82,3 +75,58 @@ def report_faults(suite: str) -> None:
         typer.echo(f"note: {warning}", err=True)
     typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no fault", err=True)
     raise typer.Exit(0)
+
+
+SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
+LangOption = Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the suite's own.")]
+
+
+def list_criteria(
+    selection: Annotated[str | None, typer.Argument(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,
+    suite: SuiteOption = "child_safety",
+    lang: LangOption = None,
+) -> None:
+    """List criteria and presets."""
+    loaded = load_suite(suite)
+    language = choose_language(loaded, lang)
+    registry = loaded.registry
+    for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
+        typer.echo(f"{key}  {registry.entries[key].description.get(language)}")
+    if selection is None:
+        for preset in registry.presets.values():
+            typer.echo(f"preset {preset.name} ({len(preset.criteria)} criteria)  {preset.description.get(language)}")
+
+
+def show_criterion(
+    criterion: Annotated[str, typer.Argument(metavar="SEL", help="A criterion, with or without its version.")],
+    suite: SuiteOption = "child_safety",
+    lang: LangOption = None,
+) -> None:
+    """Show a criterion as a judge reads it."""
+    loaded = load_suite(suite)
+    language = choose_language(loaded, lang)
+    ids = select_criteria(criterion, loaded.registry)
+    found = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
+    if found.faults:
+        raise found.faults[0]
+    personas = loaded.personas(language)
+    maturity = loaded.config.validation.default_maturity if personas else ""
+    case = Case(id="example", prompt="…", response="…", maturity=maturity)
+    for one in found.criteria:
+        prompt = judge_prompt((one,), case, personas.get(maturity), b"shown")
+        typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
+
+
+def validate_criteria(suite: SuiteOption = "child_safety") -> None:
+    """Name everything that is wrong with a suite's criteria and weights, all at once."""
+    report_faults(suite)
+
+
+def new_criterion(
+    criterion: Annotated[str, typer.Argument(metavar="ID", help="category.subcategory.name__vX_Y")],
+    suite: Annotated[str, typer.Option("--suite", metavar="DIR", help="The folder of your suite.")],
+) -> None:
+    """Add a criterion to a suite of yours: a registry entry, and a prompt file for you to fill in."""
+    for path in add_criterion(load_suite(suite), criterion):
+        typer.echo(f"written: {path}")
+    typer.echo("fill in the texts, give it a weight in config.yml, then: areopage criteria validate --suite DIR")

@@ -1,8 +1,8 @@
 """What the gate decides by. Everything here is in the decision's `version`."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from areopage.gate.grounding.claims import ClaimKind
 from areopage.gate.grounding.model import GroundingModel
@@ -11,56 +11,49 @@ ProfileName = Literal["default", "v1_1"]
 
 
 class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Every bound that a verdict depends on.
+    """Every bound that a verdict depends on; between `deliver` and `hold` lies the grey band (empty where they are equal)."""
 
-    Args:
-        relevance: the best document's score from which documents are relevant at all.
-        confidence: confidence (0.8 × avg_score) from which an answer may leave.
-        escalate_confidence: under it what does not pass goes to people.
-        overlap: overlap_ratio from which the answer counts as cited (v1_1), in [0, 1].
-        deliver: p_unsupported up to which an answer leaves.
-        hold: p_unsupported from which it is held back; between `deliver` and `hold` lies the grey band (empty where equal).
-    """
-
-    relevance: float = 0.5
-    confidence: float = 0.35
-    escalate_confidence: float = 0.25
-    overlap: float = 0.35
-    deliver: float = 0.24
-    hold: float = 0.24
+    relevance: Annotated[
+        float, Meta(ge=0, le=1, description="score of the best document, from which documents are relevant at all")
+    ] = 0.5
+    confidence: Annotated[float, Meta(ge=0, le=1, description="confidence from which an answer may leave")] = 0.35
+    escalate_confidence: Annotated[
+        float, Meta(ge=0, le=1, description="under it an answer that does not pass goes to people")
+    ] = 0.25
+    overlap: Annotated[float, Meta(ge=0, le=1, description="overlap from which an answer counts as cited")] = 0.35
+    deliver: Annotated[
+        float, Meta(ge=0, le=1, description="probability of something unsupported, up to which an answer leaves")
+    ] = 0.24
+    hold: Annotated[float, Meta(ge=0, le=1, description="from which it is held back; between both lies the grey band")] = 0.24
 
 
 class GateConfig(Struct, frozen=True, kw_only=True):
-    """The gate's rules.
+    """The gate's rules, which are also the section `gate` of `areopage.yml`.
 
-    Args:
-        profile: `default`, or `v1_1`: the documented rule to the letter.
-        mended_patterns: v1_1 alone: find whole years and all writings of amounts, instead of the two documented expressions.
-        top: so many documents count, the first ones.
-        confidence_factor: confidence = factor × avg_score.
-        snippet: v1_1: so many first characters of a document are looked for verbatim.
-        hard: kinds of claims that must stand in a document, where the answer's words stand; one that does not is decisive.
-        citations: `required`: an answer without a known id does not pass; `checked`: ids that no document has are decisive;
-            `ignored`.
-        language: what becomes of an answer in another language than its question: only told, or sent to the fallback.
-        grey_band: whether a judge may be asked between the thresholds.
-        unsettled: what is done in the grey band where no judge answers: hold back (fails closed) or deliver.
-        max_characters: a longer answer is not read to its end: it is held back.
-        grounding: the grounding model; None under v1_1.
-        tuned: where thresholds and weights come from: the tuner's statement, {} for the shipped ones.
+    `grounding` is None under v1_1, which asks no model; in a file it is a file of weights, or `default`. `tuned` is the tuner's
+    statement of where thresholds and weights come from, {} for the shipped ones.
     """
 
-    profile: ProfileName = "default"
-    mended_patterns: bool = False
-    top: int = 5
-    confidence_factor: float = 0.8
-    snippet: int = 200
+    profile: Annotated[ProfileName, Meta(description="default, or v1_1: the documented rule to the letter")] = "default"
+    mended_patterns: Annotated[bool, Meta(description="v1_1 alone: whole years and all writings of amounts")] = False
+    top: Annotated[int, Meta(ge=1, description="so many documents count, the first ones")] = 5
+    confidence_factor: Annotated[float, Meta(gt=0, description="confidence = factor × mean of the documents' scores")] = 0.8
+    snippet: Annotated[int, Meta(ge=1, description="so many first characters of a document are looked for word by word")] = 200
     thresholds: Thresholds = Thresholds()
-    hard: tuple[ClaimKind, ...] = ("amount", "percentage", "date", "duration", "reference")
-    citations: Literal["required", "checked", "ignored"] = "checked"
-    language: Literal["told", "fallback"] = "told"
-    grey_band: bool = False
-    unsettled: Literal["hold", "deliver"] = "hold"
-    max_characters: int = 100_000
-    grounding: GroundingModel | None = None
+    hard: Annotated[
+        tuple[ClaimKind, ...], Meta(description="kinds that must stand in a document; also: quantity (3 witnesses)")
+    ] = ("amount", "percentage", "date", "duration", "reference")
+    citations: Annotated[
+        Literal["required", "checked", "ignored"],
+        Meta(description="required, checked (ids that do not exist are held back), ignored"),
+    ] = "checked"
+    language: Annotated[
+        Literal["told", "fallback"], Meta(description="another language than the question's: told, or fallback")
+    ] = "told"
+    grey_band: Annotated[bool, Meta(description="whether a judge may be asked between deliver and hold")] = False
+    unsettled: Annotated[
+        Literal["hold", "deliver"], Meta(description="in the grey band without a judge's word: hold, or deliver")
+    ] = "hold"
+    max_characters: Annotated[int, Meta(ge=1, description="a longer answer is held back unread")] = 100_000
+    grounding: Annotated[GroundingModel | None, Meta(description="weights of the grounding model: a file, or default")] = None
     tuned: dict[str, Any] = {}

@@ -28,7 +28,7 @@ class Gate:
         """
         bounds = config.thresholds
         if config.profile == "default" and config.grounding is None:
-            raise ValueError("the profile default needs a grounding model: areopage.suites.gate.load_gate_config() has one")
+            raise ValueError("the profile default needs a grounding model: areopage.app.gate_rules.load_rules() has one")
         if bounds.deliver > bounds.hold:
             raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not be over hold ({bounds.hold})")
         self.config = config

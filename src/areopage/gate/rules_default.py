@@ -16,18 +16,26 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.evidence.plain import plain
-from areopage.gate.answer_language import language_of
-from areopage.gate.citations import Citations, citations_of
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.claims import Claim
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
-from areopage.gate.grounding_signals import note_grounding, sentence_checks, unsupported_claims
-from areopage.gate.overlap import Overlap, overlap_of
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
-from areopage.gate.refusals import refusal_of
-from areopage.gate.retrieval import Retrieval, retrieval_of
-from areopage.gate.stopwatch import Stopwatch
+from areopage.gate.signals import (
+    Overlap,
+    Retrieval,
+    Stopwatch,
+    note_grounding,
+    overlap_of,
+    place_of,
+    retrieval_of,
+    sentence_checks,
+    unsupported_claims,
+)
+from areopage.text.citations import Citations, citations_of
+from areopage.text.folding import plain
+from areopage.text.language import language_of
+from areopage.text.refusals import refusal_of
+from areopage.text.sentences import Span
 
 MOST_REASONS = 50  # of one kind
 CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
@@ -115,7 +123,7 @@ def _findings(
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
     watch.note("language", same)
     citations = citations_of(response, documents)
-    watch.note("citations", citations.known_share, [*citations.places, *(place for _, place in citations.unknown)])
+    watch.note("citations", citations.known_share, [place_of(span) for _, span in (*citations.known, *citations.unknown)])
     overlap = overlap_of(response, used, config.snippet)
     watch.note("overlap", overlap.windows, overlap.places)
     grounding = ground(model, prompt, response, used, response_lang or prompt_lang or "en")
@@ -140,7 +148,7 @@ def _findings(
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:
     """Whether an answer is nothing but the question again, citations aside."""
     rest = response
-    for start, end in sorted({(place.start, place.end) for place in citations.places}, reverse=True):
+    for start, end in sorted({(span.start, span.end) for span in citations.spans}, reverse=True):
         rest = f"{rest[:start]} {rest[end:]}"
     return len(rest) <= 2 * len(prompt) + MOST_ROOM and plain(rest) == plain(prompt)
 
@@ -179,8 +187,8 @@ def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) ->
     """Ids that do not exist, and the lack of any that does."""
     counts = decisive and config.citations != "ignored"
     reasons = [
-        Reason(code="unknown_citation", decisive=counts, place=place, sentence=_sentence_of(found.grounding, place))
-        for _, place in found.citations.unknown[:MOST_REASONS]
+        Reason(code="unknown_citation", decisive=counts, place=place_of(span), sentence=_sentence_of(found.grounding, span))
+        for _, span in found.citations.unknown[:MOST_REASONS]
     ]
     if config.citations == "required" and not found.citations.cited_ids:
         reasons.append(Reason(code="no_citation", decisive=decisive))
@@ -193,11 +201,11 @@ def _credit_reasons(found: Findings, *, decisive: bool) -> list[Reason]:
         return []
     reasons = []
     for index, sentence in enumerate(found.grounding.sentences):
-        cited = {one for one, place in found.citations.known if sentence.start <= place.start < sentence.end}
+        cited = {one for one, span in found.citations.known if sentence.start <= span.start < sentence.end}
         credited = [share for one, share in zip(found.ids, sentence.shares, strict=False) if one in cited]
         if credited and max(sentence.shares) >= max(credited) + CREDITED_LESS:
             better = found.ids[sentence.shares.index(max(sentence.shares))]
-            place = next(place for one, place in found.citations.known if one in cited and place.start >= sentence.start)
+            place = place_of(next(span for one, span in found.citations.known if one in cited and span.start >= sentence.start))
             reasons.append(Reason(code="misattributed_citation", decisive=decisive, place=place, document=better, sentence=index))
     return reasons[:MOST_REASONS]
 
@@ -234,7 +242,7 @@ def _sentence_reasons(
         Reason(
             code="unsupported_sentence",
             decisive=decisive,
-            place=Place(start=checks[index].start, end=checks[index].end, text=checks[index].text),
+            place=place_of(checks[index]),
             document=checks[index].document,
             sentence=index,
             value=p_unsupported,
@@ -252,9 +260,9 @@ def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int
     return over or tuple(index for _, index in claims[:1])
 
 
-def _sentence_of(grounding: Grounding, place: Place) -> int | None:
-    """The index of the sentence that a place stands in."""
-    return next((index for index, one in enumerate(grounding.sentences) if one.start <= place.start < one.end), None)
+def _sentence_of(grounding: Grounding, span: Span) -> int | None:
+    """The index of the sentence that a span begins in."""
+    return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
 
 
 def _in_grey_band(config: GateConfig, found: Findings) -> bool:

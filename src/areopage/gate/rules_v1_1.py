@@ -11,15 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from areopage.cases.records import Document
-from areopage.evidence.figures import figures
-from areopage.evidence.sentences import sentences
-from areopage.gate.answer_language import language_of
-from areopage.gate.citations import exact_ids
 from areopage.gate.config import GateConfig
-from areopage.gate.overlap import snippet_share
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
-from areopage.gate.retrieval import Retrieval, retrieval_of
-from areopage.gate.stopwatch import Stopwatch
+from areopage.gate.signals import Retrieval, Stopwatch, place_of, retrieval_of, snippet_share
+from areopage.text.citations import exact_ids
+from areopage.text.figures import figures
+from areopage.text.language import language_of
+from areopage.text.sentences import sentences
 
 MOST_REASONS = 50  # unsupported years and amounts that are told
 _YEAR = re.compile(r"\b(19|20)\d{2}\b")
@@ -40,7 +38,7 @@ def decide_v1_1(
     too_long = len(response) > config.max_characters
     text = "" if too_long else response
     cited = exact_ids(text, used)
-    watch.note("citations", float(bool(cited.cited_ids)), cited.places)
+    watch.note("citations", float(bool(cited.cited_ids)), [place_of(span) for span in cited.spans])
     overlap = snippet_share(text, used, config.snippet)
     watch.note("overlap", overlap)
     missing = unsupported_mended(text, used) if config.mended_patterns else unsupported_documented(text, used)

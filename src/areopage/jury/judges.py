@@ -1,11 +1,27 @@
-"""Judges: who they are, how they are asked, and what they may judge."""
+"""Judges: who they are, what a call to one holds, and what comes back.
 
-from typing import Any
+A judge is a model (`jury.model_judge`), code (`jury.code_judge`) or a recording (`jury.replay_judge`). All implement
+`JudgeBackend`: they take a planned call and return one outcome for each of its criteria.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from areopage.cases.personas import Persona
+from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
+from areopage.ledger.records import Judgment, Repair, Verdict
+from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
+from areopage.scoring.outcome import Outcome
+
+JudgeKind = Literal["model", "code", "recording"]
+
+NEVER_EXAMINED = "never examined"
+NOT_FIT = "not fit: "
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -22,15 +38,16 @@ class Price(Struct, frozen=True, kw_only=True):
 
 
 class Judge(Struct, frozen=True, kw_only=True):
-    """One juror.
+    """A member of the jury.
 
     Args:
         name: its name in the configuration; unique in a jury.
-        reference: the model that judges.
+        reference: the model, the rules or the recording that judges.
         passes: the options of each pass, the judge's own laid under the pass's.
         criteria: ids, paths, sub-categories or categories that it may judge; empty: all.
-        digest: what identifies the model's weights, where the server tells it.
-        standing: why the model is known to be unfit; "" where nothing is known.
+        kind: by its provider, until the judge was checked.
+        digest: identifies the model's weights, where the server tells it, or the code and its parameters.
+        unfit: why it is known to be unfit to judge; "" where nothing is known.
         price: what its tokens cost, if stated.
     """
 
@@ -38,16 +55,157 @@ class Judge(Struct, frozen=True, kw_only=True):
     reference: ModelReference
     passes: tuple[dict[str, Any], ...]
     criteria: tuple[str, ...] = ()
+    kind: JudgeKind = "model"
     digest: str = ""
-    standing: str = ""
+    unfit: str = ""
     price: Price | None = None
 
     @property
     def is_model(self) -> bool:
-        """Whether a model is asked; rules and recordings spend no tokens, and what they decline they always will."""
-        return self.reference.provider not in ("rules", "replay")
+        """Whether a model is asked; code and recordings spend no tokens, and always refuse what they refused once."""
+        return self.kind == "model"
 
     def may_judge(self, criterion: Criterion) -> bool:
-        """Whether a criterion is this judge's business."""
+        """Whether this judge is asked about a criterion."""
         names = (criterion.id, criterion.path, f"{criterion.category}.{criterion.subcategory}", criterion.category)
         return not self.criteria or any(name in self.criteria for name in names)
+
+
+class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
+    """What a check of a judge found.
+
+    Args:
+        kind: code gives the same outcomes each time, so one pass is enough.
+        criteria: what it may judge, as paths or ids; empty: anything.
+        recorded: for a recording, the criteria that each judge by name was asked about.
+    """
+
+    kind: JudgeKind = "model"
+    criteria: tuple[str, ...] = ()
+    recorded: Mapping[str, tuple[str, ...]] = {}
+
+
+class PlannedCall(Struct, frozen=True, kw_only=True):
+    """One call to one judge about one or more criteria; `plan` makes it. `pass_index` counts from 1."""
+
+    key: str
+    case: Case
+    criteria: tuple[Criterion, ...]
+    judge: Judge
+    pass_index: int
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of this pass."""
+        return self.judge.passes[self.pass_index - 1]
+
+
+class CallContext(Struct, frozen=True, kw_only=True):
+    """What all calls of a run share. `secret` is the ledger's, `personas` are the readers by maturity."""
+
+    run_id: str
+    secret: bytes
+    personas: Mapping[str, Persona]
+    language: str
+
+
+class Remarks(Struct, frozen=True, kw_only=True):
+    """A judge's remarks on the response as a whole."""
+
+    feedback: str = ""
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """What one call to a judge brought: an outcome for each criterion, by id. Other fields are as in `Judgment`.
+
+    `raw_text` is "" for judges that are code: their outcomes are not read from a text.
+    """
+
+    outcomes: dict[str, Outcome]
+    remarks: Remarks = Remarks()
+    raw_text: str = ""
+    repair_text: str = ""
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    repair: Repair = "none"
+    steps: tuple[str, ...] = ()
+
+
+class JudgeBackend(Protocol):
+    """A judge that can be asked. One instance serves many concurrent calls up to `max_concurrency`."""
+
+    @property
+    def reference(self) -> ModelReference:
+        """The user's name for it."""
+        ...
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """How many calls it can take at once; None where the caller decides."""
+        ...
+
+    async def check(self) -> JudgeStatus:
+        """Make sure that the judge can be asked.
+
+        Raises:
+            ServerDown, ModelMissing, ModelError: see `LanguageModel.check`.
+        """
+        ...
+
+    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+        """Carry one planned call out; a call that fails is an outcome.
+
+        Raises:
+            CallUnreachable, CallRejected: no call to this judge can succeed (see `CallError.hopeless`).
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and memory."""
+        ...
+
+
+def without_answer(call: PlannedCall, outcome: Outcome) -> Judged:
+    """The result of a call that brought no answer: the same outcome for every criterion."""
+    return Judged(outcomes={criterion.id: outcome for criterion in call.criteria})
+
+
+def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
+    """The ledger's record of a call."""
+    price = call.judge.price
+    return Judgment(
+        key=call.key,
+        run_id=run_id,
+        judge=call.judge.name,
+        model=str(call.judge.reference),
+        pass_index=call.pass_index,
+        raw_text=judged.raw_text,
+        repair_text=judged.repair_text,
+        finish_reason=judged.finish_reason,
+        prompt_tokens=judged.prompt_tokens,
+        completion_tokens=judged.completion_tokens,
+        seconds=judged.seconds,
+        repair=judged.repair,
+        steps=judged.steps,
+        calls=2 if judged.repair_text else 1,
+        cost=price.of(judged.prompt_tokens, judged.completion_tokens) if price else None,
+        currency=price.currency if price else "",
+        created_at=datetime.now(UTC),
+        verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in judged.outcomes.items()),
+    )
+
+
+def qualification_of(judges: Sequence[Judge]) -> str:
+    """The judges known to be unfit, with the reason; else that none was examined."""
+    unfit = [f"{judge.name} ({judge.unfit})" for judge in judges if judge.unfit]
+    return f"{NOT_FIT}{'; '.join(unfit)}" if unfit else NEVER_EXAMINED
+
+
+def is_unfit(qualification: str) -> bool:
+    """Whether a judge is known to be unfit, so that no score counts."""
+    return qualification.startswith(NOT_FIT)

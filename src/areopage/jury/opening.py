@@ -1,13 +1,64 @@
-"""Models, opened once and checked before anything is paid for."""
+"""Models and judges, opened once and checked before anything is paid for.
+
+A judge is code or a recording where its provider is one of judges: built in, or registered by third parties through the entry
+point group `areopage.judges`. Else it is a language model.
+"""
+
+from typing import cast
 
 import msgspec
 
-from areopage.jury.judges import Judge
-from areopage.models.port import LanguageModel, ModelStatus
-from areopage.models.providers import open_model
+from areopage.errors import ModelError, name_list
+from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
+from areopage.jury.model_judge import ModelJudge
+from areopage.models.port import ModelStatus
+from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
+from areopage.models.providers import installed_names, load_provider, open_model, provider_names
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
+
+ENTRY_POINT_GROUP = "areopage.judges"
+BUILT_IN = {"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"}
+
+
+def judge_provider_names() -> list[str]:
+    """Every provider of judges that are no language models, built in or installed."""
+    return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
+
+
+def expected_kind(reference: ModelReference) -> JudgeKind:
+    """The kind of a judge by its provider, before a check tells it."""
+    if reference.provider == "replay":
+        return "recording"
+    if reference.provider in BUILT_IN_MODELS:
+        return "model"
+    return "code" if reference.provider in judge_provider_names() else "model"
+
+
+def open_judge(reference: ModelReference, settings: ModelSettings, outage_seconds: float = 0.0) -> JudgeBackend:
+    """Open a judge; nothing is called yet.
+
+    Args:
+        outage_seconds: how long a model is tried again where nothing listens.
+
+    Raises:
+        ModelError: no such provider, or the reference does not fit it.
+        MissingExtra: the judge needs a package that is not installed.
+    """
+    open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN)
+    if open_adapter is not None:
+        return cast(JudgeBackend, open_adapter(reference, settings))
+    models = provider_names()
+    if reference.provider not in models:
+        names = name_list(sorted({*models, *judge_provider_names()}), 20)
+        raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
+    return ModelJudge(open_retrying(reference, settings, outage_seconds))
+
+
+def open_retrying(reference: ModelReference, settings: ModelSettings, outage_seconds: float) -> Retrying:
+    """A model whose transient faults are tried again."""
+    return Retrying(open_model(reference, settings), outage=outage_seconds)
 
 
 async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:
@@ -19,25 +70,26 @@ async def check_model(reference: ModelReference, settings: ModelSettings) -> Mod
         await model.aclose()
 
 
-def settled_judge(judge: Judge, status: ModelStatus, language: str) -> Judge:
-    """A judge with what its model says of itself.
+async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:
+    """Open a judge, check it, close it."""
+    judge = open_judge(reference, settings)
+    try:
+        return await judge.check()
+    finally:
+        await judge.aclose()
 
-    Rules read a response by the run's language, which nothing else in a judgment's key tells: it becomes part of their digest.
+
+def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
+    """A judge with what its check found.
+
+    Code reads a response by the run's language, which nothing else in a judgment's key depends on: it becomes part of the digest.
     """
+    is_code = status.kind == "code"
     return msgspec.structs.replace(
         judge,
-        digest=f"{status.digest}-{language}" if status.deterministic else status.digest,
-        standing=status.standing,
+        kind=status.kind,
+        digest=f"{status.digest}-{language}" if is_code else status.digest,
+        unfit=status.unfit,
         criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
-        passes=judge.passes[:1] if status.deterministic else judge.passes,
+        passes=judge.passes[:1] if is_code else judge.passes,
     )
-
-
-def open_retrying(reference: ModelReference, settings: ModelSettings, outage_seconds: float) -> Retrying:
-    """A model whose transient faults are tried again."""
-    return Retrying(open_model(reference, settings), outage=outage_seconds)
-
-
-def crew_size(model: LanguageModel, concurrency: int) -> int:
-    """How many calls may be in flight."""
-    return min(concurrency, model.max_concurrency or concurrency)

@@ -10,6 +10,7 @@ import msgspec
 from areopage.criteria.selection import select_criteria
 from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
+from areopage.jury.opening import expected_kind
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EvaluationSection, PriceSection
@@ -37,7 +38,7 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
         judge = configured_judge(text, suite, passes) if text in configured else named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
             raise ModelError(f"judge {judge.name!r} is given twice: name each once, or tell them apart by NAME=REF")
-        judges.append(judge)
+        judges.append(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)))
     return tuple(judges)
 
 

@@ -1,16 +1,13 @@
-"""From a judge's text to an outcome: a bounded ladder of readings, each rung recorded.
+"""From a judge's text to the objects that stand in it, and from an object to an outcome.
 
-strict JSON → fences and think-blocks stripped → json-repair → (by the caller) one repair call → Unparsed.
-
-A verdict must be beyond doubt. Where an answer holds two different scores, by two objects or by one key given twice, neither is
-taken: the second may have been put there by the text under judgment. A score outside the scale is never moved into it.
+strict JSON → fences and think-blocks stripped → json-repair. A score outside the scale is never moved into it.
+`jury.reader` decides which of the objects count.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from json_repair import repair_json
@@ -19,37 +16,26 @@ from msgspec import Struct
 from areopage.criteria.records import Scale
 from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
-TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
+_TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
 SCORE_KEY = re.compile(
     r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII
 )
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
-SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
-QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
-KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
-REFUSAL = re.compile(
+_SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
+_QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
+_KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
+_REFUSAL = re.compile(
     r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"
     r"je (?:suis (?:désolée?|navrée?|dans l['’]incapacité)|ne (?:peux|puis|suis) pas|refuse|regrette)|désolée?\b|"
     r"en tant qu['’](?:ia\b|intelligence artificielle))",
     re.IGNORECASE,
 )
-REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
-MAX_TEXT = 200_000
+_REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
+_MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
-MAX_EXTRACTS = 20
-MAX_PLANTED = 2_000
-MAX_PLANTED_REPAIRED = 4 * MAX_REPAIRED
-VERDICT_KEYS = frozenset({"score"})
+_MAX_EXTRACTS = 20
 
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
-
-
-class Reading(Struct, frozen=True, kw_only=True):
-    """What was read. `steps` are the rungs tried, in order; `heuristic` is true where json-repair had to help."""
-
-    outcome: Outcome
-    steps: tuple[str, ...]
-    heuristic: bool = False
 
 
 class Opened(Struct, frozen=True, kw_only=True):
@@ -65,93 +51,41 @@ class Opened(Struct, frozen=True, kw_only=True):
     steps: tuple[str, ...]
 
 
-class DuplicateKey(ValueError):
+class Unopened(Struct, frozen=True, kw_only=True):
+    """An answer that needs no further look, with its outcome."""
+
+    outcome: Outcome
+    steps: tuple[str, ...] = ()
+
+
+class _DuplicateKey(ValueError):
     """A JSON object gives a key twice, with different values."""
 
 
-def read_verdict(text: str, finish_reason: str, scale: Scale, material: str = "") -> Reading:
-    """Read one verdict `{"score", "explanation", "evidence_extracts"}`.
-
-    Args:
-        text: the judge's answer.
-        finish_reason: the server's word on why it ended; "length" means that it was cut.
-        scale: the scale that the score must lie on.
-        material: the text under judgment; a verdict that stands in it, to the letter, is a quotation and not the judge's.
-    """
-    reading = climb(text, finish_reason, scale)
-    if isinstance(reading.outcome, Scored) and reading.outcome in planted_verdicts(material, scale):
-        quotation = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
-        return Reading(outcome=quotation, steps=reading.steps)
-    return reading
-
-
-def planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
-    """The verdicts that the text under judgment holds, read by the very ladder that reads the judge's.
-
-    Repairs are bounded: whoever wrote the text must not be able to keep the jury busy. Whole JSON is always recognised.
-    """
-    outcomes: list[Outcome] = []
-    left = MAX_PLANTED_REPAIRED
-    for group in brace_groups(material):
-        reading = climb(group, "stop", scale, repair=left > 0)
-        if "json_repair" in reading.steps and SCORE_KEY.search(group):
-            left -= len(group)
-        outcomes.append(reading.outcome)
-    return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-
-
-def brace_groups(material: str) -> Iterator[str]:
-    """What stands between braces in a text under judgment, in bounded number and length.
-
-    A verdict holds no brace within, so each closing brace is taken with the last opening one before it.
-    """
-    start = 0
-    for brace in islice(re.finditer(r"\}", material), MAX_PLANTED):
-        opening = material.rfind("{", start, brace.start())
-        start = brace.end()
-        if opening >= 0 and brace.end() - opening <= MAX_REPAIRED:
-            yield material[opening : brace.end()]
-
-
-def climb(text: str, finish_reason: str, scale: Scale, *, repair: bool = True) -> Reading:
-    """The rungs of the ladder, one after the other, the last one only where `repair` is true."""
-    opened = open_answer(text, finish_reason, VERDICT_KEYS)
-    if isinstance(opened, Reading):
-        return opened
-    if opened.whole:
-        return Reading(outcome=verdict_of(opened.objects[0], scale), steps=opened.steps)
-    verdicts = [found for found in opened.objects if "score" in found]
-    if verdicts and not opened.broken:
-        return Reading(outcome=only_verdict(verdicts, scale), steps=opened.steps)
-    if "{" in opened.bare and repair:
-        outcome = repaired_verdict(opened.bare, finish_reason, scale)
-        return Reading(outcome=outcome, steps=(*opened.steps, "json_repair"), heuristic=isinstance(outcome, Scored))
-    return Reading(outcome=nothing_in(opened.bare, finish_reason), steps=opened.steps)
-
-
-def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> "Opened | Reading":
+def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opened | Unopened:
     """Take an answer out of its wrappings.
 
     Args:
         guarded: the keys that no object may give twice with different values.
 
-    Returns: what stands in it, or the reading of an answer that needs no further look.
+    Returns:
+        What stands in it, or the outcome of an answer that needs no further look.
     """
-    if finish_reason in REFUSING_REASONS:
-        return Reading(outcome=Refused(reason=f"the server says: {finish_reason}"), steps=())
-    if len(text) > MAX_TEXT:
-        return Reading(outcome=Unparsed(reason=f"longer than {MAX_TEXT} characters"), steps=())
+    if finish_reason in _REFUSING_REASONS:
+        return Unopened(outcome=Refused(reason=f"the server says: {finish_reason}"))
+    if len(text) > _MAX_TEXT:
+        return Unopened(outcome=Unparsed(reason=f"longer than {_MAX_TEXT} characters"))
     hook = unique_keys(guarded)
     try:
         whole = json.loads(text, object_pairs_hook=hook)
-    except DuplicateKey as fault:
-        return Reading(outcome=Unparsed(reason=str(fault)), steps=("strict",))
+    except _DuplicateKey as fault:
+        return Unopened(outcome=Unparsed(reason=str(fault)), steps=("strict",))
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict):
         return Opened(objects=(whole,), whole=True, broken=False, bare=text, steps=("strict",))
     bare = without_thinking(text)
-    objects, broken = top_level_objects(bare, hook)
+    objects, broken = _top_level_objects(bare, hook)
     return Opened(objects=tuple(objects), whole=False, broken=broken, bare=bare, steps=("strict", "stripped"))
 
 
@@ -159,7 +93,7 @@ def nothing_in(bare: str, finish_reason: str) -> Outcome:
     """The outcome of an answer without any object."""
     if not bare.strip():
         return Unparsed(reason="cut while thinking" if finish_reason == "length" else "empty answer")
-    if REFUSAL.match(bare):
+    if _REFUSAL.match(bare):
         return Refused(reason="the judge declines")
     return Unparsed(reason="no JSON object in the answer")
 
@@ -168,14 +102,14 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
     """What makes a JSON object of its pairs; a guarded key given twice must have the same value both times.
 
     Raises (what is returned):
-        DuplicateKey: it has not.
+        _DuplicateKey: it has not.
     """
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in pairs:
             if key in guarded and found.get(key, value) != value:
-                raise DuplicateKey(f"the {key} is given twice, with different values")
+                raise _DuplicateKey(f"the {key} is given twice, with different values")
             found[key] = value
         return found
 
@@ -191,7 +125,7 @@ def without_thinking(text: str) -> str:
     return "" if opened else text
 
 
-def top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], bool]:
+def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], bool]:
     """The complete JSON objects that stand in a text, and whether there is a brace that opens none.
 
     After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
@@ -211,12 +145,11 @@ def top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]],
     return found, False
 
 
-def only_verdict(verdicts: list[dict[str, Any]], scale: Scale) -> Outcome:
-    """The verdict of one or more objects that all say the same score."""
-    outcomes = [verdict_of(verdict, scale) for verdict in verdicts]
+def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:
+    """The first of several outcomes of one answer, if all have the same score; an outcome without one does not agree."""
     scores = {outcome.score if isinstance(outcome, Scored) else None for outcome in outcomes}
     if len(scores) > 1:
-        return Unparsed(reason=f"{len(verdicts)} verdicts in one answer, with different scores")
+        return Unparsed(reason=f"{len(outcomes)} verdicts in one answer, with different scores")
     return outcomes[0]
 
 
@@ -231,11 +164,11 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:
         return Unparsed(reason="broken JSON with different scores")
-    if any((QUOTED_SCORE_END if match["quote"] else SCORE_END).match(text, match.end()) is None for match in found):
+    if any((_QUOTED_SCORE_END if match["quote"] else _SCORE_END).match(text, match.end()) is None for match in found):
         return Unparsed(reason="cut within the score")
     start = text.find("{")
     second = text.find("{", start + 1)
-    if KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
+    if _KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
         return Unparsed(reason="broken JSON whose score may be a quotation")
     try:
         repaired = repair_json(text[start : start + MAX_REPAIRED], return_objects=True)
@@ -243,20 +176,20 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
         # json-repair gives up on deep nesting, and asserts of itself what some texts disprove
         return Unparsed(reason="broken JSON that cannot be repaired")
     candidates = repaired if isinstance(repaired, list) else [repaired]
-    verdicts = [one for one in candidates if isinstance(one, dict) and "score" in one]
-    if not verdicts:
+    outcomes = [verdict_of(one, scale) for one in candidates if isinstance(one, dict) and "score" in one]
+    if not outcomes:
         return Unparsed(reason="broken JSON that cannot be repaired")
-    outcome = only_verdict(verdicts, scale)
+    outcome = common_outcome(outcomes)
     if isinstance(outcome, Scored) and outcome.score not in scores:
         return Unparsed(reason="broken JSON whose repair changes the score")
     return outcome
 
 
-def verdict_of(verdict: dict[str, Any], scale: Scale) -> Outcome:
+def verdict_of(verdict: Mapping[str, Any], scale: Scale) -> Outcome:
     """The outcome of a parsed object."""
-    score = score_of(verdict.get("score"), scale)
+    score = _score_of(verdict.get("score"), scale)
     if score is None:
-        return Unparsed(reason=f"the score is {shown(verdict.get('score'))}" if "score" in verdict else "no key 'score'")
+        return Unparsed(reason=f"the score is {_shown(verdict.get('score'))}" if "score" in verdict else "no key 'score'")
     if not scale.contains(score):
         return Unparsed(reason=f"the score {score:g} is outside {scale.min:g} to {scale.max:g}")
     raw = verdict.get("evidence_extracts")
@@ -264,12 +197,12 @@ def verdict_of(verdict: dict[str, Any], scale: Scale) -> Outcome:
     explanation = verdict.get("explanation", "")
     return Scored(
         score=score,
-        explanation=explanation if isinstance(explanation, str) else json_of(explanation),
-        evidence=tuple(one for one in extracts if isinstance(one, str))[:MAX_EXTRACTS],
+        explanation=explanation if isinstance(explanation, str) else _json_of(explanation),
+        evidence=tuple(one for one in extracts if isinstance(one, str))[:_MAX_EXTRACTS],
     )
 
 
-def score_of(value: Any, scale: Scale) -> float | None:
+def _score_of(value: Any, scale: Scale) -> float | None:
     """A finite number, or a text such as "4", "4,5" or "4/5" (the denominator must be the scale's end)."""
     if isinstance(value, bool):
         return None
@@ -279,19 +212,19 @@ def score_of(value: Any, scale: Scale) -> float | None:
         except OverflowError:  # an integer of 400 digits
             return None
         return number if math.isfinite(number) else None
-    match = TEXT_SCORE.fullmatch(value) if isinstance(value, str) else None
+    match = _TEXT_SCORE.fullmatch(value) if isinstance(value, str) else None
     if match is None or (match.group(2) is not None and float(match.group(2)) != scale.max):
         return None
     return float(match.group(1).replace(",", "."))
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A value for a reason, short."""
-    text = json_of(value)
+    text = _json_of(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def json_of(value: Any) -> str:
+def _json_of(value: Any) -> str:
     """A parsed value as JSON text again; "..." where it is nested too deeply for that."""
     try:
         return json.dumps(value, ensure_ascii=False)

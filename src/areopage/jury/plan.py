@@ -1,22 +1,21 @@
-"""The plan of a jury: which judge judges which case on which criterion, how often, and under which key.
+"""The plan of a jury: which judge judges which case on which criteria, how often, and under which key.
 
 A judgment's key is the SHA-256 of the canonical JSON of everything that determines it: what the judge is shown of the case
-(not its id), the criterion's text and version, the prompt template, the reader, the judge with its model and digest, its
-options, the method, the pass. Whatever has been paid for under a key is not paid for again.
+(not its id), the texts and versions of the criteria, the prompt template, the reader, the judge with its model and digest, its
+options, the method, the pass. What has been paid for under a key is not paid for again.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
+from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content, reader_values
 from areopage.criteria.records import Criterion
-from areopage.criteria.rendering import TEMPLATE_VERSION, case_content, criterion_content, reader_values
-from areopage.jury.judges import Judge
+from areopage.digest import digest_of
+from areopage.jury.judges import Judge, PlannedCall
 
 METHOD = "json-verdict/1"
 
@@ -28,52 +27,36 @@ class JudgedCase(Struct, frozen=True, kw_only=True):
     criteria: tuple[Criterion, ...]
 
 
-class PlannedCall(Struct, frozen=True, kw_only=True):
-    """One call to one judge. `pass_index` counts from 1."""
-
-    key: str
-    case: Case
-    criterion: Criterion
-    judge: Judge
-    pass_index: int
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of this pass."""
-        return self.judge.passes[self.pass_index - 1]
-
-
-def digest_of(value: Any) -> str:
-    """SHA-256, in hexadecimal, of a value's canonical JSON (keys sorted, no white space)."""
-    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()
-
-
-def plan_judge(
-    judge: Judge, cases: Sequence[JudgedCase], personas: Mapping[str, Persona], salt: str = ""
+def plan(
+    judge: Judge, cases: Sequence[JudgedCase], personas: Mapping[str, Persona], salt: str = "", *, joint: bool = False
 ) -> Iterator[PlannedCall]:
-    """The calls of one judge, criterion by criterion, so that a server can keep the constant part of the prompt.
+    """The calls of one judge, all cases of one group of criteria before the next: a server can keep the prompt's constant part.
 
     Args:
         personas: the readers by maturity.
         salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
+        joint: one call asks about all criteria of a case that the judge may judge; else each criterion has a call of its own.
     """
-    contents = [digest_of(case_content(judged.case) | {"reader": reader_of(judged.case, personas)}) for judged in cases]
-    by_criterion: dict[Criterion, list[int]] = {}
+    positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
-        for criterion in judged.criteria:
-            if judge.may_judge(criterion):
-                by_criterion.setdefault(criterion, []).append(position)
+        own = tuple(criterion for criterion in judged.criteria if judge.may_judge(criterion))
+        for group in [own] if joint and own else [(criterion,) for criterion in own]:
+            positions.setdefault(group, []).append(position)
+    contents = [_case_digest(judged.case, personas) for judged in cases]
+    for group, places in positions.items():
+        prefixes = _pass_digests(judge, group, salt)
+        for place in places:
+            for number, prefix in enumerate(prefixes, 1):
+                key = hashlib.sha256(f"{prefix}{contents[place]}".encode()).hexdigest()
+                yield PlannedCall(key=key, case=cases[place].case, criteria=group, judge=judge, pass_index=number)
+
+
+def _case_digest(case: Case, personas: Mapping[str, Persona]) -> str:
+    return digest_of(case_content(case) | {"reader": reader_values(case, personas.get(case.maturity))})
+
+
+def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str) -> list[str]:
+    """The part of the keys that all cases share, pass by pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    for criterion, positions in by_criterion.items():
-        asked = digest_of([criterion_content(criterion), TEMPLATE_VERSION, METHOD])
-        options = [digest_of([who, asked, options, number, salt]) for number, options in enumerate(judge.passes, 1)]
-        for position in positions:
-            for number, prefix in enumerate(options, 1):
-                key = hashlib.sha256(f"{prefix}{contents[position]}".encode()).hexdigest()
-                case = cases[position].case
-                yield PlannedCall(key=key, case=case, criterion=criterion, judge=judge, pass_index=number)
-
-
-def reader_of(case: Case, personas: Mapping[str, Persona]) -> dict[str, str]:
-    """What the prompt says of the reader."""
-    return reader_values(case, personas.get(case.maturity))
+    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
+    return [digest_of([who, asked, options, number, salt]) for number, options in enumerate(judge.passes, 1)]

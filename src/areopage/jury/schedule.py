@@ -1,8 +1,8 @@
-"""A fixed crew takes calls in order: bounded concurrency, no queue that grows, a stop when the server is gone."""
+"""Calls in order with bounded concurrency, and a stop when the server is gone."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, UserError
 
@@ -11,16 +11,25 @@ T = TypeVar("T")
 UNREACHABLE_IN_A_ROW = 20
 
 
-class OutageWatch:
-    """Counts calls that failed in a row, so that a dead or misconfigured server stops the run and not the user's patience.
+class LimitedClient(Protocol):
+    """A model or a judge that may limit how many calls it takes at once."""
 
-    A server that turns calls away one by one (a content filter) is not dead: such calls count only as long as none succeeded.
+    @property
+    def max_concurrency(self) -> int | None:
+        """The limit; None where the caller decides."""
+        ...
+
+
+class OutageWatch:
+    """Counts calls that failed in a row, so that a dead or misconfigured server stops the run.
+
+    A server that rejects calls one by one (a content filter) is not dead: such calls count only as long as none succeeded.
     """
 
     def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.in_a_row = 0
-        self.succeeded = False
+        self._limit = limit
+        self._in_a_row = 0
+        self._succeeded = False
 
     def note(self, name: str, reason: str, *, reached: bool, turned_away: bool) -> None:
         """Note one call.
@@ -28,40 +37,45 @@ class OutageWatch:
         Raises:
             ServerDown: as many calls as the limit failed with no success between them.
         """
-        if turned_away and self.succeeded:
+        if turned_away and self._succeeded:
             return
         good = reached and not turned_away
-        self.succeeded = self.succeeded or good
-        self.in_a_row = 0 if good else self.in_a_row + 1
-        if self.in_a_row >= self.limit:
-            raise ServerDown(f"{name}: {self.in_a_row} calls in a row failed ({reason})")
+        self._succeeded = self._succeeded or good
+        self._in_a_row = 0 if good else self._in_a_row + 1
+        if self._in_a_row >= self._limit:
+            raise ServerDown(f"{name}: {self._in_a_row} calls in a row failed ({reason})")
 
 
-async def run_crew(name: str, work: Iterable[T], do: Callable[[T], Awaitable[None]], concurrency: int) -> None:
-    """Do every piece of work, at most `concurrency` at once, in order of the iterable.
+def concurrency_of(client: LimitedClient, wanted: int) -> int:
+    """How many calls to a client may be in flight."""
+    return min(wanted, client.max_concurrency or wanted)
 
-    The first fault stops the crew and is raised; calls in flight are dropped.
+
+async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Awaitable[None]], concurrency: int) -> None:
+    """Do every item of work, at most `concurrency` at once, in order of the iterable.
+
+    The first fault stops all of it and is raised; calls in flight are cancelled.
 
     Raises:
         ServerDown: nothing listens at the model's address any more.
         ModelError: the server lets no call through.
     """
-    pieces = iter(work)
+    items = iter(work)
 
     async def worker() -> None:
-        for piece in pieces:
-            await do(piece)
+        for item in items:
+            await do(item)
 
     try:
-        async with asyncio.TaskGroup() as crew:
+        async with asyncio.TaskGroup() as group:
             for _ in range(concurrency):
-                crew.create_task(worker())
-    except BaseExceptionGroup as group:
-        raise cause_of(name, group) from None
+                group.create_task(worker())
+    except BaseExceptionGroup as faults:
+        raise cause_of(name, faults) from None
 
 
 def cause_of(name: str, group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one fault to show of those that stopped a crew: what the user can mend goes before what followed from it."""
+    """The one fault to show of several: what the user can mend goes before what followed from it."""
     leaves: list[BaseException] = []
     waiting: list[BaseException] = [group]
     while waiting:

@@ -96,11 +96,24 @@ class Batch(Generic[Item, Result]):
         Raises:
             StorageError: too many records wait, or the ledger cannot be written.
         """
-        return self._add_urgent(items, size).result() if items else ()
+        return self.begin(items, size).result() if items else ()
 
     async def write_async(self, items: Sequence[Item], size: int = 0) -> Sequence[Result]:
         """Like `write`, for event loops. A caller that is cancelled does not stop the commit."""
-        return await asyncio.wrap_future(self._add_urgent(items, size)) if items else ()
+        return await asyncio.wrap_future(self.begin(items, size)) if items else ()
+
+    def begin(self, items: Sequence[Item], size: int = 0) -> "Future[Sequence[Result]]":
+        """Hand records over; the future is done once they are on the disk, or could not be written.
+
+        Raises:
+            StorageError: too many records wait.
+        """
+        done: Future[Sequence[Result]] = Future()
+        with self._changed:
+            if self._is_full(len(items), size):
+                raise StorageError(f"too many {self._what} wait for the ledger")
+            self._add(self._urgent, _Portion(items, size, time.monotonic(), done))
+        return done
 
     def write_soon(self, items: Sequence[Item], size: int = 0) -> bool:
         """Write records within `delay`, without waiting for it.
@@ -154,14 +167,6 @@ class Batch(Generic[Item, Result]):
         except Exception:
             if error is None:
                 raise
-
-    def _add_urgent(self, items: Sequence[Item], size: int) -> "Future[Sequence[Result]]":
-        done: Future[Sequence[Result]] = Future()
-        with self._changed:
-            if self._is_full(len(items), size):
-                raise StorageError(f"too many {self._what} wait for the ledger")
-            self._add(self._urgent, _Portion(items, size, time.monotonic(), done))
-        return done
 
     def _is_full(self, count: int, size: int) -> bool:
         over = self._most is not None and self._count + count > self._most

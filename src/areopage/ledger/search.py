@@ -8,7 +8,6 @@ intersection inside the index and never a walk over rows.
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, timedelta
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from sqlalchemy import Connection, text
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Evaluation, is_golden
 from areopage.ledger.rows import storable
+from areopage.text.folding import unaccented
 
 SEARCH_TABLE = "evaluation_search"
 """The index's table, outside the metadata; SQLite keeps its parts in further tables with this beginning."""
@@ -30,7 +30,6 @@ MOST_CHARACTERS = 200_000  # of an answer's different words together: PostgreSQL
 MOST_WORDS = 32
 SHORTEST_PREFIX = 3
 WORD = re.compile(r"[^\W_]+")
-ACCENT = re.compile("[\u0300-\u036f]")
 LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d"})
 EARLIEST, LATEST = date(1970, 1, 1), date(2200, 1, 1)
 NEAR = 4000
@@ -52,9 +51,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 def words_of(written: str) -> Iterator[str]:
     """The words of a text, folded, in order; the same word may come again."""
-    folded = written.casefold()
-    if not folded.isascii():
-        folded = ACCENT.sub("", unicodedata.normalize("NFKD", folded)).casefold().translate(LIGATURES)
+    folded = unaccented(written.casefold()).casefold().translate(LIGATURES)
     for word in WORD.findall(folded):
         yield word[:LONGEST_WORD]
 

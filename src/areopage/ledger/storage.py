@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 from areopage.cases.records import Document, Turn
-from areopage.evidence.personal import redact
-from areopage.evidence.stored_text import Policy, stored_text, stored_values
 from areopage.gate.records import Decision, Place, SentenceCheck
 from areopage.ledger.records import Answer, Judgment, Trace, Verdict
 from areopage.scoring.outcome import Outcome, Scored
+from areopage.text.personal import redact
+from areopage.text.stored_text import Policy, stored_text, stored_values
 
 __all__ = ["Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
 

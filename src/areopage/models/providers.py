@@ -1,9 +1,9 @@
 """Which adapter serves which provider. Third parties register one through the entry point group `areopage.models`."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, cast
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, cast
 
 from areopage.errors import ModelError, name_list
 from areopage.models.port import LanguageModel
@@ -13,40 +13,52 @@ from areopage.models.settings import ModelSettings
 if TYPE_CHECKING:
     from areopage.models.servers import ListedModel
 
-OpenModel = Callable[[ModelReference, ModelSettings], LanguageModel]
+Open = Callable[[ModelReference, ModelSettings], Any]
 ListModels = Callable[[ModelSettings, str], Awaitable[Sequence["ListedModel"]]]
 
 ENTRY_POINT_GROUP = "areopage.models"
 BUILT_IN = {
-    "ollama": "areopage.models.ollama",
-    "openai": "areopage.models.openai",
-    "embedded": "areopage.models.embedded",
-    "replay": "areopage.models.replay",
-    "rules": "areopage.models.rules",
-    "http": "areopage.models.http_bot",
+    "ollama": "areopage.models.ollama:open_model",
+    "openai": "areopage.models.openai:open_model",
+    "embedded": "areopage.models.embedded:open_model",
+    "replay": "areopage.models.replay:open_model",
+    "http": "areopage.models.http_bot:open_model",
 }
 
 
+def installed_names(group: str, built_in: Mapping[str, str]) -> list[str]:
+    """The providers of an entry point group, built in or installed."""
+    return sorted({*built_in, *(point.name for point in entry_points(group=group))})
+
+
+def load_provider(name: str, group: str, built_in: Mapping[str, str]) -> Open | None:
+    """The function that opens a provider's adapters, imported here; None where there is no such provider.
+
+    Args:
+        built_in: "module:function" by name, as an entry point is written; these win over installed ones.
+    """
+    if name in built_in:
+        return cast(Open, EntryPoint(name, built_in[name], group).load())
+    return next((cast(Open, point.load()) for point in entry_points(group=group, name=name)), None)
+
+
 def provider_names() -> list[str]:
-    """Every provider that can be named, built in or installed."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))})
+    """Every provider of language models that can be named, built in or installed."""
+    return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageModel:
     """Open the adapter of a reference; nothing is called yet.
 
-    Each adapter module has a function `open_model(reference, settings)`; it is imported here, when it is wanted.
-
     Raises:
         ModelError: no such provider, or the reference does not fit it.
         MissingExtra: the adapter needs a package that is not installed.
     """
-    module = BUILT_IN.get(reference.provider)
-    if module is not None:
-        return cast(OpenModel, import_module(module).open_model)(reference, settings)
-    for point in entry_points(group=ENTRY_POINT_GROUP, name=reference.provider):
-        return cast(OpenModel, point.load())(reference, settings)
-    raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {name_list(provider_names(), 20)}")
+    open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN)
+    if open_adapter is None:
+        names = name_list(provider_names(), 20)
+        raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
+    return cast(LanguageModel, open_adapter(reference, settings))
 
 
 async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -> "Sequence[ListedModel]":
@@ -61,7 +73,8 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
     """
     if provider not in provider_names():
         raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 20)}")
-    list_models = getattr(import_module(BUILT_IN[provider]), "list_models", None) if provider in BUILT_IN else None
+    module = BUILT_IN.get(provider, "").partition(":")[0]
+    list_models = getattr(import_module(module), "list_models", None) if module else None
     if list_models is None:
         raise ModelError(f"the provider {provider} has no list of models")
     return await cast(ListModels, list_models)(settings, endpoint)

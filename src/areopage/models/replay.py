@@ -1,14 +1,15 @@
 """Recorded answers in place of a model: `replay:PATH`, a JSON Lines file.
 
-Each line holds `text`, the answer, and says which calls it answers; what it leaves out may be anything:
+Each line holds `text`, the answer, and names the calls it answers; a field that it leaves out may have any value:
 
     {"case_id": "12", "asked": "judge_a", "criterion": "safety.hate.discriminatory_language", "pass_index": 1, "text": "..."}
     {"prompt": "Why is the sky blue?", "asked": "target", "criterion": "", "text": "Because ..."}
 
-`case_id` or `prompt` must stand there. `criterion` is an id, a path without version, or "" where a target answers.
-`finish_reason`, `prompt_tokens`, `completion_tokens` and `seconds` are handed on where they are recorded.
-A call gets the line that agrees with it on every field the line gives; of several, the one that gives most
-(then case before prompt, id before path), then the first in the file.
+`case_id` or `prompt` is required. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a path
+without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
+`evidence_extracts` in place of `text`. `finish_reason`, `prompt_tokens`, `completion_tokens` and `seconds` are returned where
+they are recorded. A call gets the line that agrees with it on every field the line has; of several, the one that has most (then
+case before prompt, id before path), then the first in the file.
 """
 
 import asyncio
@@ -21,16 +22,22 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from areopage.cases.records import Case
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
+TARGET = "target"
+
 
 class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of a recording; None means that the line does not say."""
+    """One line of a recording; None means that the line does not have the field."""
 
-    text: str
+    text: str | None = None
+    score: float | None = None
+    explanation: str = ""
+    evidence_extracts: tuple[str, ...] = ()
     case_id: str | None = None
     prompt: str | None = None
     asked: str | None = None
@@ -42,13 +49,15 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a line that would answer every call."""
+        """Raise ValueError for a line that would answer every call, or none."""
+        if (self.text is None) == (self.score is None):
+            raise ValueError("it holds no answer, or two: write `text`, or the `score` of a judge that is code")
         if self.case_id is None and self.prompt is None:
             raise ValueError("it names no call: write case_id or prompt")
 
 
 class _Key(NamedTuple):
-    """What a line says of the calls that it answers."""
+    """The fields of a line that name the calls it answers."""
 
     case_id: str | None
     prompt: str | None
@@ -75,9 +84,31 @@ class Recording(Struct, frozen=True, kw_only=True):
                 unbounded.add(key.asked)
         return {judge: tuple(criteria) for judge, criteria in found.items() if judge not in unbounded}
 
-    def find(self, subject: Subject) -> RecordedLine | None:
+    def find(self, case: Case, asked: str, criterion: str = "", pass_index: int = 1) -> RecordedLine | None:
         """The line that answers a call, if any."""
-        return next((self.lines[key] for key in _keys(subject) if key in self.lines), None)
+        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index)
+        return next((self.lines[key] for key in _keys(wanted) if key in self.lines), None)
+
+
+class RecordingFile:
+    """A recording on disk, read once, at its first use."""
+
+    def __init__(self, reference: ModelReference, settings: ModelSettings) -> None:
+        """The file that a reference names: a relative path starts from the suite's folder; ~ is the user's home."""
+        self.path = settings.base_dir / Path(reference.model).expanduser()
+        self._recording: Recording | None = None
+        self._reading = asyncio.Lock()
+
+    async def read(self) -> Recording:
+        """The file's lines.
+
+        Raises:
+            ModelError: see `read_recording`.
+        """
+        async with self._reading:
+            if self._recording is None:
+                self._recording = await asyncio.to_thread(read_recording, self.path)
+            return self._recording
 
 
 def read_recording(path: Path) -> Recording:
@@ -107,76 +138,57 @@ def read_recording(path: Path) -> Recording:
     return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())
 
 
-def _keys(subject: Subject) -> Iterator[_Key]:
-    """Every key that agrees with a call, those that say most first."""
-    prompt = subject.case.prompt_text.strip()
-    path = subject.criterion.partition("__v")[0]
-    cases = [(subject.case.id, prompt), (subject.case.id, None), (None, prompt)]
-    criteria = [*dict.fromkeys((subject.criterion, path)), None]
+def _keys(wanted: _Key) -> Iterator[_Key]:
+    """Every key that agrees with a call, those that have most fields first."""
+    criterion = wanted.criterion or ""
+    cases = [(wanted.case_id, wanted.prompt), (wanted.case_id, None), (None, wanted.prompt)]
+    criteria = [*dict.fromkeys((criterion, criterion.partition("__v")[0])), None]
     keys = [
-        _Key(case_id, text, asked, criterion, pass_index)
-        for (case_id, text), asked, criterion, pass_index in product(
-            cases, (subject.asked, None), criteria, (subject.pass_index, None)
+        _Key(case_id, prompt, asked, named, pass_index)
+        for (case_id, prompt), asked, named, pass_index in product(
+            cases, (wanted.asked, None), criteria, (wanted.pass_index, None)
         )
     ]
-    # The sort is stable: among keys that say as much, the order above decides.
+    # The sort is stable: among keys with as many fields, the order above decides.
     return iter(sorted(keys, key=lambda key: sum(field is None for field in key)))
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "ReplayModel":
-    """Open a recording; it is read at the first check or call.
-
-    A relative path starts from the suite's folder; ~ is the user's home.
-    """
-    return ReplayModel(reference, settings.base_dir / Path(reference.model).expanduser())
+    """Open a recording; it is read at the first check or call."""
+    return ReplayModel(reference, RecordingFile(reference, settings))
 
 
 class ReplayModel:
-    """Answers from a recording. See `areopage.models.port.LanguageModel`."""
+    """A target that answers from a recording. See `areopage.models.port.LanguageModel`."""
 
     max_concurrency: int | None = None
 
-    def __init__(self, reference: ModelReference, path: Path) -> None:
-        """Answer from the file at `path`."""
+    def __init__(self, reference: ModelReference, file: RecordingFile) -> None:
         self.reference = reference
-        self._path = path
-        self._recording: Recording | None = None
-        self._reading = asyncio.Lock()
+        self._file = file
 
     async def check(self) -> ModelStatus:
-        """Read the file; the digest is the SHA-256 of its bytes. A judge is replayed on the criteria it was asked about.
+        """Read the file; the digest is the SHA-256 of its bytes.
 
         Raises:
             ModelError: see `read_recording`.
         """
-        recording = await self.recording()
-        return ModelStatus(digest=recording.digest, recorded=recording.scopes())
-
-    async def recording(self) -> Recording:
-        """The file's lines, read once."""
-        async with self._reading:
-            if self._recording is None:
-                self._recording = await asyncio.to_thread(read_recording, self._path)
-            return self._recording
+        return ModelStatus(digest=(await self._file.read()).digest)
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """Give the recorded answer to the subject; messages, options and schema do not matter.
+        """Return the recorded answer to the case; messages, options and schema do not matter.
 
         Raises:
-            CallRejected: nothing recorded agrees with the call.
+            CallRejected: no recorded line agrees with the case.
             ModelError: see `read_recording`.
         """
-        if subject is None:
+        if case is None:
             raise CallRejected(f"{self.reference} answers for a case and was given none")
-        line = (await self.recording()).find(subject)
-        if line is None:
-            criterion = f", criterion {subject.criterion}" if subject.criterion else ""
-            raise CallRejected(
-                f"nothing recorded in {self._path} for case {subject.case.id!r}{criterion}, pass {subject.pass_index}, "
-                f"asked of {subject.asked!r}"
-            )
+        line = (await self._file.read()).find(case, TARGET)
+        if line is None or line.text is None:
+            raise CallRejected(f"nothing recorded in {self._file.path} for case {case.id!r}, asked of {TARGET!r}")
         return Completion(
             text=line.text,
             finish_reason=line.finish_reason,

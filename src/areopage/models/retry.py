@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, Unpack
 
+from areopage.cases.records import Case
 from areopage.errors import CallTimedOut, CallUnreachable
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema, Subject
+from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 
 TIMEOUTS_BORNE = 1
@@ -175,7 +176,7 @@ class Retrying:
         await self._model.aclose()
 
     async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, subject: Subject | None = None
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end."""
-        return await self._calls.make(lambda: self._model.generate(messages, options, schema, subject=subject))
+        return await self._calls.make(lambda: self._model.generate(messages, options, schema, case=case))

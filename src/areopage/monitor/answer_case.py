@@ -7,9 +7,9 @@ import msgspec
 
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document, Turn
-from areopage.criteria.rendering import case_content
+from areopage.criteria.prompts import case_content
+from areopage.digest import digest_of
 from areopage.errors import DatasetError
-from areopage.jury.plan import digest_of
 
 Prompt = str | Sequence[Turn | Mapping[str, Any]]
 """What the user asked: a text, or the turns of a conversation (`role` user or assistant, `content`)."""

@@ -1,16 +1,12 @@
-"""The schema of `monitor.yml`: one file that says what is judged, by whom, where it is kept, and who is told."""
+"""The section `monitor` of `areopage.yml`: what is judged, by whom, and who is told."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
-from areopage.suites.config import BotSection
-from areopage.suites.config_file import ConfigFile, Count, Seconds, Share, checked_section
-from areopage.yaml_document import read_yaml
-
-CONFIG_FILE = "monitor.yml"
-CONFIG_VARIABLE = "AREOPAGE_MONITOR"
+from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
+from areopage.suites.loader import Suite, load_suite
 
 
 def form_of(value: object) -> str | None:
@@ -28,12 +24,6 @@ Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
 
 Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
 """A distance on the suite's scale; `auto` likewise."""
-
-
-class Section(BaseModel):
-    """Base of every section; a key that does not exist is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class ContextSection(Section):
@@ -67,19 +57,6 @@ class WorkerSection(Section):
     pause: Seconds = 30.0
     longest_pause: Seconds = 7200.0
     dead_after: Annotated[float, Field(ge=5)] = 30.0
-
-
-class StorageSection(Section):
-    """What stays of an answer once it is judged, and for how long.
-
-    `text`: full, truncated (to `max_chars`), redacted (names, e-mails, phone numbers, IBANs), or none. `export_text` is the same
-    for exports. `retention_days`: None keeps everything.
-    """
-
-    text: Literal["full", "truncated", "redacted", "none"] = "full"
-    export_text: Literal["full", "truncated", "redacted", "none"] = "redacted"
-    max_chars: Count = 500
-    retention_days: Count | None = None
 
 
 class WindowRule(Section):
@@ -179,44 +156,27 @@ class ReviewSection(Section):
     raters: Count = 1
 
 
-class ServerSection(Section):
-    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
-
-    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head.
-    """
-
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535)] = 8600
-    max_body: Count = 2_000_000
-    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    origins: list[str] = []
-
-
 class MonitorSection(Section):
-    """The whole file. `judges` are names of the suite's judges or references; empty takes all of the suite's."""
+    """The section. `judges` are names of judges of the file or the suite, or references; empty takes all of the suite's."""
 
     suite: str = "answer_quality"
     language: str = ""
-    ledger: str = ""
     judges: list[str] = []
     joint: bool = True
     context: ContextSection = ContextSection()
     sampling: Share = 1.0
     spool: str = ""
     worker: WorkerSection = WorkerSection()
-    storage: StorageSection = StorageSection()
     alerts: AlertsSection = AlertsSection()
     golden: GoldenSection | None = None
-    bots: dict[str, BotSection] = {}
     report: ReportSection = ReportSection()
     review: ReviewSection = ReviewSection()
-    server: ServerSection = ServerSection()
 
 
-class MonitorConfig(ConfigFile[MonitorSection], frozen=True, kw_only=True):
+class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
     """A monitor's configuration."""
 
-    FILE = CONFIG_FILE
+    KEYS = ("monitor",)
 
     @property
     def spool(self) -> Path:
@@ -225,24 +185,16 @@ class MonitorConfig(ConfigFile[MonitorSection], frozen=True, kw_only=True):
             return self.path(self.section.spool)
         return (self.folder if "://" in self.ledger else Path(self.ledger).parent) / "spool"
 
-    @property
-    def suite(self) -> str:
-        """The suite: a bundled one's name, or the path of a folder."""
+    def load_suite(self) -> Suite:
+        """The suite, with the endpoints, bots and judges of the file.
+
+        Raises:
+            ConfigError: it cannot be loaded.
+        """
         named = self.section.suite
         folder = self.path(named)
-        return str(folder) if folder.is_dir() or "/" in named else named
+        return load_suite(str(folder) if folder.is_dir() or "/" in named else named).with_shared(self.shared)
 
-
-def load_monitor_config(path: Path) -> MonitorConfig:
-    """Read a `monitor.yml`; one without any key means the defaults.
-
-    Raises:
-        ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
-    """
-    document = read_yaml(path, may_be_empty=True)
-    return MonitorConfig(section=checked_section(document, MonitorSection), folder=path.resolve().parent, document=document)
-
-
-def default_config(folder: Path) -> MonitorConfig:
-    """What holds where there is no file."""
-    return MonitorConfig(section=MonitorSection(), folder=folder.resolve())
+    def judges(self, suite: Suite) -> list[str]:
+        """Who judges: the section's judges, else the suite's own."""
+        return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]

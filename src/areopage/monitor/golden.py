@@ -16,14 +16,14 @@ from msgspec import Struct
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
-from areopage.jury.opening import crew_size, open_retrying
-from areopage.jury.options import bots_of, model_settings
-from areopage.jury.schedule import OutageWatch, run_crew
+from areopage.jury.opening import open_retrying
+from areopage.jury.options import model_settings
+from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.answers import Answers
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.records import GOLDEN_SOURCE, Answer
 from areopage.ledger.store import Ledger
-from areopage.models.port import LanguageModel, Message, Subject
+from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from areopage.monitor.alerts.duties import AlertDesk, desk_of
@@ -31,7 +31,6 @@ from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round
 from areopage.monitor.submit import Intake
-from areopage.suites.loader import load_suite
 
 EACH_MINUTE = "30 * * * * *"
 CONCURRENCY = 4
@@ -69,7 +68,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
         DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
     """
     section = golden_section(config)
-    suite = load_suite(config.suite)
+    suite = config.load_suite()
     dataset = load_dataset([config.path(section.dataset)], default_maturity="")
     for row in dataset.rejected:
         logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
@@ -84,7 +83,6 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
         reference=ModelReference.parse(section.target),
         settings=msgspec.structs.replace(
             settings,
-            bots={**settings.bots, **bots_of(config.section.bots)},
             environment=os.environ if environment is None else environment,
             base_dir=config.folder,
             timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
@@ -188,7 +186,7 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
     try:
         model = open_retrying(desk.reference, desk.settings, OUTAGE_SECONDS)
         try:
-            await run_crew(str(desk.reference), unasked, ask, crew_size(model, CONCURRENCY))
+            await run_concurrently(str(desk.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
         finally:
             await model.aclose()
     except ModelError as fault:
@@ -217,7 +215,7 @@ async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: Langua
         SubmissionError: the answer cannot be stored as it is.
     """
     messages = [Message(turn.role, turn.content) for turn in case.turns]
-    completion = await model.generate(messages, {}, subject=Subject(case=case, asked="golden", language=desk.language))
+    completion = await model.generate(messages, {}, case=case)
     now = datetime.now(UTC)
     id = answer_id(run.id, case.id)
     answered = msgspec.structs.replace(

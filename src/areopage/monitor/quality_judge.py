@@ -1,58 +1,64 @@
-"""The library's way in: hand an answer over, get its scores.
+"""Judge single answers from Python: give an answer, get its scores.
 
 async with QualityJudge.from_suite("answer_quality", judges=["ollama:qwen3:8b"]) as judge:
     found = await judge.evaluate(prompt, response, documents)
 """
 
-import asyncio
 import os
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.errors import DatasetError, ModelError, UserError
-from areopage.jury.call import CallContext
-from areopage.jury.options import model_settings
-from areopage.jury.schedule import cause_of
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.selection import select_criteria
+from areopage.errors import DatasetError, ModelError, UserError, name_list
+from areopage.jury.context import ContextBudget
+from areopage.jury.options import choose_judges, model_settings
+from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.results import Evaluated, evaluated
+from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.ledger.records import Judgment, Run
 from areopage.models.settings import ModelSettings
 from areopage.monitor.answer_case import Documents, Prompt, case_of
-from areopage.monitor.context import ContextBudget
-from areopage.monitor.evaluation import Evaluation, evaluation_of
-from areopage.monitor.seatings import Seatings
-from areopage.monitor.terms import Call, Terms, planned_calls, prepare_terms
-from areopage.scoring.outcome import TimedOut, Unreachable
-from areopage.suites.loader import load_suite
+from areopage.scoring.profile import DEFAULT
+from areopage.suites.loader import Suite, choose_language, load_suite
 
 CONNECTIONS = 64
-SECRET_BYTES = 32
 WHOLE_BUDGET = ContextBudget()
-NOTHING_KNOWN: Mapping[str, Judgment] = MappingProxyType({})
 
 
 class QualityJudge:
     """Judges answers on the criteria of a suite. One instance serves many answers at once, from any event loop."""
 
-    def __init__(self, terms: Terms, settings: ModelSettings, outage_seconds: float) -> None:
-        """Judge on these terms; `from_suite` makes them.
+    def __init__(
+        self,
+        panel: Panel,
+        settings: ModelSettings,
+        outage_seconds: float,
+        *,
+        remarks: Sequence[str] = (),
+    ) -> None:
+        """Judge by this panel; `from_suite` makes one.
 
         Args:
             settings: how models are reached, the environment included.
-            outage_seconds: how long a call is tried again where nothing listens.
+            outage_seconds: how long a call is retried where nothing listens.
+            remarks: what the reader should know of the configuration.
         """
-        self._seatings = Seatings(terms, settings, outage_seconds)
-        self._secret = secrets.token_bytes(SECRET_BYTES)
+        self._remarks = tuple(remarks)
+        self._session = Session(panel, settings, NoJudgments(), outage_seconds=outage_seconds)
 
     @classmethod
     def from_suite(
         cls,
-        suite: str | Path = "answer_quality",
+        suite: str | Path | Suite = "answer_quality",
         judges: Sequence[str] = (),
         *,
         language: str | None = None,
@@ -64,7 +70,7 @@ class QualityJudge:
         """A judge on the criteria, the scale and the weights of a suite. No model is called yet.
 
         Args:
-            suite: a bundled suite's name, or a suite's folder.
+            suite: a bundled suite's name, a suite's folder, or a loaded suite.
             judges: names of the suite's judges or references such as "ollama:qwen3:8b"; none: all judges of the suite.
             language: of the judges' prompts; None: the suite's own.
             joint: ask a model about all criteria in one call; else criterion by criterion.
@@ -75,13 +81,13 @@ class QualityJudge:
         Raises:
             ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
         """
-        loaded = load_suite(str(suite))
+        loaded = suite if isinstance(suite, Suite) else load_suite(str(suite))
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
-        terms = prepare_terms(loaded, wanted, language, passes, joint=joint, context=context)
-        settings = model_settings(loaded, terms.language, CONNECTIONS)
+        panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
         found = dict(os.environ) if environment is None else environment
-        settings = msgspec.structs.replace(settings, environment=found)
-        return cls(terms, settings, loaded.config.execution.outage_seconds)
+        settings = msgspec.structs.replace(model_settings(loaded, panel.language, CONNECTIONS), environment=found)
+        outage_seconds = loaded.config.execution.outage_seconds
+        return cls(panel, settings, outage_seconds, remarks=remarks)
 
     # --- evaluate
 
@@ -95,7 +101,7 @@ class QualityJudge:
         answer: str | None = None,
         context_chunks: Documents = None,
         id: str = "",
-    ) -> Evaluation:
+    ) -> Evaluated:
         """Evaluate an answer. A judge that fails is part of what is returned; nothing is raised for it.
 
         Args:
@@ -122,12 +128,12 @@ class QualityJudge:
         response: str | None = None,
         documents: Documents = None,
         **named: Any,
-    ) -> Evaluation:
+    ) -> Evaluated:
         """As `evaluate`, for code that does not await. It waits in the calling thread; an event loop of its own does the work.
 
-        Inside a running event loop it works too, and holds that loop up: `await evaluate(...)` does not.
+        Inside a running event loop it works too, and blocks that loop: `await evaluate(...)` does not.
         """
-        return self._seatings.own_loop().wait_for(self.evaluate(prompt, response, documents, **named))
+        return self._session.own_loop().wait_for(self.evaluate(prompt, response, documents, **named))
 
     async def attach(
         self, payload: Mapping[str, Any], prompt: Prompt, response: str, documents: Documents = None, *, evaluate: bool = True
@@ -142,46 +148,39 @@ class QualityJudge:
         try:
             score = (await self.evaluate(prompt, response, documents)).quality_score
         except UserError as fault:
-            empty = dict.fromkeys((*self.terms.names.values(), "score_global"))
+            empty = dict.fromkeys((*self.panel.names.values(), "score_global"))
             score = {**empty, "feedback": "", "reason": str(fault)}
         return {**payload, "quality_score": score}
 
     async def evaluate_case(
-        self, case: Case, known: Mapping[str, Judgment] = NOTHING_KNOWN, record: Callable[[Judgment], None] | None = None
-    ) -> Evaluation:
+        self, case: Case, store: JudgmentStore | None = None, on_judgment: Callable[[Judgment], None] | None = None
+    ) -> Evaluated:
         """Evaluate a case.
 
         Args:
-            known: judgments by key, from an attempt before; those that another try cannot better are not paid for again.
-            record: called with each new judgment as soon as it is there.
+            store: where judgments are looked up and kept: what it holds is not paid for again; None: nowhere.
+            on_judgment: called with each new judgment as it arrives.
 
         Raises:
             DatasetError: the case has no response.
             CriteriaError: no judge may judge any criterion.
             MissingExtra: a judge's model needs a package that is not installed.
+            StorageError: judgments could not be read or stored.
         """
         if case.response is None:
             raise DatasetError(f"the case {case.id} has no response to judge")
-        started = time.perf_counter()
+        started, held = time.perf_counter(), dict[str, Judgment]()
+        run_id = fault = ""
         try:
-            settled = await self._seatings.settle()
-        except ModelError as fault:
-            return evaluation_of(self.terms, "", case, NOTHING_KNOWN, time.perf_counter() - started, str(fault))
-        calls = planned_calls(settled.terms, case)
-        held = {call.key: known[call.key] for call in calls if call.key in known and is_final(known[call.key])}
-        seating = self._seatings.here()
-        context = CallContext(
-            run_id=settled.run.id, secret=self._secret, personas=settled.terms.personas, language=settled.terms.language
-        )
-
-        async def ask(call: Call) -> None:
-            judgment = await seating.ask(call, context)
-            held[call.key] = judgment
-            if record is not None:
-                record(judgment)
-
-        await all_of([ask(call) for call in calls if call.key not in held])
-        return evaluation_of(settled.terms, settled.run.id, case, held, time.perf_counter() - started)
+            panel = await self._session.check()
+            run_id = self._session.run.id
+            calls = list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+            held = await self._session.known(calls, store)
+            await self._session.ask(calls, held, on_judgment, store=store)
+        except ModelError as unusable:
+            fault = str(unusable)
+        found = evaluated(self.panel, run_id, case, held, datetime.now(UTC), fault=fault)
+        return msgspec.structs.replace(found, seconds=time.perf_counter() - started, remarks=self.remarks)
 
     # --- what it judges by
 
@@ -192,20 +191,27 @@ class QualityJudge:
             ServerDown, ModelMissing, ModelError, MissingExtra: a judge's model cannot be used.
             CriteriaError: no judge may judge any criterion.
         """
-        await self._seatings.settle()
+        await self._session.check()
 
     @property
-    def terms(self) -> Terms:
-        """The terms, with what the models said of themselves once they were checked."""
-        return self._seatings.terms
+    def panel(self) -> Panel:
+        """The panel, with what a check of the judges found once they were checked."""
+        return self._session.panel
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the reader should know of the configuration."""
+        unjudged = self.panel.unjudged
+        left_out = (f"left out, since no judge may judge it: {name_list(unjudged)}",) if unjudged else ()
+        return (*self._remarks, *left_out)
 
     def run(self) -> Run:
-        """The ledger's run of these terms.
+        """The ledger's record of the panel.
 
         Raises:
             ModelError: the judges were not checked yet, so that their versions are not known.
         """
-        return self._seatings.settled().run
+        return self._session.run
 
     def keys(self, case: Case) -> list[str]:
         """The keys of the judgments that a case needs.
@@ -213,17 +219,18 @@ class QualityJudge:
         Raises:
             ModelError: as for `run`.
         """
-        return [call.key for call in planned_calls(self._seatings.settled().terms, case)]
+        panel = self._session.checked
+        return [call.key for call in planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)])]
 
     # --- life
 
     async def aclose(self) -> None:
         """Close the models of the running event loop, and what `evaluate_sync` opened; a later call opens them again."""
-        await self._seatings.aclose()
+        await self._session.aclose()
 
     def close(self) -> None:
         """Close what `evaluate_sync` opened; also done by itself at the interpreter's end."""
-        self._seatings.close()
+        self._session.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -238,24 +245,6 @@ class QualityJudge:
         self.close()
 
 
-def is_final(judgment: Judgment) -> bool:
-    """Whether another try cannot better a judgment."""
-    return not any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
-
-
-async def all_of(work: Sequence[Any]) -> None:
-    """Carry out all at once; the first fault stops the others and is raised."""
-    if len(work) == 1:
-        await work[0]
-        return
-    try:
-        async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
-    except BaseExceptionGroup as faults:
-        raise cause_of("the evaluation", faults) from None
-
-
 def one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True) -> Any:
     """What is given under one of two names; None where it is given under none and not needed.
 
@@ -267,3 +256,31 @@ def one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True
     if needed and value is None and other is None:
         raise TypeError(f"give {name} or {alias}")
     return other if value is None else value
+
+
+def _panel_of(
+    suite: Suite, judges: Sequence[str], language: str | None, passes: int | None, *, joint: bool, context: ContextBudget
+) -> tuple[Panel, list[str]]:
+    """The panel that a suite and the user's wishes give, before any judge is checked, and what the reader should know of it."""
+    chosen = choose_language(suite, language)
+    ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
+    loaded = load_criteria(suite.registry, ids, suite.criteria_folder, chosen, suite.own_language, suite.scale)
+    if loaded.faults:
+        raise loaded.faults[0]
+    remarks = list(suite.warnings)
+    if loaded.untranslated:
+        remarks.append(f"no text in {chosen!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
+    panel = Panel(
+        suite=suite.name,
+        suite_version=suite.config.project.version,
+        language=chosen,
+        criteria=loaded.criteria,
+        judges=choose_judges(suite, judges, passes),
+        personas=suite.personas(chosen),
+        weights=suite.weights,
+        scale=suite.scale,
+        profile=DEFAULT.with_quorum(suite.config.judge_system.evaluation.quorum),
+        joint=joint,
+        context=context,
+    )
+    return panel, remarks

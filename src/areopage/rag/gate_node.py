@@ -1,6 +1,6 @@
 """The gate in somebody else's pipeline: a plain function, and a node for any LangGraph graph. Needs no extra.
 
-gate = areopage.suites.gate.load_gate()
+gate = areopage.app.gate_rules.load_gate()
 decision = check_answer(gate, question, answer, documents)
 graph.add_node("gate", gate_node(gate))
 """

@@ -1,7 +1,6 @@
 """The pipeline as one object: a prompt in, its trace out, and in the ledger."""
 
 import asyncio
-import os
 import threading
 import time
 import uuid
@@ -13,24 +12,22 @@ import msgspec
 from msgspec.structs import replace
 
 from areopage.errors import MissingExtra, SubmissionError
-from areopage.gate.answer_language import language_of
 from areopage.gate.decide import Gate
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.models.own_loop import OwnLoop
-from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
+from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.answering.kept_answers import KeptAnswers, Place
 from areopage.rag.answering.nodes import Nodes
 from areopage.rag.answering.state import RagState, repeated_trace, trace_of
 from areopage.rag.answering.texts import texts_of
 from areopage.rag.config import RagConfig
-from areopage.rag.generation.generator import generation_options, open_generator
 from areopage.rag.logs.erase_traces import erase_traces
 from areopage.rag.logs.traces import TraceFiles
 from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
-from areopage.suites.gate import load_gate
+from areopage.text.language import language_of
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[Trace]
@@ -72,7 +69,7 @@ class RagService:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
         self._say = say
-        self._retriever, self._generator, self._judge = retriever, generator, judge
+        self.retriever, self._generator, self._judge = retriever, generator, judge
         self._texts = texts_of(config)
         nodes = Nodes(
             retriever=retriever,
@@ -80,7 +77,7 @@ class RagService:
             gate=gate,
             texts=self._texts,
             judge=judge,
-            shadow=config.section.gate.shadow,
+            shadow=config.section.shadow,
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
@@ -248,7 +245,7 @@ class RagService:
         await asyncio.gather(*flights, return_exceptions=True)
 
     async def _close_parts(self) -> None:
-        await self._retriever.aclose()
+        await self.retriever.aclose()
         await self._generator.aclose()
         if self._judge is not None:
             await self._judge.aclose()
@@ -268,32 +265,3 @@ def open_trace_files(config: RagConfig, warn: Callable[[str], None]) -> TraceFil
     """The files beside the ledger; None where they are not wanted."""
     section = config.section.traces
     return TraceFiles(section, config.path(section.folder), warn=warn) if section.enabled else None
-
-
-def open_service(
-    config: RagConfig,
-    ledger: Ledger,
-    say: Callable[[str], None],
-    *,
-    reduce: Callable[[Trace], Trace] | None = None,
-) -> RagService:
-    """The service that a configuration describes.
-
-    Args:
-        say, reduce: as in `RagService`.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder of collections.
-        MissingExtra: a part is not installed.
-    """
-    from areopage.rag.retrieval.retriever import open_retriever
-
-    environment = dict(os.environ)
-    section = config.section
-    window = generation_options(section.generation, section.retrieval.top_k)["num_ctx"]
-    gate = load_gate(config.gate, clock=time.perf_counter)
-    generator = open_generator(config, ledger.secret(), environment)
-    judge = open_sentence_judge(config, ledger, environment, window)
-    retriever = open_retriever(config, say, environment)
-    return RagService(config, ledger, gate, retriever, generator, say, judge=judge, reduce=reduce)

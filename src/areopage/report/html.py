@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from areopage import __version__
 from areopage.bench.results import RunView
-from areopage.criteria.rendering import TEMPLATE_VERSION
+from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.report.languages import Language, language_for
 from areopage.report.page import page_of
 from areopage.report.replacing import replacing

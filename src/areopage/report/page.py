@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from areopage.bench.results import JudgeHealth, RunView
+from areopage.bench.results import RunView
 from areopage.cases.records import MATURITIES, RejectedRow
 from areopage.criteria.records import Scale
+from areopage.jury.results import JudgeHealth
 from areopage.report.run_results import run_criteria
 from areopage.report.worst import WorstCase, label_of, worst_cases
 from areopage.scoring.agreement import mean
@@ -81,7 +82,7 @@ def page_of(view: RunView) -> Page:
     ]
     return Page(
         view=view,
-        unfit=tuple(health for health in view.health if health.standing),
+        unfit=tuple(health for health in view.health if health.unfit),
         missing=sum(health.outcomes[name] for health in view.health for name in ("not_run", "timed_out", "unreachable")),
         final_share=share_of(scores.tree.score, scale),
         interval_shares=None if interval is None else (place_on(interval.low, scale), place_on(interval.high, scale)),

@@ -126,7 +126,8 @@ def listed(texts: Sequence[str]) -> str:
 def write_judgments_jsonl(view: RunView, path: Path) -> None:
     """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
 
-    `text` is what the verdict was read from: the answer to the repair call where there was one.
+    `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
+    its score is recorded.
 
     Raises:
         StorageError: the file cannot be written.
@@ -159,12 +160,21 @@ def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
-                "text": judgment.repair_text or judgment.raw_text,
+                **recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,
                 "prompt_tokens": judgment.prompt_tokens,
                 "completion_tokens": judgment.completion_tokens,
                 "seconds": judgment.seconds,
             }
+
+
+def recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
+    """The judge's text, or the score of a judge that wrote none."""
+    text = judgment.repair_text or judgment.raw_text
+    if isinstance(one.outcome, Scored) and not text:
+        scored = one.outcome
+        return {"score": scored.score, "explanation": scored.explanation, "evidence_extracts": scored.evidence}
+    return {"text": text}
 
 
 def can_be_replayed(one: PassView, judgment: Judgment) -> bool:

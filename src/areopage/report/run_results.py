@@ -2,7 +2,7 @@
 
 import areopage
 from areopage.bench.results import RunView
-from areopage.criteria.rendering import TEMPLATE_VERSION
+from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.report.record_results import category_scores, spread, subcategory_scores
 from areopage.report.results_records import (
     Counts,
@@ -125,7 +125,7 @@ def judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
                 name=judge.name,
                 model=str(judge.reference),
                 digest=judge.digest,
-                standing=judge.standing,
+                standing=judge.unfit,
                 criteria=judge.criteria,
                 passes=judge.passes,
                 health=HealthDetail(**counted),

@@ -1,6 +1,6 @@
 """What is known of the judges' fitness, in the reader's language. The ledger has it in English, as the monitor wrote it."""
 
-from areopage.jury.standing import NOT_FIT
+from areopage.jury.judges import NOT_FIT
 from areopage.report.languages import Language
 
 

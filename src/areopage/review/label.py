@@ -7,7 +7,6 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.evidence.stored_text import Policy
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
@@ -16,6 +15,7 @@ from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.rubric import Rubric
+from areopage.text.stored_text import Policy
 
 MAX_RATER = 128
 MAX_NOTE = 10_000

@@ -58,7 +58,7 @@ def access_to(context: ServerContext) -> Access:
     return Access(
         keys=KeyDirectory(ApiKeys(context.ledger)),
         seal=Seal(context.ledger.secret()),
-        addresses=Addresses.of(context.config.section),
+        addresses=Addresses.of(context.config),
     )
 
 

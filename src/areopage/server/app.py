@@ -176,7 +176,7 @@ def create_app(
 
 def add_guards(app: FastAPI, context: ServerContext) -> None:
     """What every request passes; the last one added comes first."""
-    server = context.config.section.server
+    server = context.config.server
     if server.origins:
         app.add_middleware(
             CORSMiddleware,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 from starlette.requests import Request
 
+from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig
 from areopage.suites.loader import Suite
 
 if TYPE_CHECKING:
-    from areopage.rag.service import RagService  # its parts are loaded only where there is a rag.yml
+    from areopage.rag.service import RagService  # its parts are loaded only where questions are answered
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):
@@ -34,16 +34,16 @@ class Pipeline(Struct, frozen=True, kw_only=True):
 class ServerContext(Struct, frozen=True, kw_only=True):
     """Args:
     ledger: where everything is kept.
-    config: the monitor's configuration.
+    config: the configuration.
     suite: the suite that answers are judged by.
     submit: stores submitted answers durably; returns for each whether it is new.
     now: the clock, in UTC.
     gate: decides whether an answer may leave.
-    rag: answers questions; None where there is no rag.yml.
+    rag: answers questions; None where the configuration has no section `rag`.
     """
 
     ledger: Ledger
-    config: MonitorConfig
+    config: AppConfig
     suite: Suite
     submit: Callable[[Sequence[Answer]], Awaitable[Sequence[bool]]]
     now: Callable[[], datetime]

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from areopage.monitor.config import MonitorSection
+from areopage.app.config import AppConfig
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to recognise them
@@ -22,9 +22,9 @@ class Addresses:
         self._hosts = LOOPBACK_NAMES | (named - ANY_HOST)
 
     @classmethod
-    def of(cls, section: MonitorSection) -> "Addresses":
+    def of(cls, config: AppConfig) -> "Addresses":
         """Those of a configuration: where the server listens, `server.origins`, and the link that alerts carry."""
-        return cls(section.server.host, section.server.origins, section.alerts.link)
+        return cls(config.server.host, config.server.origins, config.section.monitor.alerts.link)
 
     def answers_for(self, host: str) -> bool:
         """Whether a Host header names this server."""

@@ -7,23 +7,23 @@ import os
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
-from msgspec import Struct, structs
 from starlette.concurrency import run_in_threadpool
 
+from areopage.app.config import AppConfig
+from areopage.app.ledger import open_ledger
+from areopage.app.monitor import open_worker
+from areopage.app.pipeline import open_gate, open_pipeline
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig, StorageSection
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
@@ -32,13 +32,9 @@ from areopage.server.app import create_app
 from areopage.server.context import Pipeline, ServerContext
 from areopage.server.origins import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
-from areopage.suites.gate import load_gate
-from areopage.suites.loader import load_suite
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
-
-    from areopage.rag.config import RagConfig
 
 WATCH_SECONDS = 1.0
 BACKLOG = 2048
@@ -49,15 +45,6 @@ ledger got a turn far too seldom beside a busy loop: it needs one after each of 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 Say = Callable[[str], None]
-Hire = Callable[[Ledger, MonitorConfig, type[QualityJudge]], Worker]
-"""Makes the worker of this process, which judges through the class that it is given."""
-
-
-class Listening(Struct, frozen=True, kw_only=True):
-    """Where the server listens; port 0 takes a free one."""
-
-    host: str
-    port: int
 
 
 class Server(uvicorn.Server):
@@ -84,64 +71,61 @@ class Server(uvicorn.Server):
             await self.lifespan.shutdown()
 
 
-def run_server(config: MonitorConfig, listening: Listening, hire: Hire | None, say: Say, rag: "RagConfig | None" = None) -> None:
+def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
     """Serve until SIGTERM or Ctrl-C: then requests are finished, the worker is stopped, and what is left is said.
 
     Args:
-        hire: makes the worker of this process; None: others judge.
-        rag: the answering pipeline's configuration; None: this server answers no questions, yet checks answers of others.
+        config: also says where to listen, and whether questions are answered.
         say: shows one line to whoever started the server.
+        worker: evaluate answers in this process; else other processes do.
 
     Raises:
         UserError: the port is taken, a public address has no keys, or the suite, ledger or judges cannot be used.
     """
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     sys.setswitchinterval(SWITCH_SECONDS)
-    config = listening_at(config, listening)
+    server, monitor = config.server, config.monitor
     with ExitStack() as stack:
-        ledger = stack.enter_context(closing(Ledger.open(config.ledger)))
-        check_keys(ledger, listening.host)
-        listener = stack.enter_context(listener_at(listening))
+        ledger = stack.enter_context(open_ledger(config, create=True))
+        check_keys(ledger, server.host)
+        listener = stack.enter_context(listener_at(server.host, server.port))
         provider = open_telemetry(os.environ)
         if provider is not None:
             stack.callback(provider.shutdown)
-        suite = load_suite(config.suite)
-        check_thresholds(config, suite.scale)
+        suite = monitor.load_suite()
+        check_thresholds(monitor, suite.scale)
         context = ServerContext(
             ledger=ledger,
             config=config,
             suite=suite,
-            submit=Intake(ledger, config.section.sampling).submit_async,
+            submit=Intake(ledger, monitor.section.sampling).submit_async,
             now=lambda: datetime.now(UTC),
-            gate=load_gate(rag.gate if rag else None, clock=time.perf_counter),
-            rag=pipeline(rag, ledger, config.section.storage, say) if rag else None,
+            gate=open_gate(config),
+            rag=pipeline(config, ledger, say) if config.answers_questions else None,
         )
-        worker = hire(ledger, config, traced(provider) if provider is not None else QualityJudge) if hire else None
+        judges = traced(provider) if provider is not None else QualityJudge
+        own_worker = open_worker(ledger, config, judges) if worker else None
 
         def ready() -> None:
             gc.collect()
             gc.freeze()  # what is loaded stays: looking through it again and again held requests up for 50 ms each time
             say(f"serving {address_of(listener)} (Ctrl-C stops)")
 
-        Process(context, listener, worker, ready).run(provider)
+        Process(context, listener, own_worker, ready).run(provider)
         backlog = Evaluations(ledger).backlog()
         left = backlog.waiting + backlog.queued
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 
 
-def pipeline(rag: "RagConfig", ledger: Ledger, storage: StorageSection, say: Say) -> Pipeline:
-    """The answering pipeline of a configuration; its heavy parts are loaded here and nowhere else.
-
-    Args:
-        storage: what stays of questions and answers.
+def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
+    """The answering pipeline of a configuration.
 
     Raises:
         UserError: a value is wrong, or a part is not installed.
     """
-    from areopage.rag.service import open_service
-
-    service = open_service(rag, ledger, say, reduce=lambda one: stored_trace(one, storage.text, storage.max_chars))
-    return Pipeline(service=service, collection=rag.section.store.collection, language=rag.section.language)
+    section = config.rag.section
+    service = open_pipeline(config, ledger, say)
+    return Pipeline(service=service, collection=section.store.collection, language=section.language)
 
 
 class Process:
@@ -223,12 +207,6 @@ class Process:
         return "" if self._worker and self._worker.alive else "the worker has stopped: the log says why"
 
 
-def listening_at(config: MonitorConfig, listening: Listening) -> MonitorConfig:
-    """The configuration with the address that was asked for: the server answers for that name."""
-    server = config.section.server.model_copy(update={"host": listening.host, "port": listening.port})
-    return structs.replace(config, section=config.section.model_copy(update={"server": server}))
-
-
 def check_keys(ledger: Ledger, host: str) -> None:
     """Without a key only this computer may enter.
 
@@ -242,19 +220,18 @@ def check_keys(ledger: Ledger, host: str) -> None:
         )
 
 
-def listener_at(listening: Listening) -> socket.socket:
-    """A listening socket.
+def listener_at(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one.
 
     Raises:
         UserError: the port is taken, or the address is not one of this computer's.
     """
-    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as fault:
-        where = f"{listening.host}:{listening.port}"
         reason = os.strerror(fault.errno) if fault.errno and fault.errno > 0 else fault.strerror or str(fault)
-        raise UserError(f"cannot listen on {where}: {reason.lower()}: choose another --port or --host") from None
+        raise UserError(f"cannot listen on {host}:{port}: {reason.lower()}: choose another --port or --host") from None
 
 
 def address_of(listener: socket.socket) -> str:

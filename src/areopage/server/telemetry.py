@@ -9,9 +9,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from areopage.cases.records import Case
 from areopage.errors import MissingExtra
 from areopage.gate.records import Decision
+from areopage.jury.results import Evaluated
+from areopage.jury.session import JudgmentStore
 from areopage.ledger.records import Judgment
-from areopage.monitor.evaluation import Evaluation
-from areopage.monitor.quality_judge import NOTHING_KNOWN, QualityJudge
+from areopage.monitor.quality_judge import QualityJudge
 from areopage.server.metrics import method_of, route_of
 
 if TYPE_CHECKING:
@@ -102,21 +103,21 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
         async def evaluate_case(
             self,
             case: Case,
-            known: Mapping[str, Judgment] = NOTHING_KNOWN,
-            record: Callable[[Judgment], None] | None = None,
-        ) -> Evaluation:
+            store: JudgmentStore | None = None,
+            on_judgment: Callable[[Judgment], None] | None = None,
+        ) -> Evaluated:
             """As QualityJudge.evaluate_case, within a span."""
             with tracer.start_as_current_span("evaluate") as span:
-                found = await super().evaluate_case(case, known, record)
-                describe(span, found, self.terms.suite)
+                found = await super().evaluate_case(case, store, on_judgment)
+                describe(span, found)
                 return found
 
     return TracedJudge
 
 
-def describe(span: "Span", found: Evaluation, suite: str) -> None:
+def describe(span: "Span", found: Evaluated) -> None:
     """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
-    span.set_attributes(known({"areopage.submission.id": found.case_id, "areopage.suite": suite, **evaluation(found)}))
+    span.set_attributes(known({"areopage.answer.id": found.id, "areopage.suite": found.suite, **evaluation(found)}))
     for one in found.criteria:
         attributes = {
             "gen_ai.evaluation.name": one.criterion,
@@ -126,7 +127,7 @@ def describe(span: "Span", found: Evaluation, suite: str) -> None:
         span.add_event("gen_ai.evaluation.result", known(attributes))
 
 
-def evaluation(found: Evaluation) -> dict[str, Any]:
+def evaluation(found: Evaluated) -> dict[str, Any]:
     """The attributes of the global score."""
     return {
         "gen_ai.evaluation.name": "score_global",

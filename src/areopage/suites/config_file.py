@@ -1,68 +1,201 @@
-"""What the configuration files have in common: mistakes at their line, paths from their folder, the ledger that they name."""
+"""What the sections of `areopage.yml` share: checks, paths, storage, endpoints, bots and judges."""
 
+import difflib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from msgspec import Struct
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
-from areopage.errors import ConfigError
-from areopage.suites.loader import schema_fault
+from areopage.errors import ConfigError, name_list
+from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.suites.config import BotSection, EndpointSection, JudgeSection
+from areopage.text.stored_text import Policy
 from areopage.yaml_document import YamlDocument
 
+CONFIG_FILE = "areopage.yml"
 DEFAULT_LEDGER = "outputs/ledger.db"
+_MAX_SHOWN = 60
+_MAX_KEYS = 40
+_KINDS: dict[type, str] = {dict: "keys with values", list: "a list"}
+_WANTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "keys with values",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "keys with values",
+    "string_type": "a text",
+}
+"""What is wanted where pydantic reports a fault of this type."""
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
-
-class NamesLedger(Protocol):
-    """A whole file that names a ledger: a file, or a database's URL; "" is the default."""
-
-    @property
-    def ledger(self) -> str:
-        """Its place."""
-
-
 S = TypeVar("S", bound=BaseModel)
-L = TypeVar("L", bound=NamesLedger)
 
 
-class ConfigFile(Struct, Generic[L], frozen=True, kw_only=True):
-    """A file's configuration, the folder that its relative paths start from, and the file that it was read from, if any."""
+class Section(BaseModel):
+    """Base of every section of `areopage.yml`; an unknown key is a mistake."""
 
-    FILE: ClassVar[str]
-    """What such a file is called."""
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    section: L
+
+class StorageSection(Section):
+    """What stays of an answer once it is judged, and for how long.
+
+    `text`: full, truncated (to `max_chars`), redacted (names, e-mails, phone numbers, IBANs), or none. `export_text` is the same
+    for exports. `retention_days`: None keeps everything.
+    """
+
+    text: Policy = "full"
+    export_text: Policy = "redacted"
+    max_chars: Count = 500
+    retention_days: Count | None = None
+
+
+class OwnEndpoint(EndpointSection, extra="forbid"):
+    """An endpoint of `areopage.yml`."""
+
+
+class OwnJudge(JudgeSection, extra="forbid"):
+    """A judge of `areopage.yml`."""
+
+
+class SharedSections(Section):
+    """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default."""
+
+    ledger: str = ""
+    storage: StorageSection = StorageSection()
+    endpoints: dict[str, OwnEndpoint] = {}
+    bots: dict[str, BotSection] = {}
+    judges: dict[str, OwnJudge] = {}
+
+
+class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
+    """A section of `areopage.yml`, the sections it shares with others, and where it was read.
+
+    Args:
+        folder: relative paths start from here.
+        document: None where the defaults hold.
+    """
+
+    KEYS: ClassVar[tuple[str, ...]] = ()
+    """Where the section stands in the file."""
+
+    section: S
     folder: Path
+    shared: SharedSections = SharedSections()
     document: YamlDocument | None = None
 
     def fault(self, message: str, *keys: str) -> ConfigError:
-        """A mistake at a key: with its file and line where it was read from one."""
-        if self.document is not None:
-            return self.document.error(message, *keys)
-        return ConfigError(message, path=self.folder / self.FILE, key=".".join(keys))
-
-    @property
-    def ledger(self) -> str:
-        """The ledger's place: a URL, or a file whose path is absolute."""
-        named = self.section.ledger or DEFAULT_LEDGER
-        return named if "://" in named else str(self.path(named))
+        """A mistake at a key of the section: with its file and line where it was read from one."""
+        return fault_at(self.document, self.folder, message, *self.KEYS, *keys)
 
     def path(self, text: str) -> Path:
         """A path of the file, from its folder."""
         return (self.folder / Path(text).expanduser()).resolve()
 
+    @property
+    def ledger(self) -> str:
+        """The ledger's place: a URL, or a file whose path is absolute."""
+        named = self.shared.ledger or DEFAULT_LEDGER
+        return named if "://" in named else str(self.path(named))
 
-def checked_section(document: YamlDocument, schema: type[S]) -> S:
-    """Check a document against the schema.
+    @property
+    def storage(self) -> StorageSection:
+        """What stays of answers."""
+        return self.shared.storage
+
+    def model_settings(self, environment: Mapping[str, str], seconds: float, endpoint: str, *keys: str) -> ModelSettings:
+        """How models are reached: by the file's endpoints; a call may take so many seconds.
+
+        Args:
+            endpoint: the one that will be used, "" for none.
+            keys: where the section names it.
+
+        Raises:
+            ConfigError: there is no such endpoint, or the variable of its key is not set.
+        """
+        named = self.shared.endpoints.get(endpoint)
+        if endpoint and named is None:
+            known = name_list(sorted(self.shared.endpoints)) or "none is defined"
+            raise self.fault(f"there is no endpoint {endpoint!r}: use one of the section endpoints ({known})", *keys)
+        if named is not None and named.api_key_env and not environment.get(named.api_key_env, "").strip():
+            raise self.fault(f"{endpoint} names the environment variable {named.api_key_env}, which is not set", *keys)
+        return ModelSettings(
+            endpoints={name: Endpoint(**section.model_dump()) for name, section in self.shared.endpoints.items()},
+            environment=environment,
+            base_dir=self.folder,
+            timeouts=Timeouts(read=seconds, total=seconds),
+        )
+
+
+def fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
+    """A mistake at a key: with its file and line where it was read from one."""
+    if document is not None:
+        return document.error(message, *keys)
+    return ConfigError(message, path=folder / CONFIG_FILE, key=".".join(keys))
+
+
+def checked_section(document: YamlDocument, schema: type[S], data: Any, *keys: str) -> S:
+    """Check what stands at a key of a document against a schema.
 
     Raises:
         ConfigError: the first mistake, at its line.
     """
     try:
-        return schema.model_validate(document.data)
+        return schema.model_validate(data)
     except ValidationError as error:
-        raise schema_fault(document, error.errors(include_url=False)[0], schema) from None
+        raise schema_fault(document, error.errors(include_url=False)[0], schema, at=keys) from None
+
+
+def schema_fault(
+    document: YamlDocument, fault: ErrorDetails, schema: type[BaseModel], more: str = "", at: Sequence[str] = ()
+) -> ConfigError:
+    """One fault of a document against a schema, as pydantic found it, at its key.
+
+    Args:
+        more: is put after the message.
+        at: where the schema's data stand in the document.
+    """
+    # parts such as `list[str]` or `[key]` are pydantic's own and stand in no file
+    keys = [str(part) for part in fault["loc"] if not str(part).endswith("]")]
+    return document.error(_plain_message(fault, schema, keys) + more, *at, *keys)
+
+
+def _plain_message(fault: ErrorDetails, schema: type[BaseModel], keys: Sequence[str]) -> str:
+    """What is wrong at a key, in words that need no knowledge of pydantic."""
+    if fault["type"] == "extra_forbidden":
+        allowed = _allowed_keys(schema, keys[:-1])
+        close = difflib.get_close_matches(keys[-1], allowed, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        return f"there is no such key: use one of {name_list(allowed, _MAX_KEYS)}{hint}"
+    if fault["type"] == "missing":
+        return "this key is missing"
+    given = fault["input"]
+    shown = repr(given) if isinstance(given, str | int | float | bool | None) else _KINDS.get(type(given), type(given).__name__)
+    shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+    if fault["type"] in _WANTED:
+        return f"must be {_WANTED[fault['type']]}, got {shown}"
+    return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, got {shown}"
+
+
+def _allowed_keys(schema: Any, keys: Sequence[str]) -> list[str]:
+    """The keys that a schema allows below a path of keys, sorted; none where it names none."""
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        if not keys:
+            return sorted(field.alias or name for name, field in schema.model_fields.items())
+        below = {field.alias or name: field.annotation for name, field in schema.model_fields.items()}
+        return _allowed_keys(below.get(keys[0]), keys[1:])
+    parts = get_args(schema)
+    if get_origin(schema) in (dict, list):
+        return _allowed_keys(parts[-1], keys[1:]) if keys else []
+    return sorted({key for part in parts for key in _allowed_keys(part, keys)})

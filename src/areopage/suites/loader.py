@@ -1,13 +1,11 @@
 """Load a suite: a bundled one by its name, or any folder with a `config.yml`."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from msgspec import Struct
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from msgspec import Struct, structs
+from pydantic import ValidationError
 
 from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
@@ -15,28 +13,12 @@ from areopage.criteria.registry import Registry, load_registry
 from areopage.errors import ConfigError, name_list
 from areopage.scoring.weights import Weights
 from areopage.suites.config import SuiteConfig
+from areopage.suites.config_file import SharedSections, schema_fault
 from areopage.suites.keys import idle_keys
 from areopage.yaml_document import YamlDocument, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"
 CONFIG_FILE = "config.yml"
-MAX_SHOWN = 60
-MAX_KEYS = 40
-KINDS: dict[type, str] = {dict: "keys with values", list: "a list"}
-WANTED = {
-    "bool_parsing": "true or false",
-    "bool_type": "true or false",
-    "dict_type": "keys with values",
-    "float_parsing": "a number",
-    "float_type": "a number",
-    "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "keys with values",
-    "string_type": "a text",
-}
-"""What is wanted where pydantic reports a fault of this type."""
 
 
 class Suite(Struct, frozen=True, kw_only=True):
@@ -70,6 +52,13 @@ class Suite(Struct, frozen=True, kw_only=True):
         """The weights of the three levels."""
         section = self.config.weights
         return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
+
+    def with_shared(self, shared: SharedSections) -> "Suite":
+        """The suite with the endpoints, bots and judges of `areopage.yml` beside its own; they win over its own."""
+        system = self.config.judge_system
+        own = {"endpoints": self.config.endpoints | shared.endpoints, "bots": self.config.bots | shared.bots}
+        judges = system.model_copy(update={"judges": system.judges | shared.judges})
+        return structs.replace(self, config=self.config.model_copy(update={**own, "judge_system": judges}))
 
     def datasets(self, language: str) -> tuple[Path, ...]:
         """The suite's own datasets in a language."""
@@ -176,40 +165,6 @@ def config_faults(document: YamlDocument) -> list[ConfigError]:
     except ValidationError as error:
         return [schema_fault(document, fault, SuiteConfig) for fault in error.errors(include_url=False)]
     return limit_faults(config, document)
-
-
-def schema_fault(document: YamlDocument, fault: ErrorDetails, schema: type[BaseModel], more: str = "") -> ConfigError:
-    """One fault of a document against its schema, as pydantic found it, at its key; `more` is put after the message."""
-    # parts such as `list[str]` or `[key]` are pydantic's own and stand in no file
-    keys = [str(part) for part in fault["loc"] if not str(part).endswith("]")]
-    return document.error(plain_message(fault, schema, keys) + more, *keys)
-
-
-def plain_message(fault: ErrorDetails, schema: type[BaseModel], keys: Sequence[str]) -> str:
-    """What is wrong at a key, in words that need no knowledge of pydantic."""
-    if fault["type"] == "extra_forbidden":
-        return f"there is no such key: use one of {name_list(allowed_keys(schema, keys[:-1]), MAX_KEYS)}"
-    if fault["type"] == "missing":
-        return "this key is missing"
-    given = fault["input"]
-    shown = repr(given) if isinstance(given, str | int | float | bool | None) else KINDS.get(type(given), type(given).__name__)
-    shown = shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}..."
-    if fault["type"] in WANTED:
-        return f"must be {WANTED[fault['type']]}, got {shown}"
-    return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, got {shown}"
-
-
-def allowed_keys(schema: Any, keys: Sequence[str]) -> list[str]:
-    """The keys that a schema allows below a path of keys, sorted; none where it names none."""
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        if not keys:
-            return sorted(field.alias or name for name, field in schema.model_fields.items())
-        below = {field.alias or name: field.annotation for name, field in schema.model_fields.items()}
-        return allowed_keys(below.get(keys[0]), keys[1:])
-    parts = get_args(schema)
-    if get_origin(schema) in (dict, list):
-        return allowed_keys(parts[-1], keys[1:]) if keys else []
-    return sorted({key for part in parts for key in allowed_keys(part, keys)})
 
 
 def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:

@@ -1,24 +1,176 @@
-"""An answer's sentences with everything that is told of them but the model's judgment."""
+"""The sentences of an answer compared with the documents: words, features and claims; all but the model's judgment."""
 
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Sequence, Set
+from math import log1p
 
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.evidence.sentences import Span, sentences
-from areopage.gate.grounding.claims import Claim
-from areopage.gate.grounding.figure_check import check_claims
-from areopage.gate.grounding.sentence_features import Answered, SentenceFacts, sentence_facts, without_citations, words_of
+from areopage.gate.grounding.claims import Claim, check_claims
 from areopage.gate.grounding.source import Source
-from areopage.gate.grounding.tokens import denies, stems
-from areopage.gate.refusals import is_refusal
+from areopage.text.folding import lower_case
+from areopage.text.refusals import is_refusal
+from areopage.text.sentences import Span, sentences
+from areopage.text.stems import WORD, denies, is_light, stems, stems_of
 
-REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
-ABOUT = (
+# Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
+_BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
+_NUMBERED = re.compile(
+    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
+    re.IGNORECASE,
+)
+_NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
+_CLOSINGS = (
+    "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
+    "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
+)  # fmt: skip
+_REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
+_ABOUT = (
     "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
     "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
     "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
 )  # fmt: skip
+
+
+class Word(Struct, frozen=True):
+    """A word that means something: what it is compared by, how it is written, and where it stands in the response."""
+
+    stem: str
+    written: str
+    start: int
+    end: int
+
+
+class Words(Struct, frozen=True):
+    """The words of a piece of a text, from `start` on.
+
+    Args:
+        written: all of them, as they are written.
+        stems: theirs, "" for one that means nothing alone.
+        roots: the stems of those that mean something.
+    """
+
+    text: str
+    start: int
+    written: Sequence[str]
+    stems: Sequence[str]
+    roots: Sequence[str]
+
+    def having(self, wanted: Set[str]) -> list[Word]:
+        """The words that have one of some stems."""
+        found = []
+        end = self.start
+        for written, root in zip(self.written, self.stems, strict=True):
+            # Nothing that could be taken for a word stands before the next one.
+            start = self.text.index(written, end)
+            end = start + len(written)
+            if root in wanted:
+                found.append(Word(root, written, start, end))
+        return found
+
+
+class SentenceFacts(Struct, frozen=True):
+    """What was found.
+
+    Args:
+        words: how many words mean something.
+        unknown: those that neither the documents nor the question have.
+        features: by name; empty for a sentence without words.
+        stretch: of the documents, the one that comes nearest; -1 for none.
+        shares: of each document, the share of the sentence's words that it has.
+    """
+
+    words: int
+    unknown: Sequence[Word]
+    features: dict[str, float]
+    stretch: int
+    shares: tuple[float, ...] = ()
+
+
+class Answered(Struct):
+    """What the sentences of an answer are looked at with: the documents, the question's stems, and the stems said so far."""
+
+    source: Source
+    question: Set[str]
+    sentences: int
+    said: set[str]
+
+
+def without_citations(response: str) -> str:
+    """The response with spaces for its citations: as long as it was."""
+    clean = _BRACKETED.sub(_blank, response) if "[" in response else response
+    low = lower_case(clean)
+    return _NUMBERED.sub(_blank, clean) if any(word in low for word in _NUMBERED_WORDS) else clean
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def words_of(clean: str, start: int, end: int) -> Words:
+    """The words of a piece of a response without citations."""
+    written = WORD.findall(clean, start, end)
+    found = list(stems_of(written))
+    return Words(clean, start, written, found, list(filter(None, found)))
+
+
+def sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+    """Look at a sentence, the `index`-th of the answer.
+
+    Args:
+        low: its text in lower case with straight apostrophes.
+        denied: whether it denies anything.
+    """
+    roots = words.roots
+    if not roots:
+        return SentenceFacts(0, (), {}, -1)
+    source, question = answered.source, answered.question
+    total = len(roots)
+    distinct = set(roots)
+    strange = distinct - source.stems - question
+    unknown = words.having(strange) if strange else []
+    missing = len(unknown)
+    coverage = sum(map(source.stems.__contains__, roots)) / total
+    stretch, together = source.best_stretch(distinct)
+    pairs_missing = total - 1 - sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
+    several = answered.sentences > 1
+    features = {
+        "unknown": log1p(missing),
+        "unknown_count": float(missing),
+        "unknown_share": missing / total,
+        "unknown_light": log1p(len([word for word in unknown if is_light(word.written)])),
+        "unknown_run": float(_longest_run(roots, strange)),
+        "foreign": max(0.0, missing / total - 0.5),
+        "new": float(len(strange - answered.said)),
+        "pairs_missing": log1p(pairs_missing),
+        "scattered": max(0.0, coverage - together / len(distinct)),
+        "length": log1p(total),
+        "coverage": coverage,
+        "opens": float(index == 0 and several),
+        "closes": float(index == answered.sentences - 1 and several),
+        "position": index / max(1, answered.sentences - 1),
+        "courtesy": float(low.endswith("?") or any(closing in low for closing in _CLOSINGS)),
+    }
+    answered.said |= distinct
+    if stretch >= 0:
+        there = source.denies(stretch)
+        features["negation_alone"] = float(denied and not there)
+        features["negation_lost"] = float(there and not denied)
+    shares = tuple([len(distinct & held) / len(distinct) for held in source.held])
+    return SentenceFacts(total, unknown, features, stretch, shares)
+
+
+def _longest_run(roots: Sequence[str], strange: Set[str]) -> int:
+    """The most strange words that follow each other."""
+    if not strange:
+        return 0
+    run = longest = 0
+    for root in roots:
+        run = run + 1 if root in strange else 0
+        longest = max(longest, run)
+    return longest
 
 
 class ExaminedSentence(Struct, frozen=True):
@@ -73,4 +225,4 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:
     """Whether a sentence only says that the answer is not known; a quick look spares most sentences the slow one."""
-    return (denied or any(cue in low for cue in REFUSING)) and any(cue in low for cue in ABOUT) and is_refusal(sentence, prompt)
+    return (denied or any(cue in low for cue in _REFUSING)) and any(cue in low for cue in _ABOUT) and is_refusal(sentence, prompt)

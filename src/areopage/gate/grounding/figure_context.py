@@ -6,17 +6,19 @@ free writing two or three words meet by chance), or where it stands among none.
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice
 
 from msgspec import Struct
 
-from areopage.evidence.figures import Figure, FigureKind
-from areopage.gate.grounding.digits import around
-from areopage.gate.grounding.stated import AFTER, BEFORE, COUNTING, CUES, DIGITS, FigureReader, says
-from areopage.gate.grounding.tokens import parted, stems_of
+from areopage.text.figures import Figure, FigureKind, supports
+from areopage.text.folding import lower_case
+from areopage.text.numbers import DIGITS, around
+from areopage.text.stated import AFTER, BEFORE, COUNTING, CUES
+from areopage.text.stems import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end
+FigureReader = Callable[..., Sequence[Figure]]  # `all_figures`, kept: several claims are sought in the same windows
 
 _END = re.compile(r"[.!?;]\s|\n")
 NEAR = 80  # characters on each side in which the nearest words are sought
@@ -58,9 +60,7 @@ class _Asked(Struct, frozen=True):
 class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
-    def __init__(
-        self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], reader: FigureReader
-    ) -> None:
+    def __init__(self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
         """Args:
         texts: of the documents, without titles and question.
         clean: the same, parted.
@@ -71,7 +71,7 @@ class Surroundings:
         self._response = response
         self._answer = parted(response)
         self._question = question
-        self._reader = reader
+        self._read = read
         self._near: dict[Spot, frozenset[str]] = {}
         self._sentences: dict[Spot, tuple[int, int]] = {}
         self._sentence_words: dict[Spot, frozenset[str]] = {}
@@ -128,7 +128,7 @@ class Surroundings:
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
         for _, spot in worth[:MOST_READ]:
             for figure, found in self._figures_at(stated.kind, spot):
-                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not says(figure, stated):
+                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not supports(figure, stated):
                     yield found
 
     def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
@@ -154,7 +154,7 @@ class Surroundings:
             window = self._texts[number][opens : end + AFTER].replace("\n", " ")
             known = self._figures[kind, spot] = [
                 (figure, (number, figure.start + opens, figure.end + opens))
-                for figure in self._reader.figures_of(window, kind)
+                for figure in self._read(window, kind, days=False)
                 if figure.start + opens <= start < figure.end + opens
             ]
         return known
@@ -218,8 +218,8 @@ def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
     """Where digits stand, and number words."""
     for match in DIGITS.finditer(text):
         yield match.span()
-    low = text.lower() if words else ""
-    for word in sorted(COUNTING.intersection(low.split())) if len(low) == len(text) else ():
+    low = lower_case(text) if words else ""
+    for word in sorted(COUNTING.intersection(low.split())):
         for match in re.finditer(rf"\b{word}\b", low):
             yield match.span()
 

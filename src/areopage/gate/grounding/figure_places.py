@@ -1,6 +1,6 @@
 """Where texts hold what an answer states: word by word first, then value for value, in whatever writing.
 
-The exact extractors of `areopage.evidence` are too slow for whole documents in every request: they read the documents only
+The exact extractors of `areopage.text` are too slow for whole documents in every request: they read the documents only
 where the digits of a claim stand that is not there word by word.
 """
 
@@ -9,24 +9,7 @@ from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import islice
 
-from areopage.evidence.figures import Figure
-from areopage.evidence.reading import lower_case
-from areopage.evidence.references import Reference, legal_references
-from areopage.gate.grounding.digits import MOST_PLACES, DigitIndex, around, key_of
-from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.grounding.stated import (
-    AFTER,
-    BEFORE,
-    BEFORE_LEGAL,
-    CUES,
-    DIGITS,
-    NUMBER_WORDS,
-    UNIT_WORDS,
-    Counted,
-    FigureReader,
-    says,
-)
-from areopage.gate.grounding.tokens import stems
+from areopage.gate.grounding.figure_context import FigureReader, Spot
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
@@ -38,6 +21,13 @@ from areopage.gate.grounding.unread_places import (
     row_says,
     rows_of,
 )
+from areopage.text.figures import Figure, supports
+from areopage.text.folding import lower_case, starts_of
+from areopage.text.lexicon import UNIT_CUES
+from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
+from areopage.text.references import Reference, legal_references
+from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, NUMBER_WORDS, Counted
+from areopage.text.stems import stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
@@ -46,16 +36,14 @@ GROUPED = 1_000  # from which on a number may be written in groups
 MOST_SPOTS = 12  # of one claim
 BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
 BESIDE = 40  # characters on each side of a number in which what it counts may stand
-# A duration may be told in another unit: weeks or years for days or months.
-FACTORS = {"day": (1, 7), "month": (1, 3, 12), "minute": (1, 60)}
 
 
 class Places:
     """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
 
-    def __init__(self, texts: Sequence[str], reader: FigureReader) -> None:
+    def __init__(self, texts: Sequence[str], read: FigureReader) -> None:
         self._texts = texts
-        self._reader = reader
+        self._read = read
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
         self._readable = MOST_READ
@@ -123,20 +111,16 @@ class Places:
             self._readable -= len(text)
             if self._readable < 0:
                 return
-            start = text.find(written)
-            for _ in range(MOST_TRIES):
-                if start < 0:
-                    break
+            for start in starts_of(written, text, MOST_TRIES):
                 if _whole(text, start, start + len(written), dated=dated):
                     yield number, start, start + len(written)
-                start = text.find(written, start + 1)
 
     def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
         before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
         cues = CUES[_cue_of(stated)]
         years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
-            for number, begin, stop in self._runs(key) if years else self._digits().places(key):
+            for number, begin, stop in self._runs(key) if years else self._digits().spans(key):
                 if self._left <= 0:
                     return
                 text = self._texts[number]
@@ -153,13 +137,13 @@ class Places:
 
     def _in_words(self, stated: Figure, value: Decimal) -> Iterator[Spot]:
         """Where a duration is written in words, or its unit stands apart: "number of days: 56"."""
-        for factor in FACTORS.get(stated.unit, (1,)):
+        for factor in UNIT_CUES.get(stated.unit, (1,)):
             for number, start, end in self._words(int(value / factor)) if value % factor == 0 else ():
                 window = self._texts[number][start : end + AFTER].replace("\n", " ")
                 place = self._found(stated, window) if CUES[stated.unit].search(window.lower()) else None
                 if place:
                     yield number, start + place[0], start + place[1]
-        for factor, cues in UNIT_WORDS.get(stated.unit, {}).items():
+        for factor, cues in UNIT_CUES.get(stated.unit, {}).items():
             for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
                 low = self._texts[number][max(0, start - BESIDE_UNIT) : end + BESIDE_UNIT].lower()
                 if any(cue in low for cue in cues):
@@ -168,7 +152,7 @@ class Places:
     def _words(self, value: int) -> Iterator[Spot]:
         """Where a number is written as a word."""
         self._low = self._low or [text.lower() for text in self._texts]
-        for word in NUMBER_WORDS.get(value, "").split():
+        for word in NUMBER_WORDS.get(value, ()):
             for number, low in enumerate(self._low):
                 for match in re.finditer(rf"\b{word}\b", self._texts[number], re.IGNORECASE) if word in low else ():
                     if self._left <= 0:
@@ -179,7 +163,7 @@ class Places:
     def _numbers(self, value: int) -> Iterator[Spot]:
         """Where a whole number stands."""
         digits = str(value)
-        for number, start, end in self._runs(digits) if value < GROUPED else self._digits().places(key_of(digits)):
+        for number, start, end in self._runs(digits) if value < GROUPED else self._digits().spans(key_of(digits)):
             if self._left <= 0:
                 return
             self._left -= 1
@@ -191,19 +175,15 @@ class Places:
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
         for number, text in enumerate(self._texts):
-            start = text.find(digits)
-            for _ in range(MOST_PLACES):
-                if start < 0:
-                    break
+            for start in starts_of(digits, text, MOST_SPANS):
                 yield number, start, start + len(digits)
-                start = text.find(digits, start + 1)
 
     def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
         """Where a window holds what is stated."""
         if isinstance(stated, Figure):
             days = isinstance(stated.value, str) and stated.value.startswith("--")
-            held = self._reader.figures_of(window, stated.kind, days=days)
-            return next(((figure.start, figure.end) for figure in held if says(figure, stated)), None)
+            held = self._read(window, stated.kind, days=days)
+            return next(((figure.start, figure.end) for figure in held if supports(figure, stated)), None)
         named = (reference for reference in legal_references(window) if reference.normalised == stated.normalised)
         place = next(((reference.start, reference.end) for reference in named), None)
         return place or _numbered(stated.normalised.split()[-1], window)
@@ -236,7 +216,7 @@ def _keys(stated: Figure | Reference) -> list[str]:
         return [key_of(digits.group())] if digits else ["1"]
     if isinstance(stated.value, str):
         return [key_of(stated.value[-2:]) if stated.value.startswith("--") else stated.value[:4]]
-    factors = FACTORS.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
+    factors = UNIT_CUES.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
     # 90 minutes may be 1.5 hours.
     values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]
     keys = [key_of(f"{value:f}") for value in values]

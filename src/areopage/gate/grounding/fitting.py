@@ -12,10 +12,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.answer_features import answer_features
 from areopage.gate.grounding.examine import examine
-from areopage.gate.grounding.linear import Linear, Weight
-from areopage.gate.grounding.model import GroundingModel
+from areopage.gate.grounding.model import GroundingModel, Linear, Weight, answer_features
 
 Floats = NDArray[np.float64]
 

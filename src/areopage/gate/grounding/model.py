@@ -1,18 +1,84 @@
-"""The grounding model: from features of a sentence to the probability that the documents do not support it."""
+"""The grounding model: from features of a sentence to the probability that the documents do not support it.
+
+Two logistic models, of sentences and of answers; each weight names its feature.
+"""
 
 from collections.abc import Mapping, Sequence
+from math import exp, log, log1p
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.answer_features import answer_features
 from areopage.gate.grounding.claims import Claim
 from areopage.gate.grounding.examine import ExaminedSentence, examine
-from areopage.gate.grounding.linear import Linear, probability
 from areopage.gate.grounding.source import Source
 from areopage.gate.records import Place
+
+_STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays finite
+_NOTHING = 0.02  # added to the expected number of unsupported sentences, so that its logarithm stays finite
+_OWN_WORDS = 3  # a sentence may bring so many words of its own: to link and to sum up takes some
+
+
+class Weight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One feature's part.
+
+    Args:
+        weight: what one standard deviation adds to the logit.
+        mean, scale: the feature's mean and standard deviation where the model was fitted.
+        says: the feature in one sentence.
+    """
+
+    feature: str
+    weight: float
+    mean: float
+    scale: float
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a scale that nothing can be divided by."""
+        if not self.scale > 0:
+            raise ValueError(f"scale of {self.feature} is {self.scale}: it must be over 0")
+
+
+class Linear(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """bias + Σ weight × (value − mean) / scale."""
+
+    bias: float
+    weights: tuple[Weight, ...]
+
+    def logit(self, features: Mapping[str, float]) -> float:
+        """The log odds, cut to ±30. A feature that is not told counts as its mean."""
+        total = self.bias
+        for part in self.weights:
+            value = features.get(part.feature)
+            if value is not None:
+                total += part.weight * (value - part.mean) / part.scale
+        return max(-_STEEPEST, min(_STEEPEST, total))
+
+
+def probability(logit: float) -> float:
+    """The logistic function."""
+    return 1.0 / (1.0 + exp(-logit))
+
+
+def answer_features(logits: Sequence[float], words: Sequence[tuple[float, float, float]]) -> dict[str, float]:
+    """Features of an answer.
+
+    Args:
+        logits: of its claims; there is at least one.
+        words: of each claim: how many words it brings that neither the documents nor the question nor an earlier sentence has;
+            how many neither the documents nor the question have; how many there are.
+    """
+    new, unknown, total = (
+        sum(column) for column in zip(*((max(0.0, one[0] - _OWN_WORDS), one[1], one[2]) for one in words), strict=True)
+    )
+    return {
+        "expected": log(sum(map(probability, logits)) + _NOTHING),
+        "invented": log1p(new),
+        "foreign": max(0.0, unknown / max(1.0, total) - 0.5),
+    }
 
 
 class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

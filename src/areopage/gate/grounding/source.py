@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence, Set
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.tokens import denies, parted, stems, stems_of
 from areopage.gate.records import Place
+from areopage.text.stems import denies, parted, stems, stems_of
 
 STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes

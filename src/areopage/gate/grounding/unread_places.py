@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import islice
 
-from areopage.evidence.figures import Figure
-from areopage.evidence.references import Reference
-from areopage.gate.grounding.digits import DigitIndex, key_of
 from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.grounding.in_words import COUNT_WORDS, in_words
-from areopage.gate.grounding.stated import CUES, UNIT_WORDS, Stated
+from areopage.text.figures import Figure
+from areopage.text.lexicon import PERIODS, UNIT_CUES
+from areopage.text.numbers import COUNT_WORDS, DIGITS, DigitIndex, decimal_of, in_words, key_of
+from areopage.text.references import Reference
+from areopage.text.stated import CUES, Stated
 
 SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
 MOST_SPOTS = 12
@@ -24,7 +24,6 @@ AFTER_WORDS = 24  # characters in which the unit follows an amount in words
 BESIDE = 150  # characters on each side of an amount in which what it was reckoned from may stand
 BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
-NUMBER = re.compile("[0-9]+")
 LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
 JOINED_BEFORE, JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
 GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
@@ -32,10 +31,6 @@ GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
 SIGNS = frozenset("€$£")
 UNITS = SIGNS | {"%", "°"}
 Row = tuple[int, int, frozenset[str]]  # start, end, what it is named by
-PERIODS = {
-    3: "trimestriel quarterly", 6: "semestriel half-yearly", 12: "annuel annual", 24: "biennal bisannuel biennial",
-    36: "triennal triennial", 48: "quadriennal quadrennial", 60: "quinquennal quinquennial", 120: "décennal decennial",
-}  # fmt: skip
 YEAR = re.compile("(?:19|20)[0-9]{2}")
 ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # An amendment is an agreement, and is called either.
@@ -47,9 +42,9 @@ def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: Figure
     value = stated.value
     if not isinstance(value, Decimal) or (value == int(value) and value < SMALLEST):
         return
-    for number, start, end in index.places(key_of(f"{value:f}"))[:MOST_SPOTS]:
+    for number, start, end in index.spans(key_of(f"{value:f}"))[:MOST_SPOTS]:
         text = texts[number]
-        if PIECE.fullmatch(text, start, end) and _value(text[start:end]) == value and _stands_alone(text, start, end):
+        if PIECE.fullmatch(text, start, end) and decimal_of(text[start:end]) == value and _stands_alone(text, start, end):
             yield number, start, end
 
 
@@ -84,8 +79,8 @@ def durations_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
     """Where a duration is written in words, or is an adjective: "treize mois", "quadriennal"; `low` as for amounts."""
     if stated.kind != "duration" or not isinstance(stated.value, Decimal):
         return
-    sought = PERIODS.get(int(stated.value), "").split() if stated.unit == "month" else []
-    for factor, units in UNIT_WORDS.get(stated.unit, {}).items():
+    sought = list(PERIODS.get(int(stated.value), ())) if stated.unit == "month" else []
+    for factor, units in UNIT_CUES.get(stated.unit, {}).items():
         if stated.value % factor == 0:
             counts = in_words(int(stated.value / factor))
             # "vingt et une semaines", "une année"
@@ -149,7 +144,7 @@ def derived(stated: Figure, response: str) -> bool:
 def _sums(text: str) -> Iterator[Decimal]:
     """The numbers of a text that may be sums of money: with a currency, or large and no year."""
     for match in PIECE.finditer(text):
-        value = _value(match.group())
+        value = decimal_of(match.group())
         large = value >= SMALLEST and not YEAR.fullmatch(match.group())
         if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
             yield value
@@ -160,13 +155,6 @@ def _act(act: str) -> str:
     return ALIKE.get(act, re.sub("e", "[eéèê]", re.escape(act)))
 
 
-def _value(piece: str) -> Decimal:
-    """The value of a number with groups of three digits and at most two decimals."""
-    mark = re.search(r"[.,]([0-9]{1,2})$", piece)
-    whole = "".join(NUMBER.findall(piece[: mark.start()] if mark else piece))
-    return Decimal(f"{whole}.{mark[1]}" if mark else whole)
-
-
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no word, unit, or further group of the same number touches it; another number may stand one space away."""
     before, after = text[max(0, start - 5) : start], text[end : end + 5]
@@ -175,7 +163,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     if JOINED_BEFORE.search(before) or JOINED_AFTER.match(after):
         return False
-    groups = NUMBER.findall(text[start:end])
+    groups = DIGITS.findall(text[start:end])
     return not (GROUP_AFTER.match(after) or (len(groups[0]) == 3 and GROUP_BEFORE.search(before)))
 
 

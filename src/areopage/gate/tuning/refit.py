@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.evidence.sentences import sentences
-from areopage.gate.answer_language import language_of
 from areopage.gate.grounding.fitting import Row, fit
 from areopage.gate.grounding.model import GroundingModel
 from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.statement import fingerprint_of
 from areopage.gate.tuning.thresholds import split
+from areopage.text.language import language_of
+from areopage.text.sentences import sentences
 
 FITTED = "fitted answers"
 """Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""

@@ -27,7 +27,7 @@ from areopage.monitor.config import AlertsSection, MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.thresholds import Thresholds, thresholds_of
 from areopage.scoring.counts import Tally
-from areopage.suites.loader import Suite, load_suite
+from areopage.suites.loader import Suite
 
 EACH_MINUTE = "0 * * * * *"
 EVERY_TEN_SECONDS = "*/10 * * * * *"
@@ -64,7 +64,7 @@ def open_desk(ledger: Ledger, config: MonitorConfig) -> AlertDesk:
     Raises:
         ConfigError: its suite cannot be loaded, or a threshold is not on its scale.
     """
-    return desk_of(ledger, config, load_suite(config.suite))
+    return desk_of(ledger, config, config.load_suite())
 
 
 def desk_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> AlertDesk:

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.jury.standing import NEVER_EXAMINED, NOT_FIT, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, NOT_FIT, is_unfit
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Evaluation, is_golden
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
@@ -15,7 +15,7 @@ from areopage.monitor.config import AlertsSection
 from areopage.scoring.counts import DECIMALS
 
 GATHERED_SHOWN = 10
-# as `areopage.monitor.evaluation.standing_of` puts it
+# as `areopage.jury.judges.qualification_of` puts it
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.ledger.storage import stored_text
-from areopage.monitor.config import MonitorConfig, StorageSection
+from areopage.monitor.config import MonitorConfig
+from areopage.suites.config_file import StorageSection
 from areopage.suites.loader import Suite
 
 WORDS_FILE = Path(__file__).with_name("words.yml")
@@ -145,7 +146,7 @@ def voice_of(config: MonitorConfig, suite: Suite) -> Voice:
         language,
         scale=suite.scale,
         labels={entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()},
-        storage=config.section.storage,
+        storage=config.storage,
         link=config.section.alerts.link,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.jury.plan import digest_of
+from areopage.digest import digest_of
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
@@ -112,15 +112,15 @@ class CacheKeys:
                 FORMAT,
                 ledger.hex(),
                 generation.model,
-                generation.url,
+                {name: endpoint.base_url for name, endpoint in sorted(config.shared.endpoints.items())},
                 generation_options(generation, section.retrieval.top_k),
                 prompts_of(generation).version,
                 gate_version,
-                [section.embedding.provider, section.embedding.model, section.embedding.url],
+                [section.embedding.provider, section.embedding.model, section.embedding.endpoint],
                 [section.retrieval.top_k, section.retrieval.score_threshold],
                 [section.store.path, section.store.url],
                 section.language,
-                None if section.gate.grey_band is None else section.gate.grey_band.model_dump(),
+                None if section.grey_band is None else section.grey_band.model_dump(),
             ]
         )
         self._collection = section.store.collection

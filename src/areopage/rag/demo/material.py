@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import StorageError
-from areopage.rag.config import CONFIG_FILE, RagConfig, load_rag_config
+from areopage.suites.config_file import CONFIG_FILE
 from areopage.yaml_document import read_yaml
 
 HERE = Path(__file__).parent
@@ -39,14 +39,17 @@ def read_script() -> Script:
     return msgspec.convert(read_yaml(HERE / "questions.yml").data, Script)
 
 
-def lay_out(folder: Path, model: str) -> RagConfig:
-    """Put documents and rag.yml into a folder, and read it; documents that are there stay as they are.
+def lay_out(folder: Path, model: str) -> Path:
+    """Put documents and areopage.yml into a folder; documents that are there stay as they are.
 
     Args:
-        model: who answers, as rag.yml names it.
+        model: who answers, as areopage.yml names it.
+
+    Returns:
+        The path of the areopage.yml.
 
     Raises:
-        StorageError: the folder cannot be written, or holds another rag.yml.
+        StorageError: the folder cannot be written, or holds another areopage.yml.
     """
     own = model == EMBEDDED
     text = Template((HERE / CONFIG_FILE).read_text(encoding="utf-8")).substitute(
@@ -66,4 +69,4 @@ def lay_out(folder: Path, model: str) -> RagConfig:
             raise StorageError(f"{config} is not the demo's: name another folder with --folder, or remove that file")
     except OSError as error:
         raise StorageError(f"{error.filename or folder}: {error.strerror}: name another folder with --folder") from error
-    return load_rag_config(config)
+    return config

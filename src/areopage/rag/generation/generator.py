@@ -6,24 +6,18 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from areopage.cases.records import Case, Document
 from areopage.errors import CallRejected, CallTimedOut
-from areopage.models.port import LanguageModel, Subject
+from areopage.models.port import LanguageModel
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
-from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.models.settings import ModelSettings
 from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.generation.prompts import Prompts, load_prompts
 from areopage.rag.generation.structured import SCHEMA, Structured, plain_answer, read_structured
 from areopage.rag.records import Generated
-from areopage.rag.secrets import secret as named_secret
 
-ASKED = "rag"  # what recordings know this caller by
-OWN_ENDPOINT = "generation"
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
 PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
@@ -54,11 +48,10 @@ class ModelGenerator:
         messages = self._prompts.messages(question, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=question, documents=documents)
-        subject = Subject(case=case, asked=ASKED, language=language)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._seconds):
-                completion = await self._model.generate(messages, self._options, schema, subject=subject)
+                completion = await self._model.generate(messages, self._options, schema, case=case)
         except TimeoutError:
             raise CallTimedOut(f"{self._model.reference}: no answer within {self._seconds:g} s") from None
         if completion.prompt_cut:
@@ -87,7 +80,7 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     """The generator of a configuration; nothing is called yet.
 
     Raises:
-        ConfigError: the model's reference, address or key is wrong.
+        ConfigError, ModelError: the model's reference or its endpoint is wrong.
         MissingExtra: the model needs a package that is not installed.
     """
     section = config.section.generation
@@ -118,20 +111,9 @@ def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelRe
     """Which model answers, and how it is reached.
 
     Raises:
-        ConfigError: the address or the key is wrong.
+        ConfigError: the reference's endpoint is wrong.
         ModelError: the reference is none.
     """
     section = config.section.generation
     reference = ModelReference.parse(section.model)
-    key = named_secret(config, environment, section.api_key, "generation", "api_key")
-    timeouts = Timeouts(read=section.timeout, total=section.timeout)
-    settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
-    if not section.url:
-        if key and reference.provider != "openai":
-            raise config.fault("needs `url` beside it: which server is the key for?", "generation", "api_key")
-        own = {DEFAULT_KEY_VARIABLE: key} if key else {}
-        return reference, msgspec.structs.replace(settings, environment={**environment, **own})
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    endpoint = Endpoint(provider=reference.provider, base_url=section.url, headers=headers)
-    named = msgspec.structs.replace(reference, endpoint=OWN_ENDPOINT)
-    return named, msgspec.structs.replace(settings, endpoints={OWN_ENDPOINT: endpoint})
+    return reference, config.model_settings(environment, section.timeout, reference.endpoint, "generation", "model")

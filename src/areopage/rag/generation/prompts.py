@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.criteria.placeholders import fill
-from areopage.criteria.rendering import fenced
-from areopage.jury.plan import digest_of
+from areopage.criteria.prompts import fenced
+from areopage.digest import digest_of
 from areopage.models.port import Message
 from areopage.yaml_document import read_yaml
 

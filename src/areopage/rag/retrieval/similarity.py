@@ -20,8 +20,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.gate.grounding.tokens import stems
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors
+from areopage.text.stems import stems
 
 Numbers = NDArray[np.float64]
 

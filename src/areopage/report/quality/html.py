@@ -6,7 +6,7 @@ As in the benchmark's report, everything that comes from outside is escaped, and
 from markupsafe import Markup
 
 from areopage import __version__
-from areopage.jury.standing import is_unfit
+from areopage.jury.judges import is_unfit
 from areopage.report.charts import Level, Series, bar_chart, trend_chart
 from areopage.report.html import environment
 from areopage.report.languages import MISSING, Language

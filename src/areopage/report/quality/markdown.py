@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from areopage import __version__
-from areopage.jury.standing import is_unfit
+from areopage.jury.judges import is_unfit
 from areopage.ledger.records import Evaluation
 from areopage.report.languages import MISSING, Language
 from areopage.report.quality import wording

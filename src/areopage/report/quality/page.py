@@ -15,7 +15,7 @@ from areopage.monitor.config import MonitorConfig
 from areopage.monitor.figures import Change, CriterionFigures, Mean, PeriodFigures
 from areopage.monitor.measure import criterion_labels, measure
 from areopage.monitor.thresholds import thresholds_of
-from areopage.suites.loader import Suite, load_suite
+from areopage.suites.loader import Suite
 
 CERTAIN_UNDER = 0.05
 TREND_LINES = 5  # beside the global one: a sixth colour would tell nobody anything
@@ -86,7 +86,7 @@ def gather(
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
         StorageError: the ledger cannot be read.
     """
-    suite = load_suite(config.suite)
+    suite = config.load_suite()
     section = config.section
     spoken = language or section.language or suite.own_language
     scope = Scope(suite=suite.name, source=source, variant=variant)
@@ -96,7 +96,7 @@ def gather(
 
 def report_of(figures: PeriodFigures, suite: Suite, config: MonitorConfig, language: str, now: datetime) -> QualityReport:
     """Figures with what else a report says."""
-    storage = config.section.storage
+    storage = config.storage
     worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
     return QualityReport(
         figures=msgspec.structs.replace(figures, worst=worst),

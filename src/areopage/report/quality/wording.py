@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from areopage.criteria.records import Scale
-from areopage.jury.standing import NEVER_EXAMINED, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, is_unfit
 from areopage.ledger.queries import Period
 from areopage.monitor.figures import Change, CriterionFigures, Mean
 from areopage.report.languages import MISSING, WIDE, Language, language_for

@@ -35,7 +35,7 @@ def figures(
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)
     suite = context.suite
-    labels = criterion_labels(suite, context.config.section.language or suite.own_language)
+    labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     return json_response(measure(context.ledger, period, Scope(source=source, variant=variant), suite.scale, labels))
 
 

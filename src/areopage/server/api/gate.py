@@ -178,7 +178,9 @@ def label_of(actor: Actor, collection: str) -> str:
 
 def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
     """A decision as the API gives it; reasons are told in the question's language."""
-    language = decision.prompt_lang or decision.response_lang or context.config.section.language or context.suite.own_language
+    language = (
+        decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
+    )
     held = decision.verdict == "human_review" and stored == "yes"
     return CheckReply(
         id=id,

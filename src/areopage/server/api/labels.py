@@ -88,7 +88,7 @@ def agreement(
 ) -> Response:
     """Correlations with 95 % intervals, weighted κ, bias, whether the correlation is over 0.8, the worst disagreements."""
     context = context_of(request)
-    language = context.config.section.language or context.suite.own_language
+    language = context.config.monitor.section.language or context.suite.own_language
     since = context.now() - timedelta(days=days) if days is not None else None
     return json_response(measured(context, language, since, judge, sample_only=sample_only))
 

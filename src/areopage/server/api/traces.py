@@ -204,7 +204,7 @@ def view_of(context: ServerContext, one: Trace) -> TraceView:
     """A trace with all that is known of it."""
     traces = Traces(context.ledger)
     release = traces.release(one.id)
-    language = one.language or context.config.section.language or context.suite.own_language
+    language = one.language or context.config.monitor.section.language or context.suite.own_language
     return TraceView(
         **entry_fields(one),
         response=one.response,

@@ -30,5 +30,5 @@ def show_alerts(request: Request, reader: Reader) -> Response:
         standing_alerts=standing,
         past=past,
         lost=[alert for alert in (*standing, *past) if not_told(alert)],
-        told=bool(context.config.section.alerts.urls),
+        told=bool(context.config.monitor.section.alerts.urls),
     )

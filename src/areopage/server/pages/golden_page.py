@@ -46,6 +46,6 @@ def show_golden(request: Request, reader: Reader) -> Response:
         source=source,
         known=newest[0].standing if newest else "",
         chart=chart if len(by_time) > 1 else None,
-        section=context.config.section.golden,
+        section=context.config.monitor.section.golden,
         scale=scale,
     )

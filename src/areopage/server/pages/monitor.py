@@ -60,7 +60,7 @@ def gathered(request: Request) -> tuple[Chosen, Overview, Language]:
 def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Language) -> dict[str, Any]:
     """What the templates of the figures take."""
     scale = context.suite.scale
-    threshold = on_scale(context.config.section, scale).answer
+    threshold = on_scale(context.config.monitor.section, scale).answer
     return {
         "asked": asked,
         "view": view,

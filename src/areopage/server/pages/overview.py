@@ -67,7 +67,7 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     backlog = Evaluations(ledger).backlog()
     alerts = Alerts(ledger).list(state="open", limit=OPEN_ALERTS_SHOWN)
     workers = Workers(ledger).list()
-    dead_after = context.config.section.worker.dead_after
+    dead_after = context.config.monitor.section.worker.dead_after
     lists = EvaluationLists(ledger)
     return Overview(
         figures=figures,

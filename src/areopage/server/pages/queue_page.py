@@ -28,7 +28,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     context = context_of(request)
     now, evaluations = context.now(), Evaluations(context.ledger)
     backlog = evaluations.backlog()
-    dead_after = context.config.section.worker.dead_after
+    dead_after = context.config.monitor.section.worker.dead_after
     return render(
         request,
         "queue.html.j2",

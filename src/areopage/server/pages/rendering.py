@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from areopage import __version__
-from areopage.jury.standing import is_unfit
+from areopage.jury.judges import is_unfit
 from areopage.report.agreement import AGREEMENT_WORDS
 from areopage.report.charts import STYLES
 from areopage.report.languages import LANGUAGES, WORDS_FILE, Language, typeset

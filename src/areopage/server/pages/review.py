@@ -289,12 +289,14 @@ def answer_page(
     scores = [label for label in labels if label.criterion != GROUNDING]
     own = {label.criterion: label for label in labels if rater and label.rater == rater}
     labelled = any(criterion != GROUNDING for criterion in own)
-    values = {
+    sent = sent or sent_before(shown, own, rater)
+    values: dict[str, Any] = {
         "answer": shown.answer,
         "trace": shown.trace,
         "address": shown.address,
         "item": ReviewQueue(context.ledger).item(id),
-        "sent": sent or sent_before(shown, own, rater),
+        "sent": sent,
+        "questions": questions_of(rubric, code, sent.scores) if shown.asks_scores else [],
         "fault": fault,
         "asks_rater": actor.keyless,
         "may_write": actor.role != "read" and not shown.answer.erased,
@@ -304,7 +306,6 @@ def answer_page(
         "labelled": labelled,
         "editing": not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params,
     }
-    values["questions"] = questions_of(rubric, code, values["sent"].scores) if shown.asks_scores else []
     if shown.trace is not None:
         values |= {
             "view": decision_view(shown.trace, context.gate, code),

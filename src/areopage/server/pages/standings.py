@@ -1,6 +1,6 @@
 """What is known of judges' fitness, in the reader's language: it stands beside every mean."""
 
-from areopage.jury.standing import NEVER_EXAMINED, NOT_FIT, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, NOT_FIT, is_unfit
 from areopage.report.languages import Language
 from areopage.report.standing import unfit_judges
 

@@ -1,0 +1,1 @@
+"""One configuration, and what the command line and the server build from it."""

@@ -1,0 +1,174 @@
+"""`areopage.yml`: the one configuration file, read once, for the command line and the server alike."""
+
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Struct, structs
+from pydantic import Field
+
+from areopage.app.gate_rules import checked_rules, load_rules
+from areopage.errors import StorageError
+from areopage.gate.config import GateConfig
+from areopage.monitor.config import MonitorConfig, MonitorSection
+from areopage.rag.config import RagConfig, RagSection
+from areopage.suites.config_file import CONFIG_FILE, Count, Section, SharedSections, StorageSection, checked_section
+from areopage.yaml_document import YamlDocument, read_yaml
+
+CONFIG_VARIABLE = "AREOPAGE_CONFIG"
+LEDGER_VARIABLE = "AREOPAGE_LEDGER"
+_TEMPLATE = "areopage.yml.template"
+_SECTIONS = ("server", "monitor", "gate", "rag")  # an empty one means its defaults
+
+
+class ServerSection(Section):
+    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
+
+    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head.
+    """
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8600
+    max_body: Count = 2_000_000
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    origins: list[str] = []
+
+
+class AppSection(SharedSections):
+    """The whole file. `gate` is checked by `areopage.app.gate_rules`; without `rag` the server answers no questions."""
+
+    server: ServerSection = ServerSection()
+    monitor: MonitorSection = MonitorSection()
+    gate: dict[str, Any] = {}
+    rag: RagSection | None = None
+
+
+class AppConfig(Struct, frozen=True, kw_only=True):
+    """The configuration.
+
+    Args:
+        gate: the gate's rules, weights included.
+        folder: relative paths start from here.
+        document: None where the defaults hold.
+    """
+
+    section: AppSection
+    gate: GateConfig
+    folder: Path
+    document: YamlDocument | None = None
+
+    @property
+    def ledger(self) -> str:
+        """The ledger's place: a URL, or a file whose path is absolute."""
+        return self.monitor.ledger
+
+    @property
+    def storage(self) -> StorageSection:
+        """What stays of answers."""
+        return self.section.storage
+
+    @property
+    def server(self) -> ServerSection:
+        """The server's section."""
+        return self.section.server
+
+    @property
+    def monitor(self) -> MonitorConfig:
+        """The monitor's section."""
+        return MonitorConfig(section=self.section.monitor, shared=self.section, folder=self.folder, document=self.document)
+
+    @property
+    def answers_questions(self) -> bool:
+        """Whether the file has a section for the answering pipeline."""
+        return self.section.rag is not None
+
+    @property
+    def rag(self) -> RagConfig:
+        """The answering pipeline's section, or its defaults."""
+        section = self.section.rag or RagSection()
+        return RagConfig(section=section, shared=self.section, folder=self.folder, document=self.document)
+
+    def on_ledger(self, place: str) -> "AppConfig":
+        """The configuration on another ledger: a file (from the working directory) or a URL."""
+        place = place if "://" in place else str(Path(place).expanduser().resolve())
+        return structs.replace(self, section=self.section.model_copy(update={"ledger": place}))
+
+    def listening_at(self, host: str | None, port: int | None) -> "AppConfig":
+        """The configuration with the address that the command line names; None keeps the file's."""
+        named = {"host": host, "port": port}
+        server = self.server.model_copy(update={key: value for key, value in named.items() if value is not None})
+        return structs.replace(self, section=self.section.model_copy(update={"server": server}))
+
+
+def find_config(path: Path | None = None, ledger: str | None = None, environment: Mapping[str, str] | None = None) -> AppConfig:
+    """The configuration that is named, else that of $AREOPAGE_CONFIG, else `areopage.yml` here, else the defaults.
+
+    Args:
+        ledger: takes the place of the file's, as $AREOPAGE_LEDGER does.
+
+    Raises:
+        ConfigError: the file is missing or wrong.
+    """
+    found = os.environ if environment is None else environment
+    named = path or (Path(found[CONFIG_VARIABLE]) if found.get(CONFIG_VARIABLE) else None)
+    if named is None and Path(CONFIG_FILE).is_file():
+        named = Path(CONFIG_FILE)
+    config = load_config(named) if named else default_config()
+    place = ledger or found.get(LEDGER_VARIABLE)
+    return config.on_ledger(place) if place else config
+
+
+def load_config(path: Path) -> AppConfig:
+    """Read a configuration file; one without any key means the defaults.
+
+    Raises:
+        ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
+    """
+    document = read_yaml(path, may_be_empty=True)
+    data = {key: {} if value is None and key in _SECTIONS else value for key, value in document.data.items()}
+    section = checked_section(document, AppSection, data)
+    gate = _gate_of(document, section.gate)
+    return AppConfig(section=section, gate=gate, folder=path.resolve().parent, document=document)
+
+
+def default_config(folder: Path = Path()) -> AppConfig:
+    """What holds where there is no file."""
+    return AppConfig(section=AppSection(), gate=load_rules(), folder=folder.resolve())
+
+
+def write_template(folder: Path) -> Path:
+    """Write an `areopage.yml` with every key, its default and what it means.
+
+    Raises:
+        StorageError: the file is there already, or the folder cannot be written.
+    """
+    path = folder / CONFIG_FILE
+    text = files("areopage.app").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise StorageError(f"{path} is there already: edit it, or name another folder") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+    return path
+
+
+def _gate_of(document: YamlDocument, data: dict[str, Any]) -> GateConfig:
+    """The rules of the section `gate`: its own keys, or those of the file that `file` names.
+
+    Raises:
+        ConfigError: a rule is wrong, or `file` stands beside rules.
+    """
+    if "file" not in data:
+        return checked_rules(document, data, "gate")
+    named = data["file"]
+    if not isinstance(named, str) or not named:
+        raise document.error("give a file of rules, as `areopage gate tune` writes one", "gate", "file")
+    if len(data) > 1:
+        other = next(key for key in data if key != "file")
+        raise document.error("stands beside `file`: the rules are in that file, or here, not in both", "gate", str(other))
+    return load_rules(document.path.parent / Path(named).expanduser())

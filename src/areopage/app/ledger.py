@@ -1,0 +1,55 @@
+"""Open the ledger of a configuration."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from areopage.app.config import AppConfig
+from areopage.errors import UnknownRun
+from areopage.ledger.store import Ledger
+
+
+@contextmanager
+def open_ledger(
+    config: AppConfig,
+    *,
+    create: bool = False,
+    or_empty: Callable[[str], None] | None = None,
+    advice: str = "give --ledger PLACE, or name it in areopage.yml",
+) -> Iterator[Ledger]:
+    """The ledger of a configuration, open.
+
+    Args:
+        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+        or_empty: for commands that only read: where a configuration file names a ledger that is not there yet, call this with
+            one line about it, and open an empty ledger that is gone afterwards.
+        advice: what to do where there is none.
+
+    Raises:
+        UnknownRun: there is no ledger.
+        StorageError, MissingExtra: it cannot be opened.
+    """
+    place = _from_here(config.ledger)
+    if create or "://" in place or Path(place).is_file():
+        ledger = Ledger.open(place)
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+        return
+    if or_empty is None or config.document is None:
+        raise UnknownRun(f"there is no ledger {place}: {advice}")
+    or_empty(f"no answers yet: the first one that is submitted makes {place}")
+    with TemporaryDirectory(prefix="areopage-") as folder:
+        ledger = Ledger.open(Path(folder) / "ledger.db")
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+
+def _from_here(place: str) -> str:
+    """A file below the working directory by its relative path, as users name it."""
+    here = Path.cwd()
+    return str(Path(place).relative_to(here)) if "://" not in place and Path(place).is_relative_to(here) else place

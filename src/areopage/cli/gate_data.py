@@ -1,0 +1,230 @@
+"""`areopage gate import` and `areopage gate dataset export`: old logs into the ledger, bad cases out of it."""
+
+import csv
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+import typer
+from msgspec import structs
+
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.cases.records import RejectedRow
+from areopage.cases.spreadsheet import inert_cell
+from areopage.cli.gate_report import NO_ANSWERS, scope_of
+from areopage.cli.options import (
+    STDOUT,
+    CollectionOption,
+    ConfigOption,
+    LedgerOption,
+    SinceOption,
+    UntilOption,
+    actor,
+    one_of,
+)
+from areopage.errors import StorageError, UserError
+from areopage.ledger.access import Audit
+from areopage.ledger.records import Channel
+from areopage.rag.logs.import_logs import Imported
+from areopage.rag.logs.import_logs import import_logs as take
+from areopage.rag.logs.log_files import Progress
+from areopage.rag.logs.old_logs import Difference
+from areopage.report.replacing import replacing
+from areopage.review.dataset import WANTED, Selection, dataset
+from areopage.text.stored_text import Policy
+
+REJECTED = 1
+SHOWN = 20
+TOLD_EVERY = 5.0
+
+
+def import_logs(
+    places: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER|FILE...", help="metrics.jsonl, llm_responses.jsonl, snapshots; maybe .gz.")
+    ],
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    timezone: Annotated[
+        str, typer.Option("--timezone", metavar="NAME", help="Of times that name none: UTC, Europe/Paris ...")
+    ] = "UTC",
+    rejected: Annotated[
+        Path | None, typer.Option("--rejected", metavar="FILE", help="Where lines go that were not taken (CSV).")
+    ] = None,
+    differences: Annotated[
+        Path | None, typer.Option("--differences", metavar="FILE", help="Where contradictions between fields are listed (CSV).")
+    ] = None,
+) -> None:
+    """Take the logs of an older system into the ledger. Lines that cannot be used are listed (exit code 1).
+
+    Give all files at once, so that each row of figures finds its response and its snapshot. Importing again adds nothing twice.
+    """
+    zone = zone_of(timezone)
+    with open_ledger(find_config(config, ledger), create=True) as opened, rejected_rows(rejected) as kept:
+        found = take(opened, places, zone=zone, reject=kept.add, progress=plain_progress())
+        Audit(opened).note(
+            actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
+        )
+    tell_imported(found)
+    if differences is not None:
+        write_differences(found.differences, differences)
+        typer.echo(f"written: {differences}", err=True)
+    if found.rejected:
+        tell_rejected(found.rejected, kept.shown, rejected)
+        raise typer.Exit(REJECTED)
+
+
+def export(
+    output: Annotated[str, typer.Option("--output", metavar="FILE", help="Where to (JSON Lines); - is the standard output.")],
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    verdict: Annotated[
+        str, typer.Option("--verdict", metavar="VERDICT", help="bad (did not pass, or should not have), all, or one verdict.")
+    ] = "bad",
+    labelled_only: Annotated[
+        bool, typer.Option("--labelled-only", help="Only what people labelled; then --verdict all.")
+    ] = False,
+    collection: CollectionOption = None,
+    channel: Annotated[list[str] | None, typer.Option("--channel", metavar="chat|check|import", help="Only from there.")] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", metavar="POLICY", help="full, truncated, redacted or none; default storage.export_text."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write answers that did not pass with their documents, reasons and labels; by default without personal data."""
+    settings = find_config(config, ledger)
+    storage = settings.storage
+    policy = one_of("--text", text, get_args(Policy)) or storage.export_text
+    channels = tuple(one for name in channel or () if (one := one_of("--channel", name, get_args(Channel))))
+    chosen = one_of("--verdict", verdict, WANTED)
+    selection = Selection(
+        filter=structs.replace(scope_of(since, until, collection), channels=channels),
+        wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
+        labelled_only=labelled_only,
+    )
+    if output != STDOUT and Path(output).exists() and not force:
+        raise StorageError(f"{output} is there already: name another file, or give --force")
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
+        # before the first row: nothing leaves without an entry
+        Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
+        rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
+        if output == STDOUT:
+            for row in rows:
+                typer.echo(row.decode(), nl=False)
+            return
+        count = 0
+        with replacing(Path(output)) as temporary, temporary.open("wb") as file:
+            for row in rows:
+                file.write(row)
+                count += 1
+    typer.echo(f"{count:,} answers written to {output}", err=True)
+
+
+def zone_of(name: str) -> tzinfo:
+    """A time zone by its name.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UserError(f"--timezone {name[:40]!r}: no such time zone; use a name such as UTC or Europe/Paris") from None
+
+
+class RejectedRows:
+    """Lines that were not taken: the first ones to be shown, all of them in a file."""
+
+    def __init__(self, writer: Callable[[list[str]], object] | None) -> None:
+        self._writer = writer
+        self.shown: list[RejectedRow] = []
+
+    def add(self, row: RejectedRow) -> None:
+        """Take one."""
+
+        if len(self.shown) < SHOWN:
+            self.shown.append(row)
+        if self._writer is not None:
+            self._writer([str(inert_cell(cell)) for cell in (row.file, row.row, row.reason, row.content)])
+
+
+@contextmanager
+def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
+    """Somebody who takes rejected lines; with a path, they go there one by one as well."""
+    if path is None:
+        yield RejectedRows(None)
+        return
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("file", "row", "reason", "content"))
+        yield RejectedRows(writer.writerow)
+
+
+def plain_progress() -> Progress:
+    """Lines on stderr about how far it has come, where it takes longer than some seconds."""
+    began = last = time.monotonic()
+    counted = ""
+
+    def told(what: str, done: int, total: int) -> None:
+        nonlocal began, last, counted
+        now = time.monotonic()
+        if what != counted:
+            counted, began = what, now
+        if now - last < TOLD_EVERY:
+            return
+        last = now
+        rate = done / max(1e-6, now - began)
+        line = f"{done:,} of {total:,} {what}, {rate:,.0f}/s, {(total - done) / max(1e-6, rate):.0f} s left"
+        print(line, file=sys.stderr, flush=True)
+
+    return told
+
+
+def tell_imported(found: Imported) -> None:
+    """Say what was imported."""
+    rows = ", ".join(
+        f"{found.rows.get(kind, 0):,} {name}"
+        for kind, name in (("metrics", "rows of figures"), ("response", "responses"), ("snapshot", "snapshots"))
+    )
+    typer.echo(f"read: {rows}, in {found.files:,} files")
+    outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(found.verdicts.items()))
+    typer.echo(f"imported: {found.added:,} new, {found.known:,} known already" + (f" ({outcomes})" if outcomes else ""))
+    typer.echo(
+        f"joined: {found.joined.get('response', 0):,} with a response, {found.joined.get('snapshot', 0):,} with a snapshot"
+    )
+    named = ", ".join(f"{count:,} {field}" for field, count in sorted(found.contradictions.items()))
+    typer.echo(f"fields that do not follow from the others: {named or 'none'}")
+    for one in found.differences[:SHOWN]:
+        typer.echo(f"  {one.place} line {one.line}: {one.field} is {one.said}, the others make it {one.derived}", err=True)
+    rest = sum(found.contradictions.values()) - SHOWN
+    if rest > 0:
+        typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
+
+
+def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
+    """Say what was not taken."""
+    typer.echo(f"not taken: {count:,} lines", err=True)
+    for row in shown:
+        typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
+    if path is not None:
+        typer.echo(f"written: {path}", err=True)
+    elif count > len(shown):
+        typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)
+
+
+def write_differences(found: tuple[Difference, ...], path: Path) -> None:
+    """List contradictions in a file."""
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("file", "line", "field", "said", "derived"))
+        for one in found:
+            writer.writerow([inert_cell(one.place), one.line, one.field, one.said, one.derived])

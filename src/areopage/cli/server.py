@@ -1,0 +1,92 @@
+"""`areopage serve`, `areopage keys` and `areopage init`."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.app.config import find_config, write_template
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import ConfigOption, actor, tell
+from areopage.errors import MissingExtra, UserError
+from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.operations import Role
+
+ROLES: tuple[Role, ...] = ("ask", "read", "write", "admin")
+LONGEST_NAME = 64
+LONGEST_COLLECTION = 128
+PARTS = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "dbos")
+
+
+def serve(
+    config: ConfigOption = None,
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen; default: server.host.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Default: server.port; 0 takes a free one.")
+    ] = None,
+    no_worker: Annotated[
+        bool, typer.Option("--no-worker", help="API and pages only; `areopage monitor worker` judges elsewhere.")
+    ] = False,
+) -> None:
+    """Serve the API and the pages, and evaluate what is submitted, until stopped; with a section rag answer questions."""
+    settings = find_config(config).listening_at(host, port)
+    if not all(find_spec(part) for part in PARTS):
+        raise MissingExtra("areopage serve", "server")
+    from areopage.server.serve import run_server  # needs the extra
+
+    run_server(settings, tell, worker=not no_worker)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to; created if need be. Default: here.")] = Path(),
+) -> None:
+    """Write an areopage.yml with every key, its default and what it means."""
+    typer.echo(f"written to {write_template(folder)}")
+
+
+def create_key(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
+    role: Annotated[str, typer.Option("--role", metavar="ask|read|write|admin", help="What it allows: see the API reference.")],
+    collection: Annotated[
+        list[str] | None,
+        typer.Option("--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."),
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make a key and show it, once: only its hash is kept."""
+    chosen = next((known for known in ROLES if known == role), None)
+    if chosen is None:
+        raise UserError(f"--role {role!r} does not exist: give ask, read, write or admin")
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
+    scope = [one.strip() for one in collection or ()]
+    if not all(0 < len(one) <= LONGEST_COLLECTION and one.isprintable() for one in scope):
+        raise UserError(f"--collection: give 1 to {LONGEST_COLLECTION} printable characters")
+    with open_ledger(find_config(config), create=True) as ledger:
+        record, key = ApiKeys(ledger).create(name.strip(), chosen, scope)
+        Audit(ledger).note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
+    typer.echo(key)
+    allowed = ", ".join([record.role, *(f"only {one}" for one in record.collections)])
+    typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it is not shown again", err=True)
+
+
+def list_keys(config: ConfigOption = None) -> None:
+    """List keys: id, role, day of creation, state, name and collections."""
+    with open_ledger(find_config(config)) as ledger:
+        for key in ApiKeys(ledger).list():
+            state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
+            scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
+            typer.echo(f"{key.id}  {key.role:<5}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")
+
+
+def revoke_key(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as `areopage keys list` shows it.")],
+    config: ConfigOption = None,
+) -> None:
+    """Revoke a key; servers notice within seconds."""
+    with open_ledger(find_config(config)) as ledger:
+        if not ApiKeys(ledger).revoke(id):
+            raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
+        Audit(ledger).note(actor(), "key_revoke", id)
+    typer.echo(f"revoked: {id}")

@@ -1,0 +1,213 @@
+"""The signals of the gate: retrieval scores, copied runs of words, and what the grounding found; each with the time it took."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.model import Grounding, SentenceGrounding
+from areopage.gate.records import Place, SentenceCheck, Signal, SignalName
+from areopage.text.sentences import Span
+
+_LARGEST = 1e100  # beyond it a score is nothing that a retriever gives, and its sums are infinite
+_WINDOW = 5  # words
+_STEP = 6  # words from one window to the next: a copied run of ten words cannot slip through
+_MOST_WINDOWS = 64  # of a long answer, windows further apart are taken
+_MOST_RUNS = 8
+_LONGEST_WINDOW = 400  # characters: what is longer are no five words
+_BETWEEN = "\0"  # documents; no run that is looked for holds it
+_MOST_PLACES = 50  # of one signal of the grounding
+_WORD = re.compile(r"\w++")
+
+
+def place_of(span: Span | SentenceGrounding | SentenceCheck) -> Place:
+    """A span of the response as a decision has it."""
+    return Place(start=span.start, end=span.end, text=span.text)
+
+
+class Stopwatch:
+    """Collects signals, each with the seconds since the one before it; None without a clock."""
+
+    def __init__(self, clock: Callable[[], float] | None) -> None:
+        """Begin to count."""
+        self._clock = clock
+        self._last = clock() if clock else 0.0
+        self.signals: list[Signal] = []
+
+    def note(self, name: SignalName, value: float | None, places: Sequence[Place] = ()) -> None:
+        """Keep a signal, with the time since the last one."""
+        seconds = None
+        if self._clock:
+            now = self._clock()
+            seconds, self._last = now - self._last, now
+        self.signals.append(Signal(name=name, value=value, places=tuple(places), seconds=seconds))
+
+
+class Retrieval(Struct, frozen=True, kw_only=True):
+    """`scored` is whether any document has a score; without one the figures are 0 and mean nothing."""
+
+    scored: bool
+    best: float
+    avg_score: float
+    confidence: float
+
+
+def retrieval_of(documents: Sequence[Document], factor: float) -> Retrieval:
+    """The figures over the documents that have a score; one that is no number, or beyond all bounds, counts as none.
+
+    Args:
+        factor: confidence is so many times the mean.
+    """
+    # What is no number compares as false.
+    scores = [one.score for one in documents if one.score is not None and abs(one.score) <= _LARGEST]
+    if not scores:
+        return Retrieval(scored=False, best=0.0, avg_score=0.0, confidence=0.0)
+    mean = sum(scores) / len(scores)
+    return Retrieval(scored=True, best=max(scores), avg_score=mean, confidence=mean * factor)
+
+
+class Overlap(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Args:
+        snippets: share of the documents whose first characters stand in the answer as they are: the documented figure.
+        windows: share of the answer's runs of five words that a document holds; None for an answer of fewer words.
+        places: the first of the runs found, in the answer and in the document by turns.
+    """
+
+    snippets: float
+    windows: float | None
+    places: tuple[Place, ...] = ()
+
+
+def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Overlap:
+    """Measure both overlaps; white space of any kind is the same.
+
+    Args:
+        snippet: so many first characters of a document are looked for.
+    """
+    shown = snippet_share(response, documents, snippet)
+    flat = _flat(response)
+    windows = _windows(flat)
+    if not windows:
+        return Overlap(snippets=shown, windows=None)
+    held = _flat(_BETWEEN.join([document.text for document in documents]))
+    found = 0
+    places: list[Place] = []
+    for start, end in windows:
+        at = held.find(flat[start:end])
+        if at >= 0:
+            found += 1
+            if len(places) < _MOST_RUNS:
+                places.append(Place(start=start, end=end, text=response[start:end]))
+                places.append(_in_document(documents, at, end - start))
+    return Overlap(snippets=shown, windows=found / len(windows), places=tuple(places))
+
+
+def _in_document(documents: Sequence[Document], at: int, length: int) -> Place:
+    """The place in its own document of what stands at a position of all documents joined."""
+    for document in documents:
+        if at < len(document.text):
+            return Place(document=document.id, start=at, end=at + length, text=document.text[at : at + length])
+        at -= len(document.text) + len(_BETWEEN)
+    raise IndexError(at)
+
+
+def snippet_share(response: str, documents: Sequence[Document], snippet: int) -> float:
+    """The share of documents whose first characters stand in the answer, to the letter; 0 without documents."""
+    beginnings = [document.text[:snippet] for document in documents]
+    return sum(1 for beginning in beginnings if beginning and beginning in response) / len(documents) if documents else 0.0
+
+
+def _flat(text: str) -> str:
+    """The text with its line breaks and hard spaces as spaces: as long as before."""
+    return text.replace("\n", " ").replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    """The runs of words that are looked for, spread over the whole answer."""
+    words = list(_WORD.finditer(text))
+    count = len(words) - _WINDOW + 1
+    if count < 1:
+        return []
+    step = max(_STEP, -(-count // _MOST_WINDOWS))
+    spans = ((words[first].start(), words[first + _WINDOW - 1].end()) for first in range(0, count, step))
+    return [(start, end) for start, end in spans if end - start <= _LONGEST_WINDOW and _BETWEEN not in text[start:end]]
+
+
+def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
+    """Note the signals that the grounding carries. Figures, references and names: how many have no support, None without any;
+    coverage: the claims' mean share of words that the documents hold; negation: how many claims deny what the place that comes
+    nearest affirms, or the other way round."""
+    claims = [sentence for sentence in grounding.sentences if sentence.claim]
+    watch.note("grounding", grounding.p_unsupported, [place_of(sentence) for sentence in claims[:_MOST_PLACES]])
+    stated = [claim for sentence in grounding.sentences for claim in sentence.claims]
+    figures = [claim for claim in stated if claim.kind != "reference"]
+    watch.note("figures", _missing(figures), _places(figures))
+    references = [claim for claim in stated if claim.kind == "reference"]
+    watch.note("references", _missing(references), _places(references))
+    names = [place for sentence in claims for place in _names(sentence)]
+    watch.note("names", float(len(names)) if claims else None, names[:_MOST_PLACES])
+    shares = [share for sentence in claims if (share := sentence.features.get("coverage")) is not None]
+    missing_words = [place for sentence in claims for place in sentence.unsupported]
+    watch.note("coverage", sum(shares) / len(shares) if shares else None, missing_words[:_MOST_PLACES])
+    turned = [sentence for sentence in claims if _denies(sentence)]
+    watch.note("negation", float(len(turned)) if claims else None, _with_support(turned))
+
+
+def sentence_checks(grounding: Grounding) -> tuple[SentenceCheck, ...]:
+    """The sentences, as a decision tells them."""
+    return tuple(
+        SentenceCheck(
+            start=sentence.start,
+            end=sentence.end,
+            text=sentence.text,
+            claim=sentence.claim,
+            p_unsupported=sentence.p_unsupported,
+            document=sentence.document,
+            features=sentence.features,
+        )
+        for sentence in grounding.sentences
+    )
+
+
+def unsupported_claims(grounding: Grounding) -> Iterator[tuple[int, SentenceGrounding, Claim]]:
+    """The figures and references that no document holds, with their sentence and its index."""
+    for index, sentence in enumerate(grounding.sentences):
+        for claim in sentence.claims:
+            if not claim.supported:
+                yield index, sentence, claim
+
+
+def _missing(claims: Sequence[Claim]) -> float | None:
+    """How many claims no document supports; None where there are none."""
+    return float(sum(1 for claim in claims if not claim.supported)) if claims else None
+
+
+def _places(claims: Sequence[Claim]) -> list[Place]:
+    """Where claims stand; behind each, where a document has it."""
+    return [place for claim in claims[:_MOST_PLACES] for place in (claim.place, claim.evidence) if place is not None]
+
+
+def _names(sentence: SentenceGrounding) -> list[Place]:
+    """The unsupported words with a capital that does not begin the sentence, and that are no part of a figure or reference."""
+    return [
+        place
+        for place in sentence.unsupported
+        if place.start > sentence.start
+        and place.text[:1].isupper()
+        and not any(claim.place.start <= place.start < claim.place.end for claim in sentence.claims)
+    ]
+
+
+def _denies(sentence: SentenceGrounding) -> bool:
+    features = sentence.features
+    return bool(features.get("negation_alone") or features.get("negation_lost")) and sentence.supporting is not None
+
+
+def _with_support(sentences: Sequence[SentenceGrounding]) -> list[Place]:
+    return [
+        place for sentence in sentences[:_MOST_PLACES] for place in (place_of(sentence), sentence.supporting) if place is not None
+    ]

@@ -1,0 +1,67 @@
+"""A judge that is code: a function from a case and a criterion to an outcome. Nothing is asked, and no text is read."""
+
+import time
+from collections.abc import Callable
+
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion, Scale
+from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
+from areopage.models.reference import ModelReference
+from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
+
+JudgeFunction = Callable[[Case, Criterion, str], Outcome]
+"""From a case, one criterion and the run's language ("en", "fr") to an outcome, its score on the criterion's own scale."""
+
+
+class CodeJudge:
+    """Judges by a function; see `areopage.jury.judges.JudgeBackend`.
+
+    The function is deterministic: the same case gives the same outcome, so it is asked once whatever the number of passes.
+    """
+
+    max_concurrency: int | None = None
+
+    def __init__(
+        self, reference: ModelReference, function: JudgeFunction, *, digest: str, criteria: tuple[str, ...] = ()
+    ) -> None:
+        """Args:
+        digest: changes with everything that can move a score: the version of the code and its parameters.
+        criteria: what the function judges, as paths without version; empty: anything.
+        """
+        self.reference = reference
+        self._function = function
+        self._digest = digest
+        self._criteria = criteria
+
+    async def check(self) -> JudgeStatus:
+        """The digest, and the criteria that it may judge."""
+        return JudgeStatus(digest=self._digest, criteria=self._criteria, kind="code")
+
+    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+        """Judge each criterion of the call by itself; a criterion without a rule is refused."""
+        started = time.perf_counter()
+        outcomes = {criterion.id: self._outcome(call.case, criterion, context.language) for criterion in call.criteria}
+        seconds = time.perf_counter() - started
+        return Judged(outcomes=outcomes, prompt_tokens=0, completion_tokens=0, seconds=seconds)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    def _outcome(self, case: Case, criterion: Criterion, language: str) -> Outcome:
+        if self._criteria and criterion.path not in self._criteria:
+            known = ", ".join(self._criteria)
+            return Refused(reason=f"{self.reference} has no rule for the criterion {criterion.id!r}: it judges {known}")
+        return on_scale(self._function(case, criterion, language), criterion.scale)
+
+
+def on_scale(outcome: Outcome, scale: Scale) -> Outcome:
+    """The outcome; a score outside the scale is none."""
+    if isinstance(outcome, Scored) and not scale.contains(outcome.score):
+        return Unparsed(reason=f"the score {outcome.score:g} is outside {scale.min:g} to {scale.max:g}")
+    return outcome
+
+
+def rescaled(outcome: Scored, own: Scale, asked: Scale) -> Scored:
+    """The outcome with its score mapped from the judge's own scale to the criterion's, rounded to one decimal."""
+    score = round(own.map_to(outcome.score, asked), 1)
+    return Scored(score=score, explanation=outcome.explanation, evidence=outcome.evidence)

@@ -1,0 +1,147 @@
+"""A language model as a judge: prompt, ask, read, and ask once more where the answer cannot be read."""
+
+from collections.abc import Sequence
+
+from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
+from areopage.criteria.records import Criterion
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
+from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
+from areopage.jury.reader import Reading, material_of, read_answer
+from areopage.models.port import Completion, LanguageModel, Message
+from areopage.models.reference import ModelReference
+from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
+
+# a runaway answer is not sent back whole
+MAX_SHOWN_BACK = 4_000
+_REPAIR_REQUEST = {
+    "en": "Your last answer could not be read: {reason}. Answer again, with the one JSON object of the output format and nothing "
+    "else; keep each explanation under 40 words.",
+    "fr": "Votre dernière réponse n’a pas pu être lue ({reason}). Répondez de nouveau, par le seul objet JSON du format de "
+    "sortie et rien d’autre ; chaque explication doit tenir en 40 mots.",
+}
+
+
+class ModelJudge:
+    """A judge that asks a language model; see `areopage.jury.judges.JudgeBackend`."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        """Ask this model; it is closed with the judge."""
+        self._model = model
+
+    @property
+    def reference(self) -> ModelReference:
+        """The model's reference."""
+        return self._model.reference
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """The model's own limit."""
+        return self._model.max_concurrency
+
+    async def check(self) -> JudgeStatus:
+        """Check the model; see `LanguageModel.check`."""
+        found = await self._model.check()
+        return JudgeStatus(digest=found.digest, context_length=found.context_length, unfit=found.unfit, kind="model")
+
+    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+        """Ask the model, and once more where something of its answer cannot be read.
+
+        Raises:
+            CallUnreachable: nothing listens at the model's address any more.
+            CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
+        """
+        prompt = judge_prompt(call.criteria, call.case, context.personas.get(call.case.maturity), context.secret)
+        messages = (Message("system", prompt.system), Message("user", prompt.user))
+        schema = answer_schema(call.criteria)
+        try:
+            first = await self._model.generate(messages, call.options, schema)
+        except CallError as fault:
+            return without_answer(call, _failure(fault))
+        reading = _read(first, call)
+        if not reading.unread or first.prompt_cut:
+            return _judged(reading, first)
+
+        shown_back = Message("assistant", first.text[:MAX_SHOWN_BACK])
+        request = Message("user", _repair_request(call.criteria, reading))
+        try:
+            second = await self._model.generate((*messages, shown_back, request), call.options, schema)
+        except CallError as fault:
+            return _judged(_unrepaired(reading, fault), first)
+        return _judged(reading.completed_by(_read(second, call)), first, second)
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()
+
+
+def _read(completion: Completion, call: PlannedCall) -> Reading:
+    """The reading of a completion; a judge that was not shown the whole prompt has not judged."""
+    if completion.prompt_cut:
+        cut = Unparsed(reason="the server cut the prompt: raise num_ctx")
+        return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=("prompt_cut",))
+    return read_answer(completion.text, completion.finish_reason, call.criteria, material_of(call.case))
+
+
+def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
+    """The text of the one repair call: it says what could not be read."""
+    names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
+    several = len(criteria) > 1
+    reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
+    return _REPAIR_REQUEST.get(criteria[0].language, _REPAIR_REQUEST["en"]).replace("{reason}", "; ".join(reasons))
+
+
+def _failure(fault: CallError) -> Outcome:
+    """The outcome of a call that brought no answer; faults that no further call can escape are raised again.
+
+    A rejection of this very call (a content filter, too long a prompt) is a refusal: the same call would be rejected again.
+    """
+    if fault.hopeless:
+        raise fault
+    if isinstance(fault, CallTimedOut):
+        return TimedOut(reason=str(fault))
+    if isinstance(fault, CallRejected):
+        return Refused(reason=str(fault))
+    return Unreachable(reason=str(fault))
+
+
+def _unrepaired(reading: Reading, fault: CallError) -> Reading:
+    """A reading whose repair call failed: where another try may help, its unread criteria stay open.
+
+    Nothing is raised: the first answer is paid for and is stored; the next call finds a server that is gone.
+    """
+
+    def outcome(unread: str) -> Outcome:
+        reason = f"{unread}; the repair call failed: {fault}"
+        if isinstance(fault, CallTimedOut):
+            return TimedOut(reason=reason)
+        return Unreachable(reason=reason) if isinstance(fault, CallUnreachable) else Unparsed(reason=reason)
+
+    failed = {name: outcome(reason) for name, reason in reading.unread.items()}
+    return Reading(
+        outcomes=reading.outcomes | failed,
+        steps=(*reading.steps, "repair_call_failed"),
+        repair=reading.repair,
+        remarks=reading.remarks,
+    )
+
+
+def _judged(reading: Reading, first: Completion, second: Completion | None = None) -> Judged:
+    """The result of a call; `reading` is that of both answers together."""
+    last = second or first
+    return Judged(
+        outcomes=reading.outcomes,
+        remarks=reading.remarks,
+        raw_text=first.text,
+        repair_text=second.text if second else "",
+        finish_reason=last.finish_reason,
+        prompt_tokens=_sum(first.prompt_tokens, second.prompt_tokens if second else 0),
+        completion_tokens=_sum(first.completion_tokens, second.completion_tokens if second else 0),
+        seconds=first.seconds + (second.seconds if second else 0.0),
+        repair=reading.repair,
+        steps=reading.steps,
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    """The sum of two counts, unknown where one is."""
+    return None if one is None or other is None else one + other

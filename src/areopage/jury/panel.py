@@ -1,0 +1,137 @@
+"""The panel: everything that determines a score. It is stored once as a run, and scores name it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.personas import Persona
+from areopage.cases.records import Case
+from areopage.criteria.prompts import short_names
+from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
+from areopage.errors import CriteriaError, StorageError, name_list
+from areopage.jury.context import ContextBudget, fit_documents
+from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
+from areopage.jury.opening import settled_judge
+from areopage.jury.plan import JudgedCase, plan
+from areopage.ledger.records import Run, RunKind
+from areopage.models.reference import ModelReference
+from areopage.scoring.profile import Profile
+from areopage.scoring.weights import Weights
+
+RUN_ID_LENGTH = 16
+
+AnyPanel = TypeVar("AnyPanel", bound="Panel")
+
+
+class Panel(Struct, frozen=True, kw_only=True):
+    """Judges, criteria, prompts, options and scale: all that determines a score beside the case.
+
+    Args:
+        criteria: in the suite's order.
+        personas: the readers by maturity.
+        scale: of the scores; criteria's own scales are mapped to it.
+        profile: the rules for failures, quorum and outliers.
+        joint: models are asked about all their criteria in one call; code and recordings never are.
+        context: how much of the documents models are shown; None: all.
+        salt: "" or a text that sets the keys of these judgments apart from all others (to ask anew on purpose).
+    """
+
+    suite: str
+    suite_version: str
+    language: str
+    criteria: tuple[Criterion, ...]
+    judges: tuple[Judge, ...]
+    personas: dict[str, Persona] = {}
+    weights: Weights = Weights()
+    scale: Scale
+    profile: Profile
+    joint: bool = False
+    context: ContextBudget | None = None
+    salt: str = ""
+
+    def criteria_by_id(self) -> dict[str, Criterion]:
+        """The criteria by id."""
+        return {criterion.id: criterion for criterion in self.criteria}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The short name of each criterion by its id."""
+        return {one.id: name for name, one in zip(short_names(self.criteria), self.criteria, strict=True)}
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The ids of the criteria that no judge may judge."""
+        return tuple(one.id for one in self.criteria if not any(judge.may_judge(one) for judge in self.judges))
+
+
+def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus]) -> AnyPanel:
+    """The panel with what a check of its judges found: kind, digest, what they may judge, why they are unfit.
+
+    Raises:
+        CriteriaError: no judge may judge anything.
+    """
+    judges = tuple(settled_judge(judge, statuses[judge.reference], panel.language) for judge in panel.judges)
+    checked = msgspec.structs.replace(panel, judges=judges)
+    if len(checked.unjudged) == len(panel.criteria):
+        names = name_list(judge.name for judge in judges)
+        raise CriteriaError(f"{names} may judge none of the selected criteria: name other judges, or other criteria")
+    return checked
+
+
+def planned_calls(panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None) -> Iterator[PlannedCall]:
+    """Every call that judges these cases, judge by judge.
+
+    Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
+
+    Args:
+        judges: only these; None: all of the panel.
+    """
+    for judge in panel.judges if judges is None else judges:
+        shown = cases
+        if judge.is_model and panel.context is not None:
+            shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
+        yield from plan(judge, shown, panel.personas, panel.salt, joint=panel.joint and judge.is_model)
+
+
+def panel_run(panel: Panel, kind: RunKind) -> Run:
+    """The ledger's record of a panel; its id is made of its content, so that every process makes the same."""
+    fingerprint = digest_of(panel)
+    return Run(
+        id=f"{kind}-{fingerprint[:RUN_ID_LENGTH]}",
+        kind=kind,
+        suite=panel.suite,
+        fingerprint=fingerprint,
+        folder="",
+        created_at=datetime.now(UTC),
+        finished_at=None,
+        spec=msgspec.json.encode(panel, enc_hook=str).decode(),
+    )
+
+
+def panel_of(run: Run) -> Panel:
+    """The panel of a stored run of kind "monitor" or "gate".
+
+    Raises:
+        StorageError: the text is of another version, or damaged.
+    """
+    return decoded_spec(run, Panel)
+
+
+def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
+    """A run's specification.
+
+    Raises:
+        StorageError: the text is of another version, or damaged.
+    """
+    try:
+        return msgspec.json.decode(run.spec, type=kind, dec_hook=lambda wanted, value: wanted(value))
+    except msgspec.DecodeError as error:
+        raise StorageError(f"run {run.id}: it was made by another version of areopage ({error})") from None
+
+
+def _fitted(case: Case, context: ContextBudget) -> Case:
+    return msgspec.structs.replace(case, documents=fit_documents(case.documents, context)[0])

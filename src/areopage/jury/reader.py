@@ -1,0 +1,389 @@
+"""From the text of a model's answer to one outcome for each criterion asked, and its remarks.
+
+An answer about one criterion is its verdict, `{"score", "explanation", "evidence_extracts"}`. An answer about several has a
+member for each by its short name: a verdict, or the bare score. What can be read is read: an answer may score three criteria and
+miss one.
+
+A verdict must be beyond doubt. Where an answer holds two different scores, by two objects or by one key given twice, neither is
+taken: the second may have been put there by the text under judgment. A verdict that stands in that text, to the letter, is not
+taken either. Of a broken object, members are taken from its beginning on; what follows the first one that cannot be read may be a
+quotation.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.cases.records import Case
+from areopage.criteria.prompts import REMARKS, short_names
+from areopage.criteria.records import Criterion, Scale
+from areopage.jury.judges import Remarks
+from areopage.jury.parsing import (
+    MAX_REPAIRED,
+    SCORE_KEY,
+    PairsHook,
+    Unopened,
+    common_outcome,
+    nothing_in,
+    open_answer,
+    repaired_verdict,
+    unique_keys,
+    verdict_of,
+)
+from areopage.ledger.records import Judgment, Repair
+from areopage.scoring.outcome import Outcome, Scored, Unparsed
+
+_VERDICT_KEYS = frozenset({"score"})
+_KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)
+_AFTER_VALUE = re.compile(r"\s*+([,}])")
+_QUOTED = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
+_MAX_PLANTED = 2_000
+_MAX_PLANTED_REPAIRED = 4 * MAX_REPAIRED
+_MAX_MEMBERS = 1_000
+MAX_REMARKS = 10
+MAX_REMARK = 1_000
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """What was read: an outcome for each criterion asked, by id. `steps` and `repair` are as in `Judgment`."""
+
+    outcomes: dict[str, Outcome]
+    steps: tuple[str, ...]
+    repair: Repair = "none"
+    remarks: Remarks = Remarks()
+
+    @property
+    def unread(self) -> dict[str, str]:
+        """The criteria that could not be read, and why."""
+        return {name: outcome.reason for name, outcome in self.outcomes.items() if isinstance(outcome, Unparsed)}
+
+    def completed_by(self, again: "Reading") -> "Reading":
+        """This reading with what the repair call's answer adds: verdicts that could be read at first stay."""
+        added = {name: again.outcomes[name] for name in self.unread}
+        return Reading(
+            outcomes=self.outcomes | added,
+            steps=(*self.steps, "repair_call", *again.steps),
+            repair="model" if any(isinstance(outcome, Scored) for outcome in added.values()) else self.repair,
+            remarks=_merged(self.remarks, again.remarks),
+        )
+
+
+def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], material: str = "") -> Reading:
+    """Read an answer.
+
+    Args:
+        text: the model's answer.
+        finish_reason: the server's word on why it ended; "length" means that it was cut.
+        criteria: those that were asked about, in the prompt's order; each score must lie on its criterion's scale.
+        material: the text under judgment; see `material_of`.
+    """
+    names = short_names(criteria)
+    form: _Form = "verdict" if len(criteria) == 1 else "members"
+    asked = _Asked(form=form, scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)})
+    found = _find_verdicts(text, finish_reason, asked)
+    verdicts = _without_planted(found.verdicts, asked.scales, material)
+    return Reading(
+        outcomes={criterion.id: verdicts[name].outcome for name, criterion in zip(names, criteria, strict=True)},
+        steps=found.steps,
+        repair="heuristic" if found.repaired else "none",
+        remarks=read_remarks(text) if form == "members" else Remarks(),
+    )
+
+
+def read_again(judgment: Judgment, criteria: Sequence[Criterion], material: str) -> Reading | None:
+    """Read the raw texts of a stored judgment again; None where it has none, or the judge was shown a cut prompt.
+
+    Args:
+        criteria: those of the judgment, in the order of its verdicts.
+    """
+    if not judgment.raw_text or "prompt_cut" in judgment.steps:
+        return None
+    first = read_answer(judgment.raw_text, "stop" if judgment.repair_text else judgment.finish_reason, criteria, material)
+    if not first.unread or not judgment.repair_text:
+        return first
+    return first.completed_by(read_answer(judgment.repair_text, judgment.finish_reason, criteria, material))
+
+
+def material_of(case: Case) -> str:
+    """Everything of a case that comes from outside."""
+    documents = (text for document in case.documents for text in (document.title, document.text))
+    return "\n".join([case.prompt_text, case.response or "", case.reference or "", *documents])
+
+
+# --- the verdicts of an answer
+
+_Form = Literal["verdict", "members"]
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """What an answer should hold: one verdict, or a member for each name; each with its scale."""
+
+    form: _Form
+    scales: Mapping[str, Scale]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of an answer's object."""
+        return _VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
+
+    def verdicts_of(self, answer: Mapping[str, Any]) -> "dict[str, _Verdict]":
+        """The verdicts of a parsed answer."""
+        if self.form == "verdict":
+            return {name: _Verdict(verdict_of(answer, scale)) for name, scale in self.scales.items()}
+        return {
+            name: _member(answer[name], scale) if name in answer else _Verdict(Unparsed(reason=f"no key {name!r}"))
+            for name, scale in self.scales.items()
+        }
+
+
+class _Verdict(Struct, frozen=True):
+    """The outcome of one criterion, and whether it was given as an object (else as the bare score)."""
+
+    outcome: Outcome
+    is_object: bool = True
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    """The verdicts by name, the steps of reading, and whether any score was read with the help of json-repair."""
+
+    verdicts: dict[str, _Verdict]
+    steps: tuple[str, ...]
+    repaired: bool = False
+
+
+def _find_verdicts(text: str, finish_reason: str, asked: _Asked, *, repair: bool = True) -> _Found:
+    """Try one way of reading after the other, the last one (a broken object) only where `repair` is true."""
+    opened = open_answer(text, finish_reason, _VERDICT_KEYS | asked.keys)
+    if isinstance(opened, Unopened):
+        return _Found(verdicts=dict.fromkeys(asked.scales, _Verdict(opened.outcome)), steps=opened.steps)
+    if opened.whole:
+        return _Found(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps)
+    answers = [asked.verdicts_of(one) for one in opened.objects if asked.keys & one.keys()]
+    if answers and not opened.broken:
+        return _Found(verdicts=_common_verdicts(answers), steps=opened.steps)
+    if "{" in opened.bare and repair:
+        if asked.form == "members":
+            return _BrokenAnswer(opened.bare, finish_reason, asked.scales).read(opened.steps)
+        ((name, scale),) = asked.scales.items()
+        outcome = repaired_verdict(opened.bare, finish_reason, scale)
+        steps = (*opened.steps, "json_repair")
+        return _Found(verdicts={name: _Verdict(outcome)}, steps=steps, repaired=isinstance(outcome, Scored))
+    nothing = _Verdict(nothing_in(opened.bare, finish_reason))
+    return _Found(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
+
+
+def _member(value: Any, scale: Scale) -> _Verdict:
+    """The verdict of one member of an answer: an object, or the score alone."""
+    if isinstance(value, dict):
+        return _Verdict(verdict_of(value, scale))
+    return _Verdict(verdict_of({"score": value}, scale), is_object=False)
+
+
+def _common_verdicts(answers: Sequence[dict[str, _Verdict]]) -> dict[str, _Verdict]:
+    """Of one or more answers the verdicts on whose scores all agree."""
+    common: dict[str, _Verdict] = {}
+    for name, first in answers[0].items():
+        outcome = common_outcome([answer[name].outcome for answer in answers])
+        common[name] = first if outcome is first.outcome else _Verdict(outcome)
+    return common
+
+
+class _BrokenAnswer:
+    """A broken object with a member for each criterion, read as far as the text leaves no doubt.
+
+    A member that is itself broken is repaired as a verdict of its own, and reading goes on behind it only if that succeeds. From
+    there on a criterion whose key stands in two places has no verdict: one of them may be a quotation.
+    """
+
+    def __init__(self, text: str, finish_reason: str, scales: Mapping[str, Scale]) -> None:
+        self._text = text
+        self._finish_reason = finish_reason
+        self._scales = scales
+        self._decoder = json.JSONDecoder(object_pairs_hook=unique_keys(_VERDICT_KEYS), strict=False)
+        self._places = {name: _key_places(name, text) for name in scales}
+        self._verdicts: dict[str, _Verdict] = {}
+        self._repairing = False
+        self._repaired = False
+
+    def read(self, steps: tuple[str, ...]) -> _Found:
+        """Read the members one after the other, from the object's beginning."""
+        at: int | None = self._text.find("{") + 1
+        for _ in range(_MAX_MEMBERS):
+            key = _KEY.match(self._text, at) if at is not None else None
+            if key is None:
+                break
+            at = self._read_member(key[1], key.end())
+        cut = "cut before its verdict" if self._finish_reason == "length" else "broken JSON before its verdict"
+        return _Found(
+            verdicts={name: self._verdicts.get(name, _Verdict(Unparsed(reason=cut))) for name in self._scales},
+            steps=(*steps, "members", *(("json_repair",) if self._repairing else ())),
+            repaired=self._repaired,
+        )
+
+    def _read_member(self, name: str, start: int) -> int | None:
+        """Read the member whose value begins at `start`; where the next one begins, None where reading must end."""
+        complete = _complete_value(self._text, start, self._decoder)
+        if name not in self._scales:
+            return complete[1] if complete else None
+        twice = name in self._verdicts or len(self._places[name]) > 1
+        if twice and (self._repairing or complete is None):
+            self._verdicts[name] = _Verdict(Unparsed(reason="broken JSON that may give it twice"))
+            return None
+        if complete is None:
+            return self._repair_member(name, start)
+        value, end = complete
+        member = _member(value, self._scales[name])
+        if self._verdicts.get(name, member) != member:
+            member = _Verdict(Unparsed(reason=f"the {name} is given twice, with different values"))
+        self._verdicts[name] = member
+        return end
+
+    def _repair_member(self, name: str, start: int) -> int | None:
+        """Repair a member that is broken within; where the next one begins, None where it has no score or is the last."""
+        self._repairing = True
+        commas = (place for places in self._places.values() for place in places if self._text[place] == "," and place > start)
+        end = min(commas, default=None)
+        segment = self._text[start:end]
+        if segment.startswith("{"):
+            outcome = repaired_verdict(segment, self._finish_reason, self._scales[name])
+        else:
+            outcome = Unparsed(reason=f"{'cut' if self._finish_reason == 'length' else 'broken JSON'} within the score")
+        self._verdicts[name] = _Verdict(outcome)
+        if not isinstance(outcome, Scored):
+            return None
+        self._repaired = True
+        return None if end is None else end + 1
+
+
+def _complete_value(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Any, int] | None:
+    """A complete value at a place and where the next member begins; None where it is broken, or a number may go on."""
+    try:
+        value, end = decoder.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    after = _AFTER_VALUE.match(text, end)
+    return (value, after.end()) if after else None
+
+
+def _key_places(name: str, text: str) -> list[int]:
+    """Where a name stands as a key may stand: the places of the sign before it."""
+    pattern = re.compile(rf"[{{,]\s*+[\"'“]?{re.escape(name)}[\"'”]?\s*+:", re.ASCII)
+    return [match.start() for match in pattern.finditer(text)]
+
+
+# --- verdicts that the text under judgment holds
+
+
+def _without_planted(found: dict[str, _Verdict], scales: Mapping[str, Scale], material: str) -> dict[str, _Verdict]:
+    """The verdicts, but for those that stand in the text under judgment, to the letter.
+
+    A verdict that is an object is compared by itself. Bare scores are few and may agree by chance: they count as planted where
+    one object in the material gives all of them.
+    """
+    if "}" not in material or not any(isinstance(verdict.outcome, Scored) for verdict in found.values()):
+        return found
+    planted = {scale: _planted_verdicts(material, scale) for scale in set(scales.values())}
+    kept = {
+        name: _Verdict(_QUOTED) if verdict.is_object and verdict.outcome in planted[scales[name]] else verdict
+        for name, verdict in found.items()
+    }
+    bare = {name: verdict for name, verdict in kept.items() if not verdict.is_object}
+    if bare and any(_gives_all(group, bare, scales) for group in _brace_groups(material)):
+        kept |= dict.fromkeys(bare, _Verdict(_QUOTED))
+    return kept
+
+
+def _planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
+    """The verdicts that the text under judgment holds, read in the same ways as the judge's own.
+
+    Repairs are bounded: the author of the text must not be able to keep the jury busy. Whole JSON is always recognised.
+    """
+    asked = _Asked(form="verdict", scales={"": scale})
+    outcomes: list[Outcome] = []
+    left = _MAX_PLANTED_REPAIRED
+    for group in _brace_groups(material):
+        found = _find_verdicts(group, "stop", asked, repair=left > 0)
+        if "json_repair" in found.steps and SCORE_KEY.search(group):
+            left -= len(group)
+        outcomes.append(found.verdicts[""].outcome)
+    return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+
+
+def _gives_all(group: str, bare: Mapping[str, _Verdict], scales: Mapping[str, Scale]) -> bool:
+    """Whether an object in the material gives these very scores."""
+    return _find_verdicts(group, "stop", _Asked(form="members", scales={name: scales[name] for name in bare})).verdicts == bare
+
+
+def _brace_groups(material: str) -> Iterator[str]:
+    """The texts between braces in a text under judgment, in bounded number and length.
+
+    A verdict holds no brace within, so each closing brace is taken with the last opening one before it.
+    """
+    start = 0
+    for brace in islice(re.finditer(r"\}", material), _MAX_PLANTED):
+        opening = material.rfind("{", start, brace.start())
+        start = brace.end()
+        if opening >= 0 and brace.end() - opening <= MAX_REPAIRED:
+            yield material[opening : brace.end()]
+
+
+# --- remarks
+
+
+def remarks_of(judgment: Judgment) -> Remarks:
+    """The remarks of a stored judgment about several criteria, from its raw texts."""
+    if len(judgment.verdicts) < 2:
+        return Remarks()
+    return _merged(read_remarks(judgment.raw_text), read_remarks(judgment.repair_text))
+
+
+def read_remarks(text: str) -> Remarks:
+    """The remarks of an answer about several criteria; those that cannot be read are empty."""
+    opened = open_answer(text, "stop", frozenset())
+    if isinstance(opened, Unopened):
+        return Remarks()
+    answer: dict[str, Any] = {}
+    for one in opened.objects if not opened.broken else ():
+        answer |= {name: one[name] for name in REMARKS if name in one and name not in answer}
+    if opened.broken:
+        answer = dict(_complete_members(opened.bare, unique_keys(frozenset())))
+    feedback = answer.get("feedback")
+    return Remarks(
+        feedback=feedback.strip()[:MAX_REMARK] if isinstance(feedback, str) else "",
+        strengths=_short_texts(answer.get("strengths")),
+        weaknesses=_short_texts(answer.get("weaknesses")),
+        suggestions=_short_texts(answer.get("suggestions")),
+    )
+
+
+def _complete_members(text: str, hook: PairsHook) -> Iterator[tuple[str, Any]]:
+    """The complete members of a broken object, from its beginning to the first that is not."""
+    decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
+    at = text.find("{") + 1
+    for _ in range(_MAX_MEMBERS):
+        key = _KEY.match(text, at)
+        complete = _complete_value(text, key.end(), decoder) if key else None
+        if key is None or complete is None:
+            return
+        value, at = complete
+        yield key[1], value
+
+
+def _short_texts(value: Any) -> tuple[str, ...]:
+    """The texts of a list, or a single one; bounded in number and length."""
+    texts = value if isinstance(value, list) else [value]
+    return tuple(text.strip()[:MAX_REMARK] for text in texts if isinstance(text, str) and text.strip())[:MAX_REMARKS]
+
+
+def _merged(first: Remarks, second: Remarks) -> Remarks:
+    """The first remarks; what they lack is taken from the second."""
+    return Remarks(
+        feedback=first.feedback or second.feedback,
+        strengths=first.strengths or second.strengths,
+        weaknesses=first.weaknesses or second.weaknesses,
+        suggestions=first.suggestions or second.suggestions,
+    )

@@ -1,0 +1,90 @@
+"""The remarks on an answer: the judges' own, or else those that their explanations give."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from areopage.criteria.records import Criterion, Scale
+from areopage.jury.judges import PlannedCall, Remarks
+from areopage.jury.panel import Panel
+from areopage.jury.reader import remarks_of
+from areopage.ledger.records import Judgment
+from areopage.scoring.counts import band_of
+from areopage.scoring.outcome import Scored
+
+_EXPLAINED = 2  # the specification asks for one or two sentences
+
+
+class _Explained(Struct, frozen=True, kw_only=True):
+    """A criterion with its score, on the suite's scale, and one explanation."""
+
+    criterion: Criterion
+    score: float
+    text: str
+
+
+def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment]) -> Remarks:
+    """The remarks of joint answers, judge by judge, each distinct one once; without any, the explanations of single verdicts.
+
+    An answer none of whose verdicts could be taken has no say here either.
+    """
+    found = [remarks_of(judgments[call.key]) for call in calls if call.key in judgments and _has_score(judgments[call.key])]
+    merged = Remarks(
+        feedback="\n".join(_distinct(one.feedback for one in found)),
+        strengths=_distinct(text for one in found for text in one.strengths),
+        weaknesses=_distinct(text for one in found for text in one.weaknesses),
+        suggestions=_distinct(text for one in found for text in one.suggestions),
+    )
+    return merged if merged.feedback else _explained(panel, calls, judgments, merged)
+
+
+def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
+    """Remarks made of the explanations of the criteria, the weakest first; what judges did remark is kept."""
+    scales = {one.id: one.scale for one in panel.criteria}
+    by_id = {one.id: one for one in panel.criteria}
+    explanations = [
+        _Explained(
+            criterion=by_id[verdict.criterion],
+            score=scales[verdict.criterion].map_to(verdict.outcome.score, panel.scale),
+            text=verdict.outcome.explanation.strip(),
+        )
+        for call in calls
+        if call.key in judgments
+        for verdict in judgments[call.key].verdicts
+        if isinstance(verdict.outcome, Scored) and verdict.outcome.explanation.strip()
+    ]
+    explanations.sort(key=lambda one: one.score if panel.scale.higher_is_better else -one.score)
+    weakest = {one.criterion.id: one for one in reversed(explanations)}
+    first = [one for one in explanations if weakest[one.criterion.id] is one]
+    return Remarks(
+        feedback=" ".join(_line(one, panel.language) for one in first[:_EXPLAINED]),
+        strengths=merged.strengths or _lines(first, "excellent", panel),
+        weaknesses=merged.weaknesses or _lines(first, "weak", panel),
+        suggestions=merged.suggestions,
+    )
+
+
+def _lines(explanations: Iterable[_Explained], band: str, panel: Panel) -> tuple[str, ...]:
+    """The explanations of the criteria whose score lies in a band."""
+    return tuple(_line(one, panel.language) for one in explanations if _in_band(one.score, panel.scale, band))
+
+
+def _in_band(score: float, scale: Scale, band: str) -> bool:
+    """Whether a score lies in a band."""
+    return band_of(score, scale) == band
+
+
+def _line(one: _Explained, language: str) -> str:
+    """An explanation led by what people call its criterion."""
+    colon = "\u00a0:" if language.startswith("fr") else ":"
+    return f"{one.criterion.label or one.criterion.name}{colon} {one.text}"
+
+
+def _has_score(judgment: Judgment) -> bool:
+    """Whether any verdict of a judgment is a score."""
+    return any(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts in order, empty ones and repetitions left out."""
+    return tuple(dict.fromkeys(text for text in texts if text))

@@ -1,0 +1,71 @@
+"""A recording as a judge: `replay:PATH`, in the format of `areopage.models.replay`.
+
+A recorded text is read like any answer of a model, once: another call would bring the same text. A recorded score is the outcome
+of a judge that is code.
+"""
+
+from areopage.jury.code_judge import on_scale
+from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
+from areopage.jury.reader import Reading, material_of, read_answer
+from areopage.models.reference import ModelReference
+from areopage.models.replay import RecordedLine, RecordingFile
+from areopage.models.settings import ModelSettings
+from areopage.scoring.outcome import Refused, Scored
+
+
+class ReplayJudge:
+    """Judges by a recording; see `areopage.jury.judges.JudgeBackend`."""
+
+    max_concurrency: int | None = None
+
+    def __init__(self, reference: ModelReference, file: RecordingFile) -> None:
+        self.reference = reference
+        self._file = file
+
+    async def check(self) -> JudgeStatus:
+        """Read the file; the digest is the SHA-256 of its bytes. A judge is replayed on the criteria it was asked about.
+
+        Raises:
+            ModelError: see `read_recording`.
+        """
+        recording = await self._file.read()
+        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), kind="recording")
+
+    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+        """Return the recorded outcome; a call that is not recorded is refused.
+
+        Raises:
+            ModelError: see `read_recording`.
+        """
+        criteria = ",".join(criterion.id for criterion in call.criteria)
+        line = (await self._file.read()).find(call.case, call.judge.name, criteria, call.pass_index)
+        if line is None:
+            missing = f"case {call.case.id!r}, criterion {criteria}, pass {call.pass_index}, asked of {call.judge.name!r}"
+            return without_answer(call, Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
+        reading = _reading_of(line, call)
+        return Judged(
+            outcomes=reading.outcomes,
+            remarks=reading.remarks,
+            raw_text=line.text or "",
+            finish_reason=line.finish_reason,
+            prompt_tokens=line.prompt_tokens,
+            completion_tokens=line.completion_tokens,
+            seconds=line.seconds,
+            repair=reading.repair,
+            steps=reading.steps,
+        )
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def open_judge(reference: ModelReference, settings: ModelSettings) -> ReplayJudge:
+    """Open a recording; it is read at the first check or call."""
+    return ReplayJudge(reference, RecordingFile(reference, settings))
+
+
+def _reading_of(line: RecordedLine, call: PlannedCall) -> Reading:
+    if line.score is None:
+        return read_answer(line.text or "", line.finish_reason, call.criteria, material_of(call.case))
+    scored = Scored(score=line.score, explanation=line.explanation, evidence=line.evidence_extracts)
+    return Reading(outcomes={criterion.id: on_scale(scored, criterion.scale) for criterion in call.criteria}, steps=())

@@ -1,0 +1,285 @@
+"""What a jury found: a pure function of the panel, the case and the judgments. No model is asked and nothing is stored."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
+from areopage.errors import name_list
+from areopage.jury.context import fit_documents
+from areopage.jury.judges import Judge, PlannedCall, qualification_of
+from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.reader import material_of, read_again
+from areopage.jury.remarks import remarks_on
+from areopage.ledger.records import CriterionResult, Evaluation, Judgment, Verdict
+from areopage.scoring.counts import band_of
+from areopage.scoring.fold import final_shares, leaf
+from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, TimedOut, Unreachable, outcome_name
+from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
+from areopage.scoring.tree import Node, score_tree
+
+DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
+
+
+class JudgeHealth(Struct, frozen=True, kw_only=True):
+    """How one judge did over a run.
+
+    Args:
+        unfit: why it is known to be unfit; "" where it was never examined.
+        planned: verdicts that were planned.
+        outcomes: how many verdicts came to each outcome; `not_run` counts those that were never asked for.
+        repaired_heuristic, repaired_model: judgments read by json-repair, and by a repair call.
+        seconds: mean of a call; tokens are sums, as far as the server told them.
+        cost: in `currency`; None where no price is stated.
+        outliers: how often its score stood apart from the other judges'.
+    """
+
+    judge: str
+    model: str
+    unfit: str
+    planned: int
+    outcomes: dict[str, int]
+    repaired_heuristic: int
+    repaired_model: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    currency: str
+    outliers: int = 0
+
+    @property
+    def coverage(self) -> float:
+        """Scored verdicts over planned ones, in [0, 1]."""
+        return self.outcomes["scored"] / self.planned if self.planned else 0.0
+
+
+class Evaluated(Evaluation, frozen=True, kw_only=True):
+    """An evaluation with what it was made of.
+
+    Args:
+        scores: by the criterion's short name ("exactitude"), every criterion of the suite; None where there is no score.
+        documents_left_out: documents that models were not shown, or not whole; what `max_chars` cuts off does not count.
+        remarks: what the reader should know of the configuration.
+        judgments: one for each call.
+        retryable: why another attempt may bring more; "" where it cannot.
+    """
+
+    scores: dict[str, float | None]
+    documents_left_out: int = 0
+    remarks: tuple[str, ...] = ()
+    judgments: tuple[Judgment, ...] = ()
+    retryable: str = ""
+
+    @property
+    def quality_score(self) -> dict[str, Any]:
+        """For an answer's payload: each criterion, `score_global`, `feedback`; `reason` where there is no global score."""
+        shape: dict[str, Any] = {**self.scores, "score_global": self.score_global, "feedback": self.feedback}
+        return shape if self.score_global is not None else shape | {"reason": self.reason}
+
+
+def evaluated(
+    panel: Panel, run_id: str, case: Case, judgments: Mapping[str, Judgment], at: datetime, *, fault: str = ""
+) -> Evaluated:
+    """Aggregate the judgments on one answer.
+
+    Args:
+        judgments: by key; planned calls without one count as not made.
+        at: when it was evaluated.
+        fault: why no judge could be asked at all; "" where they were.
+    """
+    calls = list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+    passes = planned_passes(case.id, calls, judgments)
+    scales = {one.id: one.scale for one in panel.criteria}
+    scores = reduce_passes(passes, scales, panel.scale, panel.profile)
+    held = [judgments[call.key] for call in calls if call.key in judgments]
+    found = evaluation_of(panel, run_id, case, scores, held, at)
+    remarks = remarks_on(panel, calls, judgments)
+    by_id = {one.criterion: one.score for one in scores}
+    return Evaluated(
+        **msgspec.structs.asdict(
+            msgspec.structs.replace(
+                found,
+                reason="" if found.score_global is not None else fault or _why_unscored(panel, scores, passes),
+                feedback=remarks.feedback,
+                strengths=remarks.strengths,
+                weaknesses=remarks.weaknesses,
+                suggestions=remarks.suggestions,
+            )
+        ),
+        scores={name: by_id.get(id) for id, name in panel.names.items()},
+        documents_left_out=fit_documents(case.documents, panel.context)[1] if panel.context else 0,
+        judgments=tuple(held),
+        retryable=fault or _why_retryable(passes),
+    )
+
+
+def evaluation_of(
+    panel: Panel, run_id: str, case: Case, scores: Sequence[CriterionScore], judgments: Sequence[Judgment], at: datetime
+) -> Evaluation:
+    """The evaluation of one answer from its criteria's scores.
+
+    Args:
+        scores: of the criteria that some judge may judge, in the panel's order.
+        judgments: those that were made about it.
+        at: when it was evaluated.
+    """
+    by_id = panel.criteria_by_id()
+    lacking = _unscored(panel, scores)
+    score = _global_score(panel, scores)
+    cost, currency = _total_cost(judgments)
+    return Evaluation(
+        id=case.id,
+        run_id=run_id,
+        state="evaluated",
+        reason="" if score is not None else f"no score for {name_list(panel.names[key] for key in lacking)}",
+        timestamp=at,
+        evaluated_at=at,
+        suite=panel.suite,
+        suite_version=panel.suite_version,
+        language=panel.language,
+        source=case.source,
+        prompt=case.prompt_text,
+        response=case.response or "",
+        score_global=score,
+        band=band_of(score, panel.scale),
+        criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
+        standing=qualification_of(panel.judges),
+        scored=sum(one.scored for one in scores),
+        planned=sum(one.planned for one in scores),
+        spread=spread_of(scores),
+        prompt_tokens=_known_sum(one.prompt_tokens for one in judgments),
+        completion_tokens=_known_sum(one.completion_tokens for one in judgments),
+        seconds=sum(one.seconds for one in judgments),
+        cost=cost,
+        currency=currency,
+    )
+
+
+def planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
+    """Every planned verdict with its outcome, None where its call was not made."""
+    passes: list[PlannedPass] = []
+    for call in calls:
+        judgment = judgments.get(call.key)
+        outcomes: dict[str, Outcome] = {one.criterion: one.outcome for one in judgment.verdicts} if judgment else {}
+        passes.extend(
+            PlannedPass(
+                case_id=case_id,
+                criterion=criterion.id,
+                judge=call.judge.name,
+                pass_index=call.pass_index,
+                outcome=outcomes.get(criterion.id),
+            )
+            for criterion in call.criteria
+        )
+    return passes
+
+
+def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
+    """How one judge did.
+
+    Args:
+        planned: verdicts that were planned.
+        judgments: the judge's own.
+    """
+    outcomes = dict.fromkeys(OUTCOME_NAMES, 0)
+    for judgment in judgments:
+        for verdict in judgment.verdicts:
+            outcomes[outcome_name(verdict.outcome)] += 1
+    price = judge.price
+    return JudgeHealth(
+        judge=judge.name,
+        model=str(judge.reference),
+        unfit=judge.unfit,
+        planned=planned,
+        outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
+        repaired_heuristic=sum(one.repair == "heuristic" for one in judgments),
+        repaired_model=sum(one.repair == "model" for one in judgments),
+        seconds=sum(one.seconds for one in judgments) / len(judgments) if judgments else 0.0,
+        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
+        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
+        cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in judgments) if price else None,
+        currency=price.currency if price else "",
+        outliers=outliers,
+    )
+
+
+def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
+    """A judgment whose raw texts are read again; one without a text to read stays as it is."""
+    by_id = panel.criteria_by_id()
+    reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(case))
+    if reading is None:
+        return judgment
+    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
+    return msgspec.structs.replace(judgment, verdicts=verdicts, steps=reading.steps, repair=reading.repair)
+
+
+# --- parts of an evaluation
+
+
+def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore) -> CriterionResult:
+    band = band_of(score.score, panel.scale)
+    return CriterionResult(criterion=criterion.path, score=score.score, band=band, agreement=score.agreement)
+
+
+def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
+    by_id = panel.criteria_by_id()
+    return score_tree([leaf(by_id[one.criterion], one) for one in scores], panel.weights)[0]
+
+
+def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | None:
+    """The weighted score over the judged criteria; None unless each that weighs has one."""
+    if not scores or _unscored(panel, scores):
+        return None
+    score = _tree(panel, scores).score
+    return None if score is None else round(score, DECIMALS)
+
+
+def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
+    """The ids of the judged criteria that weigh and have no score."""
+    shares = dict(final_shares(_tree(panel, scores)))
+    return [one.criterion for one in scores if shares[one.criterion] > 0 and one.score is None]
+
+
+def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequence[PlannedPass]) -> str:
+    """Which criteria lack a score, and what came of their verdicts."""
+    lacking = _unscored(panel, scores)
+    if not lacking:
+        return "no criterion that this jury judges has a weight"
+    parts: list[str] = []
+    for key in lacking:
+        failed = [_failure(one) for one in passes if one.criterion == key and not isinstance(one.outcome, Scored)]
+        parts.append(f"{panel.names[key]}: {', '.join(dict.fromkeys(failed))}")
+    return f"no score for {'; '.join(parts)}"
+
+
+def _failure(one: PlannedPass) -> str:
+    """A verdict that failed, in words."""
+    if one.outcome is None:
+        return f"{one.judge} was not asked"
+    return f"{one.judge} {outcome_name(one.outcome).replace('_', ' ')} ({getattr(one.outcome, 'reason', '')})"
+
+
+def _why_retryable(passes: Sequence[PlannedPass]) -> str:
+    """Why another attempt may bring a verdict that this one did not; "" where none can."""
+    return next((_failure(one) for one in passes if isinstance(one.outcome, TimedOut | Unreachable | None)), "")
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of the counts that are known; None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _total_cost(judgments: Sequence[Judgment]) -> tuple[float | None, str]:
+    """What the calls with a price cost together; None where they are paid in several currencies."""
+    paid = [one for one in judgments if one.cost is not None]
+    currencies = {one.currency for one in paid}
+    if len(currencies) != 1:
+        return None, ""
+    return sum(one.cost or 0.0 for one in paid), currencies.pop()

@@ -1,0 +1,30 @@
+"""Judges that are rules in code: the same response always gets the same score, at no cost.
+
+| reference | module | judges |
+|---|---|---|
+| `rules:readability` | `areopage.jury.rules.readability` | sentence length and vocabulary, by age and language |
+| `rules:answer_quality` | `areopage.jury.rules.answer_quality` | the sections of an answer, and the sources it cites |
+"""
+
+from areopage.errors import ModelError
+from areopage.jury.code_judge import CodeJudge
+from areopage.jury.rules.answer_quality import answer_quality_judge
+from areopage.jury.rules.parameters import read_answer_quality, read_readability
+from areopage.jury.rules.readability import readability_judge
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+
+KNOWN = ("readability", "answer_quality")
+
+
+def open_judge(reference: ModelReference, settings: ModelSettings) -> CodeJudge:
+    """Open the rules of a reference, with the parameters of the suite.
+
+    Raises:
+        ModelError: no such rules, or their parameters are missing or wrong.
+    """
+    if reference.model == "readability":
+        return readability_judge(reference, read_readability(settings.rules))
+    if reference.model == "answer_quality":
+        return answer_quality_judge(reference, read_answer_quality(settings.rules))
+    raise ModelError(f"unknown rules {str(reference)!r}: use one of {', '.join(f'rules:{name}' for name in KNOWN)}")

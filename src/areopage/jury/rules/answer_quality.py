@@ -1,0 +1,133 @@
+"""The judge `rules:answer_quality`: whether an answer keeps its sections and cites sources that can be found.
+
+It answers two criteria, each with a score from 0 to 10, mapped to the scale that is asked for and rounded to one decimal.
+What it sees is form: whether a cited article says what the answer says is for another judge. The sources are scored in
+`areopage.jury.rules.sources`. The format, where p of the n expected sections have a heading:
+
+    p = 0       1 for running text, 2 with a list, 3 with other headings
+    0 < p < n   3 + 4 * filled sections / n - 0.5 * sections out of order
+    p = n       10 - 2 * empty sections - (1.5 + 0.5 * sections out of order, if any are)
+
+and never under 1. Out of order are the sections outside the longest run in the expected order. So 10 is all sections, in order
+and filled; 7 to 9 all of them with a fault; 4 to 6 a part of them; 0 to 3 no structure.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import partial
+
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
+from areopage.jury.code_judge import CodeJudge, rescaled
+from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
+from areopage.jury.rules.sources import judge_sources
+from areopage.models.reference import ModelReference
+from areopage.scoring.outcome import Outcome, Refused, Scored
+from areopage.text.headings import Section, headings, sections
+from areopage.text.words import words
+
+# Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
+CODE_VERSION = "1"
+OWN_SCALE = Scale(0.0, 10.0)
+
+_LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•–]|[0-9]{1,3}[.)])[ \t]", re.MULTILINE)
+
+
+def answer_quality_judge(reference: ModelReference, rules: AnswerQualityRules) -> CodeJudge:
+    """The judge of the form and the sources of an answer, by these rules."""
+    return CodeJudge(
+        reference,
+        partial(judge_answer, rules),
+        digest=digest_of(["answer_quality", CODE_VERSION, rules]),
+        criteria=(rules.criteria.format, rules.criteria.sources),
+    )
+
+
+def judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, language: str) -> Outcome:
+    """Judge a response on one of the two criteria; the explanation is in French or else in English."""
+    response = case.response or ""
+    if not words(response):
+        return Refused(reason="nothing to measure: the response has no words")
+    spoken = "fr" if language.lower().startswith("fr") else "en"
+    if criterion.path == rules.criteria.format:
+        found = judge_format(response, spoken, rules)
+    else:
+        found = judge_sources(case, response, spoken, rules)
+    return rescaled(found, OWN_SCALE, criterion.scale)
+
+
+def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
+    """Judge whether a response has the expected sections, in order and filled; the headings are quoted.
+
+    Args:
+        response: a text with at least one word.
+        language: "fr" or "en", of the explanation; headings of every language are understood.
+        rules: the expected sections.
+    """
+    found = sections(response, {section.name: section.aliases for section in rules.sections})
+    if not found:
+        return Scored(explanation=_explain_none(rules, language), score=_other_structure(response), evidence=())
+    order = {section.name: place for place, section in enumerate(rules.sections)}
+    stray = len(found) - _longest_run([order[section.name] for section in found])
+    empty = [section for section in found if section.empty]
+    if len(found) == len(rules.sections):
+        score = 10 - 2 * len(empty) - (1.5 + 0.5 * stray if stray else 0.0)
+    else:
+        score = 3 + 4 * (len(found) - len(empty)) / len(rules.sections) - 0.5 * stray
+    return Scored(
+        explanation=_explain(found, empty, stray, rules.sections, language),
+        score=round(max(1.0, score), 1),
+        evidence=tuple(section.heading.text for section in found[: rules.extracts]),
+    )
+
+
+def _other_structure(response: str) -> float:
+    """The score of a response with none of the expected sections."""
+    if any(heading.style in ("markdown", "bold") for heading in headings(response)):
+        return 3.0
+    return 2.0 if _LIST_ITEM.search(response) else 1.0
+
+
+def _longest_run(places: Sequence[int]) -> int:
+    """The length of the longest rising subsequence."""
+    ends: list[int] = []
+    for place in places:
+        at = bisect_left(ends, place)
+        ends[at : at + 1] = [place]
+    return len(ends)
+
+
+def _explain_none(rules: AnswerQualityRules, language: str) -> str:
+    """That no section was found, and which ones were looked for."""
+    expected = ", ".join(section.label(language) for section in rules.sections)
+    if language == "fr":
+        return f"Aucune des sections attendues\u00a0: {expected}."
+    return f"None of the expected sections: {expected}."
+
+
+def _explain(
+    found: Sequence[Section],
+    empty: Sequence[Section],
+    stray: int,
+    expected: Sequence[ExpectedSection],
+    language: str,
+) -> str:
+    """What is there and what is not."""
+    labels = {section.name: section.label(language) for section in expected}
+    names = {section.name for section in found}
+    present = ", ".join(labels[section.name] for section in found)
+    missing = ", ".join(label for name, label in labels.items() if name not in names)
+    blank = ", ".join(labels[section.name] for section in empty)
+    if language == "fr":
+        parts = [f"Sections trouvées\u00a0({len(found)} sur {len(expected)})\u00a0: {present}."]
+        parts += [f"Manquantes\u00a0: {missing}."] if missing else []
+        parts += [f"Vides\u00a0: {blank}."] if blank else []
+        parts += [f"Hors de l'ordre attendu\u00a0: {stray}."] if stray else []
+    else:
+        parts = [f"Sections found ({len(found)} of {len(expected)}): {present}."]
+        parts += [f"Missing: {missing}."] if missing else []
+        parts += [f"Empty: {blank}."] if blank else []
+        parts += [f"Out of the expected order: {stray}."] if stray else []
+    return " ".join(parts)

@@ -1,0 +1,217 @@
+"""The parameters of the deterministic judges: the section `rules` of a suite's configuration.
+
+    rules:
+      readability:
+        criteria:                      which criterion gets which measure (paths without version)
+          sentence_complexity: age.readability.sentence_complexity
+          vocabulary_level: age.readability.vocabulary_level
+        longest_weight: 0.3            share of the longest sentence in the score of sentence_complexity, 0 to 1
+        extracts: 3                    how many sentences, or words, are quoted
+        languages:
+          en:
+            vocabulary:
+              complex_syllables: 3     a word of so many syllables is hard ...
+              familiar: [animal]       ... unless it is one of these
+            maturities:
+              Child:
+                ages: 6-8              how the explanation names the readers
+                mean_sentence: {full: 8, zero: 20}        words per sentence
+                longest_sentence: {full: 12, zero: 30}    words
+                complex_share: {full: 0.05, zero: 0.20}   hard words / words
+
+      answer_quality:
+        criteria:                      as above
+          format: quality.answer.format
+          sources: quality.answer.sources
+        extracts: 6                    how many headings, or references, are quoted
+        sources_section: sources       which of the sections lists the sources; "" for none
+        sections:                      in the order that an answer should have
+          - name: analysis
+            headings: {fr: [Analyse], en: [Analysis]}    by language; the first one names the section in explanations
+
+A ramp gives 5 up to `full`, 0 from `zero` on, and falls in a straight line between.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import ModelError, name_list
+from areopage.text.folding import plain
+from areopage.text.words import Vocabulary
+
+TOP_SCORE = 5.0
+_Kind = TypeVar("_Kind")
+
+
+class Ramp(Struct, frozen=True, forbid_unknown_fields=True):
+    """A measure that is better when lower: `full` and `zero` are in the measure's own unit, 0 <= full < zero."""
+
+    full: float
+    zero: float
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the ramp does not fall."""
+        if not 0 <= self.full < self.zero:
+            raise ValueError(f"full is {self.full:g} and zero is {self.zero:g}: write 0 <= full < zero")
+
+    def score(self, value: float) -> float:
+        """The score of a measure, 0 to 5: 5 up to `full`, 0 from `zero` on."""
+        share = (self.zero - value) / (self.zero - self.full)
+        return TOP_SCORE * min(1.0, max(0.0, share))
+
+
+class Targets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one audience reads with ease; the units stand in this module's docstring."""
+
+    ages: str = ""
+    mean_sentence: Ramp
+    longest_sentence: Ramp
+    complex_share: Ramp
+
+
+class LanguageRules(Struct, frozen=True, kw_only=True):
+    """The measure of words, and the targets by maturity, of one language."""
+
+    vocabulary: Vocabulary
+    maturities: Mapping[str, Targets]
+
+
+class JudgedCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criteria, by path without version, that the two measures answer."""
+
+    sentence_complexity: str = "age.readability.sentence_complexity"
+    vocabulary_level: str = "age.readability.vocabulary_level"
+
+
+class ReadabilityRules(Struct, frozen=True, kw_only=True):
+    """All of `rules.readability`. Languages are named by two letters."""
+
+    criteria: JudgedCriteria
+    longest_weight: float
+    extracts: int
+    languages: Mapping[str, LanguageRules]
+
+
+class AnswerCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criteria, by path without version, that the two measures of an answer's quality serve."""
+
+    format: str = "quality.answer.format"
+    sources: str = "quality.answer.sources"
+
+
+class ExpectedSection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A section that an answer should have, with the headings that may open it, by language (two letters)."""
+
+    name: str
+    headings: dict[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where a heading could never be found."""
+        if not any(self.headings.values()):
+            raise ValueError(f"the section {self.name!r} has no headings: write at least one")
+        for heading in self.aliases:
+            if not plain(heading):
+                raise ValueError(f"the section {self.name!r} has the heading {heading!r}: write one with letters")
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The headings of all languages."""
+        return tuple(heading for headings in self.headings.values() for heading in headings)
+
+    def label(self, language: str) -> str:
+        """What the section is called in a language; its first heading of all where the language has none."""
+        return next(iter(self.headings.get(language, ())), self.aliases[0])
+
+
+class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of `rules.answer_quality`; the sections are in the order that an answer should have."""
+
+    sections: tuple[ExpectedSection, ...]
+    criteria: AnswerCriteria = AnswerCriteria()
+    sources_section: str = "sources"
+    extracts: int = 6
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the sections do not fit together, or a number is out of its range."""
+        names = [section.name for section in self.sections]
+        if not names:
+            raise ValueError("sections is empty: write at least one")
+        if len(set(names)) < len(names):
+            raise ValueError(f"sections holds a name twice: {name_list(names)}")
+        if self.sources_section and self.sources_section not in names:
+            raise ValueError(f"sources_section is {self.sources_section!r}: use one of {name_list(names)}")
+        if self.extracts < 0:
+            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
+
+
+class _Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """The section as it stands in YAML; languages are read one by one, so that a fault can name its language."""
+
+    languages: dict[str, Any]
+    criteria: JudgedCriteria = JudgedCriteria()
+    longest_weight: float = 0.3
+    extracts: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range."""
+        if not 0 <= self.longest_weight <= 1:
+            raise ValueError(f"longest_weight is {self.longest_weight:g}: write a share between 0 and 1")
+        if self.extracts < 0:
+            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
+
+
+class _LanguageSection(Struct, frozen=True, forbid_unknown_fields=True):
+    """One language as it stands in YAML."""
+
+    vocabulary: Vocabulary
+    maturities: dict[str, Any]
+
+
+def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
+    """Read the parameters of `rules:readability` from the suite's `rules` section.
+
+    Raises:
+        ModelError: the section is missing or wrong; the message names the key.
+    """
+    section = _convert(_named(rules, "readability", "targets"), _Section, "rules.readability")
+    languages = {}
+    for language, content in section.languages.items():
+        key = f"rules.readability.languages.{language}"
+        read = _convert(content, _LanguageSection, key)
+        targets = {name: _convert(value, Targets, f"{key}.maturities.{name}") for name, value in read.maturities.items()}
+        languages[language] = LanguageRules(vocabulary=read.vocabulary, maturities=targets)
+    return ReadabilityRules(
+        criteria=section.criteria,
+        longest_weight=section.longest_weight,
+        extracts=section.extracts,
+        languages=languages,
+    )
+
+
+def read_answer_quality(rules: Mapping[str, Any]) -> AnswerQualityRules:
+    """Read the parameters of `rules:answer_quality` from the suite's `rules` section.
+
+    Raises:
+        ModelError: the section is missing or wrong; the message names the key.
+    """
+    return _convert(_named(rules, "answer_quality", "sections"), AnswerQualityRules, "rules.answer_quality")
+
+
+def _named(rules: Mapping[str, Any], name: str, needed: str) -> object:
+    """One judge's part of the `rules` section."""
+    if name not in rules:
+        found = f" (it holds {name_list(map(str, rules))})" if rules else ""
+        raise ModelError(f"rules.{name}: missing from the suite's configuration{found}: rules:{name} needs its {needed}")
+    return rules[name]
+
+
+def _convert(value: object, kind: type[_Kind], key: str) -> _Kind:
+    """Convert a plain value to a record; a fault names the whole key."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        raise ModelError(f"{key}{place.rstrip('`')}: {message}") from error

@@ -1,0 +1,153 @@
+"""The judge `rules:readability`: how easy a response is to read for its audience.
+
+It answers two criteria, each with a score from 0 to 5, mapped to the scale that is asked for and rounded to one decimal:
+
+- sentence complexity: (1 - w) * ramp(mean words per sentence) + w * ramp(words of the longest sentence), w = `longest_weight`;
+- vocabulary level: ramp(share of hard words).
+
+A ramp is 5 up to the target, 0 from a limit on and straight between; targets stand per language and maturity in the suite
+(`areopage.jury.rules.parameters`). A sentence without a word (a line of digits) does not count.
+"""
+
+from functools import partial
+
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion, Scale
+from areopage.digest import digest_of
+from areopage.jury.code_judge import CodeJudge, rescaled
+from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
+from areopage.models.reference import ModelReference
+from areopage.scoring.outcome import Outcome, Refused, Scored
+from areopage.text.sentences import Span, sentences
+from areopage.text.words import complex_word_share, is_complex, syllables, words
+
+# Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
+CODE_VERSION = "1"
+_EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
+
+OWN_SCALE = Scale(0.0, TOP_SCORE)
+
+
+def readability_judge(reference: ModelReference, rules: ReadabilityRules) -> CodeJudge:
+    """The judge of how easy a response is to read for its audience, by these rules."""
+    return CodeJudge(
+        reference,
+        partial(judge_readability, rules, str(reference)),
+        digest=digest_of([CODE_VERSION, rules]),
+        criteria=(rules.criteria.sentence_complexity, rules.criteria.vocabulary_level),
+    )
+
+
+def judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion: Criterion, language: str) -> Outcome:
+    """Judge a response on one of the two criteria; a language or a maturity without targets is refused.
+
+    Args:
+        judge: its name, for what it refuses.
+    """
+    spoken = language.lower()[:2]
+    own = rules.languages.get(spoken)
+    if own is None:
+        known = ", ".join(rules.languages)
+        return Refused(reason=f"{judge} has no targets for the language {language!r}: it knows {known}")
+    targets = own.maturities.get(case.maturity)
+    if targets is None:
+        known = ", ".join(own.maturities)
+        return Refused(reason=f"{judge} has no targets for the maturity {case.maturity!r}: it knows {known}")
+    response = case.response or ""
+    if not words(response):
+        return Refused(reason="nothing to measure: the response has no words")
+    audience = targets.ages or case.maturity
+    if criterion.path == rules.criteria.sentence_complexity:
+        weight = rules.longest_weight
+        found = judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
+    else:
+        found = judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
+    return rescaled(found, OWN_SCALE, criterion.scale)
+
+
+def judge_sentences(
+    response: str, language: str, targets: Targets, audience: str, *, longest_weight: float, extracts: int
+) -> Scored:
+    """Judge the length of the sentences of a response that has at least one word.
+
+    Args:
+        response: the text.
+        language: "en" or "fr".
+        targets: words per sentence, on average and at most.
+        audience: the readers' ages, for the explanation.
+        longest_weight: the longest sentence's share in the score, 0 to 1.
+        extracts: how many of the sentences over the target are quoted, longest first (the longest where none is over).
+    """
+    counted = [(count, span) for span in sentences(response, language) if (count := len(words(span.text)))]
+    counted.sort(key=lambda pair: (-pair[0], pair[1].start))
+    mean = sum(count for count, _ in counted) / len(counted)
+    longest = counted[0][0]
+    score = (1 - longest_weight) * targets.mean_sentence.score(mean) + longest_weight * targets.longest_sentence.score(longest)
+    over = [span for count, span in counted if count > targets.mean_sentence.full] or [counted[0][1]]
+    return Scored(
+        explanation=_explain_sentences(mean, longest, targets, audience, language),
+        score=round(score, 1),
+        evidence=tuple(_quote(span) for span in over[:extracts]),
+    )
+
+
+def judge_vocabulary(
+    response: str, language: str, rules: LanguageRules, targets: Targets, audience: str, *, extracts: int
+) -> Scored:
+    """Judge the share of hard words of a response that has at least one word; the hardest words are quoted.
+
+    Args are those of `judge_sentences`, with the language's measure of hard words in `rules`.
+    """
+    found = words(response)
+    share = complex_word_share(found, language, rules.vocabulary)
+    hard = sorted(
+        {word for word in found if is_complex(word, language, rules.vocabulary)},
+        key=lambda word: (-syllables(word, language), -len(word), word),
+    )
+    return Scored(
+        explanation=_explain_vocabulary(share, len(found), rules.vocabulary.complex_syllables, targets, audience, language),
+        score=round(targets.complex_share.score(share), 1),
+        evidence=tuple(hard[:extracts]),
+    )
+
+
+def _quote(span: Span) -> str:
+    """The sentence, or as many of its first words as an extract may hold."""
+    if len(span.text) <= _EXTRACT_LENGTH:
+        return span.text
+    return span.text[:_EXTRACT_LENGTH].rpartition(" ")[0] or span.text[:_EXTRACT_LENGTH]
+
+
+def _explain_sentences(mean: float, longest: int, targets: Targets, audience: str, language: str) -> str:
+    """The numbers behind the score, in words."""
+    mean_text, target = _number(mean, language), _number(targets.mean_sentence.full, language)
+    limit = _number(targets.longest_sentence.full, language)
+    if language == "fr":
+        return (
+            f"Moyenne de {mean_text}\u00a0mots par phrase\u00a0; la cible pour {audience}\u00a0ans est de {target}. "
+            f"Phrase la plus longue\u00a0: {longest}\u00a0mots\u00a0; la limite est de {limit}."
+        )
+    return (
+        f"Mean {mean_text} words per sentence; the target for {audience} is {target}. "
+        f"Longest sentence: {longest} words; the limit is {limit}."
+    )
+
+
+def _explain_vocabulary(share: float, total: int, complex_syllables: int, targets: Targets, audience: str, language: str) -> str:
+    """The numbers behind the score, in words."""
+    percent, target = _number(100 * share, language), _number(100 * targets.complex_share.full, language)
+    if language == "fr":
+        return (
+            f"{percent}\u00a0% des mots ({total}\u00a0en tout) ont au moins {complex_syllables}\u00a0syllabes "
+            f"sans être familiers\u00a0; la cible pour {audience}\u00a0ans est de {target}\u00a0%."
+        )
+    return (
+        f"{percent}% of the words ({total} in all) have {complex_syllables} syllables or more and are not familiar; "
+        f"the target for {audience} is {target}%."
+    )
+
+
+def _number(value: float, language: str) -> str:
+    """At most one decimal, with the language's decimal mark."""
+    text = f"{value:.1f}".removesuffix(".0")
+    return text.replace(".", ",") if language == "fr" else text

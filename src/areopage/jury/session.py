@@ -1,0 +1,348 @@
+"""The jury in session: judges open once per event loop; for each planned call known -> final? -> ask -> append.
+
+Every application asks its judges here. What the ledger holds and no other attempt can improve is not asked again.
+"""
+
+import asyncio
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, Protocol
+
+from areopage.errors import CallError, ModelError
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
+from areopage.jury.opening import open_judge
+from areopage.jury.panel import Panel, checked_panel, panel_run
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import Judgment, Run, RunKind
+from areopage.ledger.store import Ledger
+from areopage.models.own_loop import OwnLoop
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+from areopage.scoring.outcome import Refused, TimedOut, Unreachable
+
+SECRET_BYTES = 32
+CHECK_PAUSE = 5.0
+"""Seconds for which a failed check is not repeated: many answers may come in while a server is down."""
+
+
+class JudgmentStore(Protocol):
+    """Where judgments are looked up and kept."""
+
+    @property
+    def secret(self) -> bytes:
+        """What prompts derive their nonces from; the same for all who share the store."""
+        ...
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        """The judgment that counts for each of these keys: the latest that scored, else the latest attempt."""
+        ...
+
+    def append(self, judgment: Judgment) -> "Future[Any] | None":
+        """Keep a judgment, without waiting for it.
+
+        Returns:
+            What is done once it is committed; None where the store's owner sees to that.
+
+        Raises:
+            StorageError: an earlier one could not be committed.
+        """
+        ...
+
+
+class NoJudgments:
+    """Keeps nothing: for evaluations without a ledger."""
+
+    def __init__(self) -> None:
+        self.secret = secrets.token_bytes(SECRET_BYTES)
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        """None of them."""
+        return {}
+
+    def append(self, judgment: Judgment) -> None:
+        """Forget a judgment."""
+
+
+class LedgerJudgments:
+    """Judgments of a ledger."""
+
+    def __init__(self, ledger: Ledger, reduce: Callable[[Judgment], Judgment] | None = None) -> None:
+        """Look up and append judgments.
+
+        Args:
+            reduce: what stays of a judgment by the storage policy; None: all of it.
+        """
+        self._ledger, self._reduce = ledger, reduce
+        self.secret = ledger.secret()
+        self._writer = Batch[Judgment, None](ledger.append, what="judgments")
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        """Those that the ledger holds."""
+        return await asyncio.to_thread(self._ledger.judgments, keys)
+
+    def append(self, judgment: Judgment) -> "Future[Any]":
+        """Commit a judgment, together with others that arrive meanwhile."""
+        return self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
+
+
+def is_final(judgment: Judgment) -> bool:
+    """Whether no other attempt can improve a judgment: nothing in it timed out or was unreachable."""
+    return not any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+class Session:
+    """The judges of one panel, open. One instance serves many answers at once, from any event loop."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        settings: ModelSettings,
+        store: JudgmentStore,
+        *,
+        kind: RunKind = "monitor",
+        run_id: str = "",
+        outage_seconds: float,
+        stops_at_outage: bool = False,
+    ) -> None:
+        """Open nothing yet; judges are opened where they are first needed.
+
+        Args:
+            settings: how models are reached, the environment included.
+            store: where judgments are looked up and kept, unless a call names another store.
+            kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
+            outage_seconds: how long a call is retried where nothing listens.
+            stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
+        """
+        self._panel, self._settings, self._store = panel, settings, store
+        self._kind, self._run_id = kind, run_id
+        self._outage_seconds, self._stops = outage_seconds, stops_at_outage
+        self._run: Run | None = None
+        self._failed: tuple[float, ModelError] | None = None
+        self._guard = threading.Lock()
+        self._pools: dict[asyncio.AbstractEventLoop, _JudgePool] = {}
+        self._own_loop: OwnLoop | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    # --- the panel
+
+    @property
+    def panel(self) -> Panel:
+        """The panel, with what a check of the judges found once they were checked."""
+        return self._panel
+
+    @property
+    def run(self) -> Run:
+        """The ledger's record of the checked panel.
+
+        Raises:
+            ModelError: the judges were not checked yet, so that their versions are not known.
+        """
+        if self._run is None:
+            raise ModelError("the judges were not checked yet: await check() first")
+        return self._run
+
+    @property
+    def checked(self) -> Panel:
+        """The checked panel.
+
+        Raises:
+            ModelError: as for `run`.
+        """
+        if self._run is None:
+            raise ModelError("the judges were not checked yet: await check() first")
+        return self._panel
+
+    async def check(self) -> Panel:
+        """Make sure, once, that every judge can be asked.
+
+        Raises:
+            ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+            CriteriaError: no judge may judge any criterion.
+        """
+        if self._run is None:
+            pool = self._pool()
+            async with pool.checking:
+                if self._run is None:
+                    panel = checked_panel(self._panel, await self._statuses(pool))
+                    self._panel, self._run = panel, panel_run(panel, self._kind)
+        return self._panel
+
+    async def _statuses(self, pool: "_JudgePool") -> Mapping[ModelReference, JudgeStatus]:
+        if self._failed is not None and time.monotonic() - self._failed[0] < CHECK_PAUSE:
+            raise type(self._failed[1])(str(self._failed[1]))
+        try:
+            return {reference: await pool.judge(reference).check() for reference in pool.references}
+        except ModelError as fault:
+            self._failed = (time.monotonic(), fault)
+            raise
+
+    # --- judgments
+
+    async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
+        """The final judgments of these calls that are there already, by key."""
+        found = await (store or self._store).known(list(dict.fromkeys(call.key for call in calls)))
+        return {key: judgment for key, judgment in found.items() if is_final(judgment)}
+
+    async def ask(
+        self,
+        calls: Iterable[PlannedCall],
+        held: dict[str, Judgment],
+        on_judgment: Callable[[Judgment], None] | None = None,
+        concurrency: int | None = None,
+        store: JudgmentStore | None = None,
+    ) -> None:
+        """Carry out the calls that `held` has no judgment for, and add each judgment to it as it arrives.
+
+        Args:
+            on_judgment: called with each new judgment.
+            concurrency: how many calls may be in flight; None: as many as the judges take.
+
+        On return what is new is committed.
+
+        Raises:
+            ServerDown, ModelError: a judge cannot be asked any more, where the session stops at an outage.
+            StorageError: a judgment could not be stored.
+            MissingExtra: a judge needs a package that is not installed.
+        """
+        missing = {call.key: call for call in calls if call.key not in held}
+        if not missing:
+            return
+        pool, store = self._pool(), store or self._store
+        run_id = self._run_id or self.run.id
+        context = CallContext(run_id=run_id, secret=store.secret, personas=self._panel.personas, language=self._panel.language)
+        limit = concurrency or len(missing)
+        commits: list[asyncio.Future[Any]] = []
+        watches = {judge.name: OutageWatch(max(UNREACHABLE_IN_A_ROW, limit)) for judge in self._panel.judges}
+
+        async def ask_one(call: PlannedCall) -> None:
+            judgment = await pool.ask(call, context, raises=self._stops)
+            commit = store.append(judgment)
+            if commit is not None:
+                commits.append(asyncio.wrap_future(commit))
+            held[call.key] = judgment
+            if on_judgment is not None:
+                on_judgment(judgment)
+            if self._stops:
+                _note(watches[call.judge.name], call.judge, judgment)
+
+        name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
+        try:
+            await run_concurrently(name, missing.values(), ask_one, min(limit, len(missing)))
+        finally:
+            # whatever happens: what was paid for is in the ledger before anything asks for it again
+            await asyncio.shield(asyncio.gather(*commits))
+
+    # --- open judges
+
+    def _pool(self) -> "_JudgePool":
+        """The open judges of the running event loop; those of a loop that is closed go over to it."""
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            found = self._pools.get(loop)
+            if found is None:
+                closed = next((other for other in self._pools if other.is_closed()), None)
+                found = self._pools.pop(closed) if closed is not None else self._new_pool()
+                found.enter_loop()
+                self._pools[loop] = found
+            return found
+
+    def _new_pool(self) -> "_JudgePool":
+        # the pools outlive the session in its finalizer, so they must not refer to it
+        open_one = partial(open_judge, settings=self._settings, outage_seconds=self._outage_seconds)
+        return _JudgePool([judge.reference for judge in self._panel.judges], open_one)
+
+    def own_loop(self) -> OwnLoop:
+        """An event loop in a thread of its own, for callers that have none."""
+        with self._guard:
+            if self._own_loop is None:
+                self._own_loop = OwnLoop("jury-session")
+                self._finalizer = weakref.finalize(self, _stop_loop, self._own_loop, self._pools)
+            return self._own_loop
+
+    async def release(self, judge: Judge) -> None:
+        """Close one judge's model in the running event loop; the next call opens it again."""
+        await self._pool().release(judge.reference)
+
+    async def aclose(self) -> None:
+        """Close the judges of the running event loop, and the loop of its own; a later call opens them again."""
+        found = self._pools.pop(asyncio.get_running_loop(), None)
+        if found is not None:
+            await found.aclose()
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Close the loop of its own; also done at the interpreter's end."""
+        with self._guard:
+            finalizer, self._finalizer, self._own_loop = self._finalizer, None, None
+        if finalizer is not None:
+            finalizer()
+
+
+class _JudgePool:
+    """The judges open in one event loop; judges of one model share it. Each is asked no more at once than it can take."""
+
+    def __init__(self, references: Sequence[ModelReference], open_one: Callable[[ModelReference], JudgeBackend]) -> None:
+        self.references = tuple(dict.fromkeys(references))
+        self._open_one = open_one
+        self._open: dict[ModelReference, JudgeBackend] = {}
+        self.enter_loop()
+
+    def enter_loop(self) -> None:
+        """Make the parts that belong to an event loop anew. The judges notice a new loop by themselves."""
+        self.checking = asyncio.Lock()
+        self._limits: dict[ModelReference, asyncio.Semaphore] = {}
+
+    def judge(self, reference: ModelReference) -> JudgeBackend:
+        if reference not in self._open:
+            self._open[reference] = self._open_one(reference)
+        return self._open[reference]
+
+    async def ask(self, call: PlannedCall, context: CallContext, *, raises: bool) -> Judgment:
+        """Carry one call out. A fault that no call to this judge can escape is raised, or is an outcome like any other."""
+        reference = call.judge.reference
+        try:
+            judge = self.judge(reference)
+            if judge.max_concurrency is None:
+                judged = await judge.judge(call, context)
+            else:
+                async with self._limits.setdefault(reference, asyncio.Semaphore(judge.max_concurrency)):
+                    judged = await judge.judge(call, context)
+        except CallError as fault:
+            if raises:
+                raise
+            judged = without_answer(call, Unreachable(reason=str(fault)))
+        return judgment_of(call, context.run_id, judged)
+
+    async def release(self, reference: ModelReference) -> None:
+        judge = self._open.pop(reference, None)
+        self._limits.pop(reference, None)
+        if judge is not None:
+            await judge.aclose()
+
+    async def aclose(self) -> None:
+        for reference in list(self._open):
+            await self.release(reference)
+
+
+def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
+    """Tell the watch whether a call reached the model."""
+    outcome = judgment.verdicts[0].outcome
+    rejected = judge.is_model and not judgment.raw_text and isinstance(outcome, Refused)
+    watch.note(judge.name, getattr(outcome, "reason", ""), reached=not isinstance(outcome, Unreachable), turned_away=rejected)
+
+
+def _stop_loop(own: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:
+    """End a loop after the judges that are open in it."""
+
+    async def closing() -> None:
+        found = pools.pop(own.loop, None)
+        if found is not None:
+            await found.aclose()
+
+    own.stop(closing)

@@ -1,0 +1,224 @@
+"""Which documents an answer cites, whatever form its citations have, and which cited ones do not exist.
+
+| form | read as |
+|---|---|
+| `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else a document's position |
+| `[1]` `【1†source】` `[^1]` `^1` | likewise; in round brackets a bare number is none, since (1) counts and (2019) dates |
+| `[Document 2]` `(source 2)` `Document 2` | likewise |
+
+Letter case, accents, spaces and punctuation of ids and titles do not matter where no id is written exactly so.
+A citation of what does not exist is only seen in a form that cannot be something else: a number in square brackets, `[id: ...]`,
+a word such as document with a number in square brackets, or what is written like the ids of the documents at hand. One that
+stands in a document just so was copied with the text around it. Links, `[sic]`, `[...]`, years and exponents are no citations.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from areopage.text.folding import lower_case, matches_at, plain
+from areopage.text.sentences import Span
+
+_MOST_SPANS = 50
+_MOST_LOOKED_UP = 50  # unknown ones that are looked for in the documents; further ones count as unknown
+_MOST_LABELS = 2_000  # what is read of an answer that is nothing but citations
+_LONGEST_RANGE = 20
+
+_SQUARE = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+_LENS = re.compile(r"【([^【】\n]{1,200})】")
+_ROUND = re.compile(r"\(([^()\n]{1,200})\)")
+_RAISED = re.compile(r"\^([0-9]{1,3})(?![\w^])")
+_BEFORE_RAISED = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?»”)\]])\Z")
+_WORDS = r"(?:documents?|docs?\.?|sources?|passages?|extraits?|excerpts?|chunks?|r[ée]f(?:[ée]rences?|erences?|\.)?)"
+_BARE = re.compile(
+    r"(?<![\[(【])\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?([0-9]{1,3})\b", re.IGNORECASE
+)
+_BARE_WORDS = ("doc", "passage", "source", "extrait", "excerpt")
+_LED = re.compile(rf"(?:(?P<id>(?:doc(?:ument)?[ _-]?)?id)\s*[:=]|{_WORDS}\s*(?:n°|no\.|#|:)?)\s*(?P<rest>\S.*)", re.IGNORECASE)
+_RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")
+_PARTED = re.compile(r"[,;&+]|\s(?:et|and)\s")
+_NUMBER = re.compile(r"[1-9][0-9]{0,2}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_UUID_LENGTH = 36
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class Citable(Protocol):
+    """A document that an answer may cite."""
+
+    @property
+    def id(self) -> str:
+        """What it is cited by."""
+
+    @property
+    def title(self) -> str:
+        """Another name of it; "" for none."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+
+
+class Citations(Struct, frozen=True, kw_only=True):
+    """What an answer cites.
+
+    Args:
+        cited_ids: ids that documents have, as they write them, each once, in the answer's order.
+        known: every citation of them with the id that it means.
+        unknown: what was cited and does not exist, each with its first span.
+    """
+
+    cited_ids: tuple[str, ...] = ()
+    known: tuple[tuple[str, Span], ...] = ()
+    unknown: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The citations of documents that exist."""
+        return tuple(span for _, span in self.known)
+
+    @property
+    def known_share(self) -> float | None:
+        """The share of the cited ids that exist; None where nothing is cited."""
+        total = len(self.cited_ids) + len(self.unknown)
+        return len(self.cited_ids) / total if total else None
+
+
+class _Names:
+    """The names that documents go by; what takes longer is only made ready when something is not found by its exact id."""
+
+    def __init__(self, documents: Sequence[Citable]) -> None:
+        self.documents = documents
+        self._exact = {document.id for document in documents}
+        self._plain: dict[str, str] | None = None
+        self._shapes: set[str] | None = None
+
+    def find(self, label: str) -> str | None:
+        """The id of the document that goes by this id, title or position; None where none does."""
+        if label in self._exact:
+            return label
+        if self._plain is None:
+            self._plain = {}
+            for document in self.documents:
+                self._plain.setdefault(plain(document.id), document.id)
+            for document in self.documents:
+                self._plain.setdefault(plain(document.title), document.id)
+            self._plain.pop("", None)
+        found = self._plain.get(plain(label))
+        if found is None and _NUMBER.fullmatch(label) and int(label) <= len(self.documents):
+            found = self.documents[int(label) - 1].id
+        return found
+
+    def written_like_an_id(self, label: str) -> bool:
+        """Whether a label differs from a document's id in its digits alone, or is a UUID where ids are."""
+        if self._shapes is None:
+            ids = [document.id for document in self.documents if _DIGITS.search(document.id) and not document.id.isdigit()]
+            self._shapes = {_shape(one) for one in ids}
+        return _shape(label) in self._shapes
+
+
+def _shape(label: str) -> str:
+    return "a uuid" if len(label) == _UUID_LENGTH and _UUID.fullmatch(label) else _DIGITS.sub("0", label.casefold())
+
+
+def citations_of(response: str, documents: Sequence[Citable]) -> Citations:
+    """The citations of an answer; linear in the answer, and in the documents where it cites what does not exist."""
+    names = _Names(documents)
+    known: list[tuple[str, Span]] = []
+    ids: dict[str, None] = {}
+    unknown: dict[str, Span] = {}
+    looked_up = 0
+    for label, found, start, end in _labels(response, names):
+        span = Span(response[start:end], start, end)
+        if found is not None:
+            ids[found] = None
+            if len(known) < _MOST_SPANS:
+                known.append((found, span))
+        elif label not in unknown and len(unknown) < _MOST_SPANS:
+            looked_up += 1
+            if looked_up > _MOST_LOOKED_UP or not any(span.text in document.text for document in documents):
+                unknown[label] = span
+    return Citations(cited_ids=tuple(ids), known=tuple(known), unknown=tuple(unknown.items()))
+
+
+def exact_ids(response: str, documents: Sequence[Citable]) -> Citations:
+    """The documented reading: what stands between square brackets is an id if a document has it, written just so."""
+    ids = {document.id for document in documents}
+    cited: dict[str, None] = {}
+    known: list[tuple[str, Span]] = []
+    for match in re.finditer(r"\[([^\[\]]{1,200})\]", response):
+        if match[1] in ids:
+            cited[match[1]] = None
+            if len(known) < _MOST_SPANS:
+                known.append((match[1], Span(match.group(), match.start(), match.end())))
+    return Citations(cited_ids=tuple(cited), known=tuple(known))
+
+
+def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
+    """Each citation: how it is written, the id that it means (None: of nothing that exists), its place."""
+    seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
+    for sign, pattern, square in (("[", _SQUARE, True), ("【", _LENS, True), ("(", _ROUND, False)):
+        for match in pattern.finditer(response) if sign in response else ():
+            key = (match[1], square)
+            if key not in seen:
+                if len(seen) == _MOST_LABELS:
+                    break
+                seen[key] = _read(match[1].strip(), names, square=square)
+            for label, found in seen[key]:
+                yield label, found, match.start(), match.end()
+    for match in _RAISED.finditer(response) if "^" in response else ():
+        if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
+            yield from _if_found(match, names)
+    low = lower_case(response)
+    starts = sorted(match.start() for word in _BARE_WORDS if word in low for match in re.finditer(word, low))
+    for match in matches_at(_BARE, response, starts):
+        yield from _if_found(match, names)
+
+
+def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
+    """A number that is only a citation where a document has it."""
+    found = names.find(match[1])
+    if found is not None:
+        yield match[1], found, match.start(), match.end()
+
+
+def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str | None]]:
+    """What stands between one pair of brackets; nothing where it is no citation."""
+    content = content.partition("†")[0].removeprefix("^").strip("\"'`«» \u00a0")
+    whole = _one(content, names, square=square)
+    if whole is not None and whole[1] is not None:
+        return [whole]
+    span = _RANGE.fullmatch(content) if square else None
+    if span and 0 < int(span["first"]) < int(span["last"]) <= int(span["first"]) + _LONGEST_RANGE:
+        numbers = map(str, range(int(span["first"]), int(span["last"]) + 1))
+        return [(number, names.find(number)) for number in numbers]
+    items = [item.strip() for item in _PARTED.split(content)]
+    if len(items) == 1:
+        return [whole] if whole is not None else []
+    read = [_one(item, names, square=square) for item in items if item]
+    if all(item.isdigit() for item in items) and None in read:
+        return []  # [0, 1] is an interval
+    return [one for one in read if one is not None]
+
+
+def _one(label: str, names: _Names, *, square: bool) -> tuple[str, str | None] | None:
+    """One label with the id that it means; None where it is no citation."""
+    if not label:
+        return None
+    if square or not label.isdigit():
+        found = names.find(label)
+        if found is not None:
+            return label, found
+    led = _LED.fullmatch(label)
+    if led:
+        rest = led["rest"].strip("\"'`«» ")
+        found = names.find(rest)
+        if found is not None:
+            return label, found
+        if square and (led["id"] or _NUMBER.fullmatch(rest)):
+            return rest if led["id"] else label, None
+    if names.written_like_an_id(label) or (square and _NUMBER.fullmatch(label)):
+        return label, None
+    return None

@@ -1,0 +1,204 @@
+"""Figures of a text with their unit, comparable across writings: "1 000,50 €" is "€1,000.50"; English and French; linear.
+
+| kind | found | value | unit |
+|---|---|---|---|
+| percentage | 12 %, 12,5 pour cent, 12 per cent | Decimal | `%` |
+| amount | 1 000,50 €, $1,000.00, 3 millions d'euros, 12 k€ | Decimal | `EUR`, `USD`, `GBP`, `CHF` |
+| duration | 30 jours ouvrables, 2,5 jours par mois, three months | Decimal | `day`, `month`, `minute` |
+| date | 15 janvier 2025, 15/01/2025, January 15, 2025, mars 2024, 2025 | ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY | "" |
+
+Weeks, years and hours are converted to days, months and minutes; `areopage.text.dates` reads the dates, and
+`areopage.text.numbers` the values. A bare number has no unit and is no figure, except a year from 1900 to 2099.
+"""
+
+import re
+from collections.abc import Iterator, Set
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.text.dates import DatedSpan, dates, days_without_year, early_years
+from areopage.text.folding import lower_case, matches_at, unaccented
+from areopage.text.lexicon import CURRENCIES, MONTHS, TIME_UNITS, UNIT_PATTERN, any_of, unit_of
+from areopage.text.numbers import COUNTS, DIGITS, decimal_of
+
+FigureKind = Literal["percentage", "amount", "duration", "date"]
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """A figure: `text` is exactly `source[start:end]`; the module's docstring describes `value` and `unit`.
+
+    `days` says which days a duration counts: `working` (ouvrables), `business` (ouvrés), `calendar`, or "" where it is not said.
+    `per` is the unit of time of a rate (2,5 jours par mois: `month`), "" for a total.
+    """
+
+    kind: FigureKind
+    value: Decimal | str
+    unit: str = ""
+    days: str = ""
+    per: str = ""
+    text: str
+    start: int
+    end: int
+
+
+# Every quantifier is bounded or possessive: a hostile text costs no more than its length. All are in lower case, as `_Read` is.
+_S = r"[ \t\u00a0\u202f\u2009]"
+_NUMBER = (
+    r"(?>(?<![\w.,])(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}|[0-9]{1,15}(?![0-9]))"
+    r"(?:[.,][0-9]{1,12}(?![0-9])){0,6})"
+)
+_TO = rf"{_S}{{0,2}}(?:à|et|ou|to|and|or|-|–){_S}{{0,2}}"
+_CURRENCY = r"(?:[€$£]|(?:euros?|eur|us dollars?|dollars?|usd|pounds?(?: sterling)?|livres? sterling|gbp|francs? suisses?|chf)\b)"
+_MULTIPLES = {"k": 10**3, "thousand": 10**3, "mille": 10**3, "m": 10**6, "million": 10**6, "md": 10**9, "milliard": 10**9}
+_MULTIPLES["billion"] = 10**9
+_DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
+_DAY_KINDS |= {"calendaire": "calendar", "calendar": "calendar", "franc": "calendar", "clear": "calendar"}
+_COUNTED_ALONE = frozenset(["an", "mois", "semaine", "annee", "year", "month"])
+_PERCENTAGE = re.compile(
+    rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
+    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?)\b)"
+)
+_AMOUNT = re.compile(
+    rf"(?P<before>[€$£]){_S}?(?P<first>{_NUMBER}|[0-9]{{1,3}}(?:[.,][0-9]{{1,3}}){{0,5}})(?:{_S}?(?P<more>k|million|billion|m)s?\b)?"
+    rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
+    rf"(?P<after>{_CURRENCY})"
+)
+_DURATION = re.compile(
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{any_of(COUNTS)})(?:{_S}{{1,2}}|-))"
+    rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
+    rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
+    rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
+    rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
+    rf"(?P<per>{UNIT_PATTERN}))?"
+)
+_WORDS_AND_SIGNS = re.compile("[a-zà-öø-ÿ]+|[€$£]")
+_SIGNS = frozenset("€$£")
+
+
+class _Read:
+    """A text as it is read: `low` is in lower case and as long as the text.
+
+    The expressions for figures are only tried where numbers and some words begin (`starts`): that is faster than everywhere.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.low = lower_case(text)
+        self.numbers = [match.start() for match in DIGITS.finditer(self.low)]
+
+    @cached_property
+    def _words(self) -> list[tuple[str, int]]:
+        return [(match.group(), match.start()) for match in _WORDS_AND_SIGNS.finditer(self.low)]
+
+    def starts(self, words: Set[str]) -> list[int]:
+        """Where a number or one of some words, or signs, begins."""
+        found = [start for word, start in self._words if word in words]
+        return sorted([*self.numbers, *found]) if found else self.numbers
+
+    def figure(
+        self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
+    ) -> Figure:
+        """A figure over a whole match."""
+        start, end = match.span()
+        return Figure(kind=kind, value=value, unit=unit, days=days, per=per, text=self.text[start:end], start=start, end=end)
+
+    def date(self, found: DatedSpan) -> Figure:
+        """A date."""
+        value, start, end = found
+        return Figure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
+
+
+def figures(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
+    """All figures of a text in order; only the two ends of a range (3 à 6 mois) share a span.
+
+    Args:
+        kind: only those of a kind, which is faster; nothing else is looked for then, but for dates.
+    """
+    return _figures(_Read(text), kind)
+
+
+def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True) -> list[Figure]:
+    """The figures of a text with years before 1900 and, where `days`, days without a year."""
+    read = _Read(text)
+    found = list(_figures(read, kind))
+    if kind is None or kind == "date":
+        found += map(read.date, early_years(read.low))
+        for one in map(read.date, days_without_year(text) if days else ()):
+            if not any(other.start < one.end and one.start < other.end for other in found):
+                found.append(one)
+    return found
+
+
+def _figures(read: _Read, kind: FigureKind | None) -> tuple[Figure, ...]:
+    if kind is not None and kind != "date":
+        return tuple({"percentage": _percentages, "amount": _amounts, "duration": _durations}[kind](read))
+    found: list[Figure] = []
+    taken: set[int] = set()
+    # A date is tried last: the 2000 of "2000 €" is no year.
+    for finder in (_percentages, _amounts, _durations, _dates):
+        fresh = [figure for figure in finder(read) if taken.isdisjoint(range(figure.start, figure.end))]
+        for figure in fresh:
+            taken.update(range(figure.start, figure.end))
+        found += fresh
+    return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))
+
+
+def supports(held: Figure, claimed: Figure) -> bool:
+    """Whether a figure that is held says what is claimed.
+
+    Value and unit must be the same. What one of the two leaves open (which days, per what) does not part them, a held date
+    may be more exact than the claimed one, and that day of any year supports a day without a year.
+    """
+    if (held.kind, held.unit) != (claimed.kind, claimed.unit):
+        return False
+    if isinstance(held.value, str) and isinstance(claimed.value, str):
+        ends = claimed.value.startswith("--")
+        return held.value.endswith(claimed.value[1:]) if ends else held.value.startswith(claimed.value)
+    same = held.value == claimed.value
+    return same and _open_or_equal(held.days, claimed.days) and _open_or_equal(held.per, claimed.per)
+
+
+def _open_or_equal(one: str, other: str) -> bool:
+    """Whether two details go together."""
+    return not one or not other or one == other
+
+
+def _percentages(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_PERCENTAGE, read.low, read.numbers) if "%" in read.low or "cent" in read.low else ():
+        for number in filter(None, match.group("number", "high")):
+            yield read.figure("percentage", match, decimal_of(number), "%")
+
+
+def _amounts(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_AMOUNT, read.low, read.starts(_SIGNS)):
+        value = decimal_of(match["first"] or match["number"])
+        times = match["more"] or match["times"] or ""
+        value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
+        yield read.figure("amount", match, value, _currency(match["before"] or match["after"]))
+
+
+def _currency(written: str) -> str:
+    """The ISO code of a currency as it is written."""
+    return next(code for code, words in CURRENCIES.items() if any(word in written for word in words))
+
+
+def _durations(read: _Read) -> Iterator[Figure]:
+    for match in matches_at(_DURATION, read.low, read.starts(COUNTS.keys())):
+        word = match["word"]
+        # "un jour", "an hour" are seldom a count.
+        if word in ("un", "une", "one") and unaccented(match["unit"]) not in _COUNTED_ALONE:
+            continue
+        unit, factor = TIME_UNITS[unit_of(match["unit"])]
+        days = unaccented(match["kind"] or match["after"] or "")
+        days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
+        for number in filter(None, (match["number"] or word, match["high"])):
+            value = Decimal(COUNTS[number]) if number in COUNTS else decimal_of(number)
+            value = value * factor + int(match["past"] or 0)
+            yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
+
+
+def _dates(read: _Read) -> Iterator[Figure]:
+    return map(read.date, dates(read.low, read.starts(MONTHS.keys())))

@@ -1,0 +1,34 @@
+"""The language of a text, French or English, by its function words: enough to see that an answer is in another one."""
+
+from areopage.text import english, french
+
+_READ = 2_000  # characters: a language shows at the beginning
+_CLEAR = 1.5  # so many times more words of one language than of the other tell it
+_FRENCH = frozenset(french.FUNCTION_WORDS.split())
+_ENGLISH = frozenset(english.FUNCTION_WORDS.split())
+# Other Romance languages have these too: they count half.
+_SHARED = frozenset(["de", "la", "un", "que", "en", "se", "si", "ma", "tu", "me", "ni"])
+_ACCENTS = "éèêàçùûœ"
+_ELISIONS = (" l'", " d'", " qu'", " n'", " s'", " j'", " c'")
+_SIGNS_FOR_A_WORD = 4  # so many accents or elisions weigh one word; short questions often have little else
+_EDGES = '.,;:!?()[]"«»“”*-–—'
+# What a word counts for French.
+_FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FRENCH | _SHARED}
+
+
+def language_of(text: str) -> str:
+    """ "fr" or "en", or "" where too little text tells; reads no more than the first 2,000 characters."""
+    begin = text[:_READ].lower().replace("’", "'")
+    words = [word.strip(_EDGES) for word in begin.split()]
+    french = sum([_FOR_FRENCH[word] for word in words if word in _FOR_FRENCH])
+    english = sum(map(_ENGLISH.__contains__, words))
+    signs = 0 if begin.isascii() else sum(map(begin.count, _ACCENTS))
+    if "'" in begin:
+        parted = " " + " ".join(words)
+        signs += sum(map(parted.count, _ELISIONS))
+    french += signs / _SIGNS_FOR_A_WORD
+    if french >= 1 and french > _CLEAR * english:
+        return "fr"
+    if english >= 1 and english > _CLEAR * french:
+        return "en"
+    return ""

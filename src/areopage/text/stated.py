@@ -1,0 +1,158 @@
+"""What an answer states and a document can be asked for: figures, dates, counted things, references to laws.
+
+The exact extractors of `areopage.text` are slow: they read the answer around its digits and number words alone.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from areopage.text.figures import Figure, all_figures
+from areopage.text.folding import lower_case, matches_at, starts_of, unaccented
+from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS, any_of
+from areopage.text.numbers import COUNTS, DIGITS, around
+from areopage.text.references import Reference, legal_references
+from areopage.text.stems import is_light, stem
+
+
+def _pattern(cues: Iterable[str]) -> re.Pattern[str]:
+    known = dict.fromkeys(cues)
+    return re.compile("|".join(re.escape(cue) for cue in known if not any(other in cue for other in known if other != cue)))
+
+
+BEFORE, AFTER = 24, 36
+"""Characters around digits within which the rest of a figure lies."""
+BEFORE_LEGAL = 48
+"""The same for a reference: "arrêté interministériel modifié n° 12"."""
+# A reference is sought where a text has one of these, in lower case.
+_ACTS = (
+    "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret",
+    "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
+    "regulation", "directive", " act ", "order", "rules", "pourvoi",
+)  # fmt: skip
+_LEGAL = _pattern(_ACTS)
+_MONEY = tuple(itertools.chain.from_iterable(CURRENCIES.values()))
+_TIME = tuple(word for words in UNIT_WORDS.values() for word in words if len(word) > 2)
+# What makes a nearby number a figure; four digits may be a year without it.
+_NEAR = _pattern(
+    ("%", "cent", *_MONEY, "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
+)
+CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "percentage": re.compile("%|cent"),
+        "amount": _pattern(_MONEY),
+        "date": re.compile(""),
+        "reference": re.compile(""),
+        "day": _pattern([*UNIT_WORDS["day"], *UNIT_WORDS["week"]]),
+        "month": _pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]),
+        "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h"),
+    }
+)
+"""What the digits of a figure have near them, by its kind; for a duration by its unit."""
+_LEFT_OUT = (1, 11, 24)  # the grounding model is fitted without them
+NUMBER_WORDS: Mapping[int, tuple[str, ...]] = MappingProxyType(
+    {value: tuple(word for word, one in COUNTS.items() if one == value) for value in COUNTS.values() if value not in _LEFT_OUT}
+)
+"""The words for a number that are sought in texts."""
+COUNTING = frozenset(itertools.chain.from_iterable(NUMBER_WORDS.values()))
+# The names of months that a day may have beside it.
+_NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
+_MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
+# No word and no other group of the same number (1 200) stands before.
+_BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
+_NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
+_THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
+_THING_IN_WORDS = re.compile(rf"{_BEFORE_THINGS}(?P<number>{any_of(COUNTING)}){_NOUN}", re.IGNORECASE)
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """A number of things, "3 témoins": `noun` is the stem of what is counted."""
+
+    value: int
+    noun: str
+    text: str
+    start: int
+    end: int
+
+
+Stated = Figure | Reference | Counted
+
+
+def stated_in(response: str) -> list[Stated]:
+    """The figures, counted things and references of an answer in order, as it writes them."""
+    low = lower_case(response)
+    runs = [match.span() for match in DIGITS.finditer(response)]
+    candidates = _candidates(response, low, runs)
+    found: list[Stated] = []
+    days = any(_dated(low, *span) for span in candidates)
+    for start, end in _windows(response, candidates, BEFORE):
+        for figure in all_figures(response[start:end], days=days):
+            found.append(replace(figure, start=figure.start + start, end=figure.end + start))
+    for start, end in _windows(response, [span for span in candidates if _legal(low, *span)], BEFORE_LEGAL):
+        for reference in legal_references(response[start:end]):
+            found.append(replace(reference, start=reference.start + start, end=reference.end + start))
+    taken = [(one.start, one.end) for one in found]
+    things = _things(response, low, [start for start, _ in runs])
+    found += [one for one in things if not any(start < one.end and one.start < end for start, end in taken)]
+    return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def _things(response: str, low: str, numbers: Sequence[int]) -> Iterator[Counted]:
+    """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
+    matches: list[Iterator[re.Match[str]]] = [matches_at(_THINGS, response, numbers)]
+    for word in sorted(COUNTING.intersection(low.split())):
+        matches.append(found for start in starts_of(word, low) if (found := _THING_IN_WORDS.match(response, start)))
+    for match in itertools.chain.from_iterable(matches):
+        noun = stem(match["noun"])
+        if noun and not is_light(match["noun"]) and match["noun"][0].islower():
+            number = lower_case(match["number"])
+            value = COUNTS.get(number) or int(number)
+            yield Counted(value=value, noun=noun, text=match.group(), start=match.start(), end=match.end())
+
+
+def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The digits and number words that may belong to a figure or a reference."""
+    found = []
+    for start, end in runs:
+        if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
+            continue
+        listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
+        if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
+            found.append((start, end))
+    for word in COUNTING.intersection(low.replace("-", " ").split()):
+        ends = (start + len(word) for start in starts_of(word, low))
+        found += [(end - len(word), end) for end in ends if _cued(low, end, end)]
+    return sorted(found)
+
+
+def _cued(low: str, start: int, end: int) -> bool:
+    return _NEAR.search(low, max(0, start - 6), end + AFTER) is not None
+
+
+def _dated(low: str, start: int, end: int) -> bool:
+    """Whether digits may be a day beside its month."""
+    near = low[max(0, start - 11) : end + 16].replace(",", " ")
+    return end - start < 3 and not _MONTH_WORDS.isdisjoint(near.split())
+
+
+def _legal(low: str, start: int, end: int) -> bool:
+    # L. 123-4, C-131/12, but not 1914-1918
+    joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
+    return joined or _LEGAL.search(low, max(0, start - BEFORE_LEGAL), start) is not None
+
+
+def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
+    """Ranges around spans; those that touch are one."""
+    start = end = -1
+    for first, last in spans:
+        if end < 0 or first - before > end:
+            if end >= 0:
+                yield start, end
+            start = around(response, first - before)
+        end = last + AFTER
+    if end >= 0:
+        yield start, min(end, len(response))

@@ -1,0 +1,102 @@
+"""Words made comparable: lower case, no accents, light stems for English and French alike; no words that mean nothing alone."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from areopage.text.folding import unaccented
+from areopage.text.lexicon import EMPTY_WORDS, LIGHT_WORDS, NEGATIONS
+
+# A letter may be written with its accents apart (NFD).
+WORD = re.compile(r"[\w\u0300-\u036f]+")
+# Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
+_PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
+_MOST_STEMS = 65_536
+_LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
+_WRITTEN = (
+    "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice"
+    " ingly edly ings ing ness ities ity ites ite ies ied ers er est ed ly iques ique ical ically ic"
+    " euses euse eurs eur ifs if ives ive ables able ibles ible istes iste ists ist"
+    " aient eront erons erait eraient ants ant ents ent ait ees ee es ez e s y aux al als elles elle el ion ions"
+)
+_SUFFIXES = frozenset(_WRITTEN.split())
+_LONGEST_SUFFIX = max(map(len, _SUFFIXES))
+_SHORTEST_STEM = 3
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class _Stems(dict[str, str]):
+    """The stems of words met before, so many at most. Looking one up takes half as long as with `lru_cache`."""
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > _LONGEST_WORD:
+            return self[word[:_LONGEST_WORD]]
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        found = self[word] = _stem(word)
+        return found
+
+
+_STEMS = _Stems()
+
+
+def stem(word: str) -> str:
+    """The stem of a word as `WORD` finds it: "Employment" and "employs" give "employ"; "" for one that means nothing alone.
+
+    A number loses its ending (23rd, 10mph); a single letter means nothing.
+    """
+    return _STEMS[word]
+
+
+def stems_of(words: Iterable[str]) -> Iterator[str]:
+    """The stem of each word, "" for one that means nothing alone."""
+    return map(_STEMS.__getitem__, words)
+
+
+def _stem(word: str) -> str:
+    low = _plain(word)
+    if low in EMPTY_WORDS or (len(low) < 2 and not low.isdigit()):
+        return ""
+    if low[0].isdigit():
+        return low.rstrip(_LETTERS) or low
+    return _root(low)
+
+
+@lru_cache(maxsize=8_192)
+def is_light(word: str) -> bool:
+    """Whether a word states little by itself."""
+    return _plain(word) in LIGHT_WORDS
+
+
+def denies(low: str) -> bool:
+    """Whether a text, in lower case and with straight apostrophes, denies anything."""
+    words = low.replace(".", " ").replace(",", " ").replace(";", " ").split()
+    return not NEGATIONS.isdisjoint(words) or "n't" in low
+
+
+def parted(text: str) -> str:
+    """The text with a space for every character that parts words: as long as the text, to be cut by `split`."""
+    for mark in _PARTING:
+        text = text.replace(mark, " ")
+    return text
+
+
+def _plain(word: str) -> str:
+    low = word[:_LONGEST_WORD].lower()
+    if not low.isalnum():
+        low = "".join([mark for mark in low if mark.isalnum() or unicodedata.combining(mark)])
+    return low if low.isascii() else unaccented(low).replace("œ", "oe").replace("æ", "ae")
+
+
+def _root(low: str) -> str:
+    """A word without its ending."""
+    for size in range(min(_LONGEST_SUFFIX, len(low) - _SHORTEST_STEM), 0, -1):
+        if low[-size:] in _SUFFIXES:
+            return low[:-size]
+    return low
+
+
+def stems(text: str) -> list[str]:
+    """The stems of a text in order, without the words that mean nothing alone."""
+    return list(filter(None, stems_of(parted(text).split())))
