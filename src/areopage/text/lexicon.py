@@ -25,8 +25,8 @@ TIME_UNITS: Mapping[str, tuple[str, int]] = MappingProxyType(
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of some words, with or without their accents, the longest first."""
-    return "|".join(sorted({form for word in words for form in _forms(word)}, key=lambda form: (-len(form), form)))
+    """A pattern for any of some words, with or without their accents, in their order; what follows must end the word."""
+    return "|".join(dict.fromkeys(form for word in words for form in _forms(word)))
 
 
 def _forms(word: str) -> tuple[str, ...]:

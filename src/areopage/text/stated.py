@@ -124,8 +124,10 @@ def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> lis
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
             found.append((start, end))
     for word in COUNTING.intersection(low.replace("-", " ").split()):
-        ends = (start + len(word) for start in starts_of(word, low))
-        found += [(end - len(word), end) for end in ends if _cued(low, end, end)]
+        for start in starts_of(word, low):
+            end = start + len(word)
+            if _cued(low, end, end):
+                found.append((start, end))
     return sorted(found)
 
 

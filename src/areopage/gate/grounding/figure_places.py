@@ -111,7 +111,7 @@ class Places:
             self._readable -= len(text)
             if self._readable < 0:
                 return
-            for start in starts_of(written, text, MOST_TRIES):
+            for start in starts_of(written, text, MOST_TRIES) if written in text else ():
                 if _whole(text, start, start + len(written), dated=dated):
                     yield number, start, start + len(written)
 
@@ -175,7 +175,7 @@ class Places:
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
         for number, text in enumerate(self._texts):
-            for start in starts_of(digits, text, MOST_SPANS):
+            for start in starts_of(digits, text, MOST_SPANS) if digits in text else ():
                 yield number, start, start + len(digits)
 
     def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
