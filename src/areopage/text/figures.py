@@ -66,8 +66,9 @@ _AMOUNT = re.compile(
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
     rf"(?P<after>{_CURRENCY})"
 )
+_COUNTED = any_of(sorted(COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
-    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{any_of(sorted(COUNTS, key=len, reverse=True))})(?:{_S}{{1,2}}|-))"
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_COUNTED})(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"

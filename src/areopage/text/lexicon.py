@@ -21,7 +21,7 @@ TIME_UNITS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {"day": ("day", 1), "week": ("day", 7), "month": ("month", 1), "quarter": ("month", 3), "year": ("month", 12)}
     | {"minute": ("minute", 1), "hour": ("minute", 60)}
 )
-"""By name: the unit that durations are told in, and how many of it make one."""
+"""By name: the unit that durations are converted to, and the factor."""
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ COUNTING = frozenset(itertools.chain.from_iterable(NUMBER_WORDS.values()))
 # The names of months that a day may have beside it.
 _NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
 _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
-# No word and no other group of the same number (1 200) stands before.
+# No word and no other group of the same number (1 200) comes before.
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
 _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
 _THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
