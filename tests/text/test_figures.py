@@ -87,6 +87,7 @@ def test_percentages_and_amounts_are_read_in_both_number_formats(text: str, valu
         ("25 jours ouvrés", "25", "day", "business", ""),
         ("30 working days a year", "30", "day", "working", "year"),
         ("10 calendar days", "10", "day", "calendar", ""),
+        ("two business days", "2", "day", "business", ""),
         ("2,5 jours par mois", "2.5", "day", "", "month"),
         ("2.5 days of paid leave per month", "2.5", "day", "", "month"),
         ("2,5 jours ouvrables de congés payés par mois", "2.5", "day", "working", "month"),
