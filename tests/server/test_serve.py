@@ -20,7 +20,7 @@ from areopage.ledger.submissions import Submissions
 from servers.command import Command, Ended, ended
 
 PATIENCE = 60.0
-RULES = 'judges: ["rules:answer_quality"]\nreport: {enabled: false}\n'
+RULES = 'monitor:\n  judges: ["rules:answer_quality"]\n  report: {enabled: false}\n'
 
 
 class Running:
