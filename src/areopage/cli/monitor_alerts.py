@@ -41,7 +41,7 @@ def test(config: ConfigOption = None) -> None:
 
     from areopage.errors import ConfigError
     from areopage.monitor.alerts.deliver import send
-    from areopage.monitor.alerts.texts import voice_of
+    from areopage.monitor.alerts.texts import monitor_locale
     from areopage.monitor.config import CONFIG_FILE
     from areopage.suites.loader import load_suite
 
@@ -49,8 +49,8 @@ def test(config: ConfigOption = None) -> None:
     urls = found.section.alerts.urls
     if not urls:
         raise ConfigError("no address to send to: name one", path=found.folder / CONFIG_FILE, key="alerts.urls")
-    voice = voice_of(found, load_suite(found.suite))
-    results = send(urls, voice.words["test_title"], voice.words["test_text"], os.environ)
+    locale = monitor_locale(found, load_suite(found.suite))
+    results = send(urls, locale.messages["test_title"], locale.messages["test_text"], os.environ)
     for result in results:
         typer.echo(f"{result.place}: {result.error or 'sent'}")
     if any(result.error for result in results):
