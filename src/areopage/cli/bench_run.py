@@ -29,7 +29,7 @@ from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.settings import ModelSettings
-from areopage.report.write import write_outputs
+from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
 COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
@@ -131,7 +131,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
         except UserError as fault:
             raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
         view = view_run(ledger.run(run.id), ledger)
-        for path in write_outputs(view, folder):
+        for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)

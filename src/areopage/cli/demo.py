@@ -30,7 +30,7 @@ def gate(
     The model that is built in is tiny, and makes a lot up: the gate has something to do.
     """
     from areopage.errors import CallError, MissingExtra, ModelError, UserError
-    from areopage.report.languages import LANGUAGES
+    from areopage.locales import LANGUAGES
 
     if lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")

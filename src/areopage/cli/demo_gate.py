@@ -19,6 +19,7 @@ from areopage.jury.opening import check_model
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import ExchangeFilter
 from areopage.ledger.store import Ledger
+from areopage.locales import locale_for, one_line
 from areopage.rag.config import CONFIG_FILE, RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation.generator import model_of, open_generator
@@ -28,10 +29,9 @@ from areopage.rag.retrieval.collection import open_store
 from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
-from areopage.report.gate.page import gather
-from areopage.report.gate.wording import shown
-from areopage.report.gate.write import file_name, write_gate_report
-from areopage.report.languages import language_for
+from areopage.report.gate import file_name, gate_report
+from areopage.report.gate_figures import gather
+from areopage.report.render import write_report
 from areopage.suites.gate import load_gate
 
 WORDS = Path(__file__).with_name("demo_words.yml")
@@ -51,7 +51,7 @@ def run_demo(folder: Path, language: str, model: str) -> None:
         CallError: the model does not answer.
     """
     started = time.monotonic()
-    show = Show(language_for(language, WORDS))
+    show = Show(locale_for(language, WORDS))
     config = lay_out(folder, model)
     asyncio.run(check_model(*model_of(config, dict(os.environ))))
     show.say("demo_ingests", folder=folder)
@@ -62,15 +62,15 @@ def run_demo(folder: Path, language: str, model: str) -> None:
     ledger = Ledger.open(config.ledger)
     try:
         verdicts = asyncio.run(play(config, ledger, show, started))
-        report = write_report(ledger, language, folder)
+        report = write_demo_report(ledger, language, folder)
     finally:
         ledger.close()
     show.blank()
-    seconds = show.words.whole(round(time.monotonic() - started))
+    seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
     for verdict in GATE_VERDICTS:
         if not verdicts[verdict]:
-            show.say("demo_unseen", verdict=show.words.words["demo_verdicts"][verdict])
+            show.say("demo_unseen", verdict=show.locale.messages["demo_verdicts"][verdict])
     show.say("demo_limit")
     name_places(show, folder, config, report)
 
@@ -113,7 +113,7 @@ async def ask(service: RagService, exchanges: Exchanges, show: Show, number: int
     generated = noted.generation if noted else ""
     show.blank()
     show.say("demo_question", number=number, question=question)
-    show.row("demo_generated", shown(generated, LONGEST_TEXT) if generated else show.words.say("demo_nothing"))
+    show.row("demo_generated", one_line(generated, LONGEST_TEXT) if generated else show.locale.say("demo_nothing"))
     if answer.decision is not None:
         show.decision(answer.decision)
     if answer.verdict == "deliver":
@@ -134,13 +134,13 @@ async def check_prepared(gate: Gate, retriever: Retriever, show: Show, prepared:
         show.decision(gate.decide(prepared.question, response, documents))
 
 
-def write_report(ledger: Ledger, language: str, folder: Path) -> Path:
-    """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and stand in full."""
+def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
+    """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and are shown in full."""
     now = datetime.now(UTC)
     rag = ("--rag", str(folder / CONFIG_FILE))
-    made = gather(ledger, ExchangeFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
+    figures = gather(ledger, ExchangeFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=rag)
     place = folder / file_name("html")
-    write_gate_report(made, "html", place)
+    write_report(gate_report(figures), "html", place)
     return place
 
 
@@ -152,7 +152,7 @@ def name_places(show: Show, folder: Path, config: RagConfig, report: Path) -> No
     show.command("demo_again", "areopage", "gate", "report", "--rag", rag)
     show.command("demo_ask", "areopage", "rag", "ask", "--rag", rag, "Le virement instantané est-il gratuit ?")
     show.command("demo_browser", "areopage", "serve", "--rag", rag)
-    show.row("", show.words.say("demo_pages"))
+    show.row("", show.locale.say("demo_pages"))
 
 
 def warn(line: str) -> None:

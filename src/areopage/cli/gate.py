@@ -50,7 +50,7 @@ def check(
     """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise (or if rows are left out)."""
     from areopage.cli.gate_show import decision_json, decision_text
     from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
+    from areopage.locales import LANGUAGES
     from areopage.suites.gate import load_gate
 
     if lang is not None and lang not in LANGUAGES:

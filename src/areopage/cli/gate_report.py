@@ -18,7 +18,7 @@ from areopage.cli.gate_options import (
 from areopage.cli.rag_options import RagOption
 
 if TYPE_CHECKING:
-    from areopage.report.gate.write import Form
+    from areopage.report.render import Form
 
 STDOUT = "-"
 SUFFIXES: "dict[str, Form]" = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
@@ -43,8 +43,9 @@ def report(
     """Write a report: rates with their certainty, reasons, histograms, labels, collections, latency, the answers to look at."""
     from areopage.cli.pace import Pace
     from areopage.ledger.exchanges import Exchanges
-    from areopage.report.gate.page import gather
-    from areopage.report.gate.write import render, write_gate_report
+    from areopage.report.gate import gate_report
+    from areopage.report.gate_figures import gather
+    from areopage.report.render import render, write_report
 
     settings = gate_settings(rag, ledger)
     scope = scope_of(since, until, collection)
@@ -53,7 +54,7 @@ def report(
     storage = settings.section.storage
     with gate_ledger(settings) as opened:
         pace = Pace("report", Exchanges(opened).count(scope))
-        made = gather(
+        figures = gather(
             opened,
             scope,
             language=spoken,
@@ -64,11 +65,12 @@ def report(
             moved=pace.moved,
         )
         pace.finish()
+    made = gate_report(figures)
     for chosen, place in places:
         if place is None:
             typer.echo(render(made, chosen), nl=False)
             continue
-        write_gate_report(made, chosen, place)
+        write_report(made, chosen, place)
         typer.echo(f"written to {place}", err=True)
 
 
@@ -89,7 +91,7 @@ def forms_of(named: str | None, output: str | None) -> "list[Form]":
         UserError: there is no such form.
     """
     from areopage.errors import UserError
-    from areopage.report.gate.write import FORMS
+    from areopage.report.render import FORMS
 
     if named is None:
         if output in (None, STDOUT):
@@ -113,7 +115,7 @@ def places_of(forms: "list[Form]", output: str | None) -> "list[tuple[Form, Path
     """
     from areopage.errors import UserError
     from areopage.ledger.connection import make_folder
-    from areopage.report.gate.write import file_name
+    from areopage.report.gate import file_name
 
     if output is not None and output != STDOUT and is_folder(output):
         folder = Path(output)
@@ -138,7 +140,7 @@ def language_of(named: str, rag: Path | None) -> str:
     """
     from areopage.cli.rag_options import rag_config
     from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
+    from areopage.locales import LANGUAGES
 
     if named and named not in LANGUAGES:
         raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")

@@ -13,7 +13,7 @@ from areopage.monitor.golden import golden_duties
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_duty
 from areopage.monitor.worker import Worker
-from areopage.report.quality.daily import report_duty
+from areopage.report.monitor import report_duty
 
 if TYPE_CHECKING:
     from areopage.rag.config import RagConfig

@@ -9,7 +9,7 @@ import typer
 from areopage.cli.monitor_options import ConfigOption, monitor_config, monitor_ledger
 
 if TYPE_CHECKING:
-    from areopage.report.quality.write import Form
+    from areopage.report.render import Form
 
 STDOUT = "-"
 YEARS = range(1970, 9999)  # so that every period around such a day exists
@@ -34,20 +34,24 @@ def report(
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
 ) -> None:
     """Write a report: means with their certainty, bands, trend, change, the weakest answers, the judges' health, cost."""
-    from areopage.report.quality.page import gather, last_days
-    from areopage.report.quality.write import file_name, render, write_quality_report
+    from areopage.report.monitor import file_name, quality_report
+    from areopage.report.monitor_figures import gather, last_days
+    from areopage.report.render import render, write_report
 
     now = datetime.now(UTC)
     last = day_of(until) if until else now.date()
     chosen = form_of(form, out)
     found = monitor_config(config)
     with monitor_ledger(found, missing="empty") as ledger:
-        made = gather(ledger, found, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant)
+        figures = gather(
+            ledger, found, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant
+        )
+    made = quality_report(figures)
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:
         typer.echo(render(made, chosen), nl=False)
         return
-    write_quality_report(made, chosen, Path(place))
+    write_report(made, chosen, Path(place))
     typer.echo(f"written to {place}", err=True)
 
 
@@ -75,7 +79,7 @@ def form_of(form: str | None, out: str | None) -> "Form":
         UserError: there is no such form.
     """
     from areopage.errors import UserError
-    from areopage.report.quality.write import FORMS
+    from areopage.report.render import FORMS
 
     if form is None:
         return SUFFIXES.get(Path(out).suffix.lower(), "md") if out else "md"
@@ -92,7 +96,7 @@ def language_of(named: str) -> str:
         UserError: reports are not written in it.
     """
     from areopage.errors import UserError
-    from areopage.report.languages import LANGUAGES
+    from areopage.locales import LANGUAGES
 
     if named and named not in LANGUAGES:
         raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")

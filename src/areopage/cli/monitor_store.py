@@ -13,7 +13,7 @@ from areopage.cli.rag_options import one_ledger_config
 
 if TYPE_CHECKING:
     from areopage.ledger.quality_records import Filters
-    from areopage.report.quality.export import ExportForm
+    from areopage.report.export import ExportForm
 
 SUFFIXES: "dict[str, ExportForm]" = {
     ".csv": "csv",
@@ -57,7 +57,7 @@ def export(
     from areopage.ledger.quality_lists import QualityLists
     from areopage.monitor.measure import criterion_labels
     from areopage.monitor.storage import Policy
-    from areopage.report.quality.export import export_answers, print_answers
+    from areopage.report.export import export_answers, print_answers
     from areopage.suites.loader import load_suite
 
     chosen, filters = form_of(form, out), filters_of(days, until, source, variant, band, find)
@@ -167,7 +167,7 @@ def filters_of(
         UserError: a day or a band that is none.
     """
     from areopage.ledger.quality_records import Band, Filters, Period
-    from areopage.report.quality.page import last_days
+    from areopage.report.monitor_figures import last_days
 
     last = day_of(until) if until else datetime.now(UTC).date()
     period: Period | None = None

@@ -68,8 +68,8 @@ def search(
     """Show what is found for a question, best first, with scores in [0, 1]."""
     import msgspec
 
+    from areopage.locales import one_line
     from areopage.rag.retrieval.retriever import open_retriever
-    from areopage.report.gate.wording import shown
 
     config = _existing(rag_config(rag))
 
@@ -86,9 +86,9 @@ def search(
             typer.echo("nothing found")
         for document in documents:
             page = f", p. {document.metadata['page']}" if "page" in document.metadata else ""
-            named = f"[{shown(document.id)}] {shown(document.title)} ({shown(document.source)}{page})"
+            named = f"[{one_line(document.id)}] {one_line(document.title)} ({one_line(document.source)}{page})"
             typer.echo(f"{document.score or 0:.3f}  {named}")
-            typer.echo(f"       {shown(document.text, SHOWN_TEXT)}")
+            typer.echo(f"       {one_line(document.text, SHOWN_TEXT)}")
 
     asyncio.run(find())
 
@@ -159,7 +159,7 @@ async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
 
 def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     """What was done, in a few lines; the file of what could not be read is written, or removed where all could."""
-    from areopage.report.gate.wording import shown
+    from areopage.locales import one_line
 
     typer.echo(
         f"{report.collection}: {report.files} files ({report.unchanged} unchanged), {report.embedded} chunks embedded, "
@@ -172,7 +172,7 @@ def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     _write_rejected(report.unread, place)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""
-        _say(f"not read: {shown(unread.file)}{row}: {shown(unread.reason, LONGEST_REASON)}")
+        _say(f"not read: {one_line(unread.file)}{row}: {one_line(unread.reason, LONGEST_REASON)}")
     if report.unread:
         more = len(report.unread) - SHOWN
         _say(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")

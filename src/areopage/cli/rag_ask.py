@@ -69,17 +69,18 @@ async def streamed(service: "RagService", question: "ChatQuestion") -> "ChatAnsw
 def show(answer: "ChatAnswer") -> None:
     """Print the answer, what it rests on, and what the gate says of it."""
     from areopage.cli.review_show import visible
-    from areopage.report.gate.wording import explain, gate_language, shown
+    from areopage.locales import one_line
+    from areopage.report.decisions import decision_locale, explain
 
     typer.echo(visible(answer.answer))
     for citation in answer.citations:
-        named = " · ".join(shown(part) for part in (citation.title, citation.source) if part)
+        named = " · ".join(one_line(part) for part in (citation.title, citation.source) if part)
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
-        typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
+        typer.echo(f"  [{one_line(citation.id)}] {named}{score}: {one_line(citation.excerpt, SHOWN_EXCERPT)}")
     read = answer.decision is not None and answer.decision.sentences
-    words = gate_language("en")
-    doubt = f", p_unsupported {words.probability(answer.p_unsupported)}" if read and answer.p_unsupported is not None else ""
-    word = words.words["gate_verdict_words"][answer.verdict]
+    locale = decision_locale("en")
+    doubt = f", p_unsupported {locale.probability(answer.p_unsupported)}" if read and answer.p_unsupported is not None else ""
+    word = locale.messages["gate_verdict_words"][answer.verdict]
     if answer.mode == "shadow":
         word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({answer.mode}), confidence {answer.confidence:.2f}{doubt}, id {answer.id}")

@@ -91,13 +91,13 @@ def print_exchange(ledger: "Ledger", exchange: "Exchange") -> None:
     """An answer that the gate has seen: question, documents, the answer by sentences, reasons, and what people said."""
     from areopage.cli.review_show import visible
     from areopage.ledger.exchanges import Exchanges
-    from areopage.report.agreement import flat
-    from areopage.report.gate.wording import explain
+    from areopage.locales import one_line
+    from areopage.report.decisions import explain
 
     parts = [("question", exchange.question)]
     parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in exchange.documents]
     for title, text in parts:
-        typer.echo(f"--- {flat(title, 200)}\n{visible(text)}\n")
+        typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     decision = exchange.decision
     typer.echo("--- answer" + ("" if decision else f"\n{visible(exchange.generation)}"))
     if decision is not None:
@@ -109,21 +109,21 @@ def print_exchange(ledger: "Ledger", exchange: "Exchange") -> None:
     store = Exchanges(ledger)
     for label in store.labels([exchange.id]).get(exchange.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
-        typer.echo(f"{flat(label.rater, 40)}: grounded {label.grounded}{marked} {flat(label.note, 1000)}".rstrip())
+        typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
     release = store.release(exchange.id)
     if release is not None:
         together = store.waiting([exchange.id]).get(exchange.id, 1)
         equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
-        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else "") + equal)
+        typer.echo(f"held back: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
 def sentence_lines(decision: "Decision") -> list[str]:
     """The sentences of an answer, numbered from 1; those that a reason names are marked, with how doubtful they are."""
-    from areopage.report.agreement import flat
+    from areopage.locales import one_line
 
     named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
     lines = []
     for index, sentence in enumerate(decision.sentences):
         doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
-        lines.append(f"{'!' if index in named else ' '} {index + 1}. {flat(sentence.text, 2000)}{doubt}")
+        lines.append(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
     return lines

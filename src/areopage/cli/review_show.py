@@ -10,7 +10,8 @@ from areopage.ledger.quality import QualityScores
 from areopage.ledger.quality_records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.submissions import Submissions
-from areopage.report.agreement import flat, table
+from areopage.locales import one_line
+from areopage.report.agreement import table
 from areopage.review.rubric import OVERALL, Rubric
 
 QUESTION = 100
@@ -30,12 +31,12 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
     for item in items:
         held = item.why == HELD
         raters = len(said.get(item.submission_id, ())) if held else len({who for id, who, _ in given if id == item.submission_id})
-        question = flat(held_question(ledger, item) if held else answer_question(ledger, item), QUESTION)
+        question = one_line(held_question(ledger, item) if held else answer_question(ledger, item), QUESTION)
         waiting = together.get(item.submission_id, 0) if held else 0
         kind = "answer" if not held else f"held back ({waiting} wait)" if waiting > 1 else "held back"
         why = [item.why] if reveal else []
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
-        rows.append([flat(item.submission_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, question])
+        rows.append([one_line(item.submission_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, question])
     typer.echo("\n".join(table(rows)))
     all_open = queue.count_open()
     if all_open > len(items):
@@ -67,7 +68,7 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
     parts = [("question", case.prompt_text), ("answer", case.response or "")]
     parts += [(f"document {number}: {one.title or one.id}", one.text) for number, one in enumerate(case.documents, start=1)]
     for title, text in parts:
-        typer.echo(f"--- {flat(title, 200)}\n{visible(text)}\n")
+        typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     scale = rubric.scale
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
@@ -81,17 +82,17 @@ def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     labels = [label for (_, _, _), label in Labels(ledger).current_of([id]).items()]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}
-    rows = [["", "judge", *(flat(rater, 40) for rater in raters)]]
+    rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
     for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
         rows.append([name, shown(judge.get(path)), *(shown(given.get((rater, path))) for rater in raters)])
     typer.echo("\n".join(table(rows)))
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
-        typer.echo(f"  {flat(label.rater, 40)}: {flat(label.note, 1000)}")
+        typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
     score = QualityScores(ledger).get(id)
     if score is None:
         typer.echo("  the judge has not judged this answer yet")
     elif score.feedback:
-        typer.echo(f"  judge: {flat(score.feedback, 1000)}")
+        typer.echo(f"  judge: {one_line(score.feedback, 1000)}")
 
 
 def shown(score: float | None) -> str:

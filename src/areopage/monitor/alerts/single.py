@@ -77,7 +77,7 @@ def answer_body(score: QualityScore, threshold: float, locale: AlertLocale) -> s
 def standing_text(standing: str, locale: AlertLocale) -> str:
     """What is known of the judges' fitness, in the locale's language; the names and reasons in it stay as they are."""
     if standing == NEVER_EXAMINED:
-        return locale.messages["standing_unknown"]
+        return locale.say("standing_unknown")
     if is_unfit(standing):
         return locale.say("standing_unfit", who=plain(standing.removeprefix(NOT_FIT), REMARK_LENGTH))
     return plain(standing, REMARK_LENGTH)

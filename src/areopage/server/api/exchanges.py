@@ -15,7 +15,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.exchanges import Exchanges
 from areopage.ledger.gate_records import Exchange, ExchangeFilter
 from areopage.rag.records import MOST_QUESTION
-from areopage.report.gate.wording import explain
+from areopage.report.decisions import explain
 from areopage.review.grounding import Settlement, Storage, label_exchange, review_exchange
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body

@@ -16,7 +16,7 @@ from areopage.errors import DatasetError
 from areopage.gate.records import Decision, SentenceCheck
 from areopage.ledger.gate_records import Mode, decided_exchange
 from areopage.monitor.answer_case import case_of
-from areopage.report.gate.wording import explain
+from areopage.report.decisions import explain
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.exchange_records import CheckReply, CheckRequest, ReasonView, SentenceView, SignalView

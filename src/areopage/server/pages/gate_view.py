@@ -12,7 +12,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import Decision, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.ledger.gate_records import Exchange
-from areopage.report.gate.wording import gate_language, reason_text
+from areopage.report.decisions import decision_locale, reason_text
 
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
@@ -136,7 +136,7 @@ def signal_view(signal: Signal) -> SignalView:
 def grouped(decision: Decision, language: str) -> tuple[ReasonView, ...]:
     """The reasons in their order, those that say the same of several places as one; a document that is the nearest one to all of
     these is named."""
-    words = gate_language(language)
+    words = decision_locale(language)
     groups: dict[str, list[Reason]] = {}
     for reason in decision.reasons:
         groups.setdefault(reason_text(decision, structs.replace(reason, sentence=None, document=""), words), []).append(reason)
