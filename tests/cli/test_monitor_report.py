@@ -47,13 +47,13 @@ def test_the_ending_of_the_file_says_the_form(monitor: Command, name: str, start
 
 def test_a_dash_is_the_screen_for_every_form(monitor: Command) -> None:
     assert monitor("monitor", "report", "--until", UNTIL, "--format", "html", "--out", "-").out.lstrip().startswith("<!DOCTYPE")
-    assert json.loads(monitor("monitor", "report", "--until", UNTIL, "--format", "json").out)["answers"]["scored"] == 20
+    assert json.loads(monitor("monitor", "report", "--until", UNTIL, "--format", "json").out)["scored"] == 20
 
 
 def test_days_source_and_variant_narrow_the_report(monitor: Command) -> None:
     def scored(*arguments: str) -> int:
         out = monitor("monitor", "report", "--until", UNTIL, "--format", "json", *arguments).out
-        return int(json.loads(out)["answers"]["scored"])
+        return int(json.loads(out)["scored"])
 
     assert scored("--days", "1") == 3
     assert scored("--source", "chat") == 7

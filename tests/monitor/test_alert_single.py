@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
-from areopage.monitor.alerts.texts import plain, voice_for
+from areopage.monitor.alerts.texts import alert_locale, plain
 from areopage.monitor.config import AlertsSection
 from areopage.suites.config_file import StorageSection
 from servers.quality import MOMENT, quality_score
@@ -29,9 +29,9 @@ def test_no_threshold_raises_none_and_golden_questions_have_their_own() -> None:
 
 
 def test_where_lower_is_better_a_score_over_the_threshold_raises_one() -> None:
-    voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
-    assert answer_alert(quality_score(3.0), 2.0, SECTION, MOMENT, voice) is not None
-    assert answer_alert(quality_score(1.0), 2.0, SECTION, MOMENT, voice) is None
+    locale = alert_locale("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
+    assert answer_alert(quality_score(3.0), 2.0, SECTION, MOMENT, locale) is not None
+    assert answer_alert(quality_score(1.0), 2.0, SECTION, MOMENT, locale) is None
 
 
 def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> None:
@@ -93,17 +93,17 @@ def test_foreign_text_cannot_begin_a_line_of_its_own_nor_call_everybody() -> Non
 
 
 def test_a_redacted_store_sends_redacted_alerts() -> None:
-    voice = voice_for("fr", scale=TEN, storage=StorageSection(text="redacted"))
+    locale = alert_locale("fr", scale=TEN, storage=StorageSection(text="redacted"))
     score = quality_score(3.4, prompt="Mon e-mail est jean@example.org", weaknesses=("cite jean@example.org",))
-    alert = answer_alert(score, 6.0, SECTION, MOMENT, voice)
+    alert = answer_alert(score, 6.0, SECTION, MOMENT, locale)
     assert alert is not None
     assert "jean@example.org" not in alert.body
     assert "Mon e-mail est" in alert.body
 
 
 def test_a_store_that_keeps_no_text_sends_none() -> None:
-    voice = voice_for("fr", scale=TEN, storage=StorageSection(text="none"))
-    alert = answer_alert(quality_score(3.4), 6.0, SECTION, MOMENT, voice)
+    locale = alert_locale("fr", scale=TEN, storage=StorageSection(text="none"))
+    alert = answer_alert(quality_score(3.4), 6.0, SECTION, MOMENT, locale)
     assert alert is not None
     assert "congés" not in alert.body
     assert "vague" not in alert.body
@@ -119,8 +119,8 @@ def test_past_the_limit_of_an_hour_alerts_wait_for_its_end_and_go_out_together()
     held = paced(alert, 20, 20)
     assert held.next_attempt_at == MOMENT.replace(hour=15, minute=0)
     assert is_late(held)
-    voice = voice_for("en", scale=TEN, link="http://127.0.0.1:8600")
-    title, body = gathered([held] * 37, 20, voice)
+    locale = alert_locale("en", scale=TEN, link="http://127.0.0.1:8600")
+    title, body = gathered([held] * 37, 20, locale)
     assert title == "37 more weak answers"
     assert "Between 2026-03-04 14:00 and 15:00 UTC" in body
     assert body.count("/monitor/answers/a-1") == 10

@@ -11,15 +11,15 @@ from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.monitor.alerts.backlog import queue_finding
 from areopage.monitor.alerts.judges import failing_of, judge_finding
 from areopage.monitor.alerts.rules import Finding
-from areopage.monitor.alerts.texts import voice_for
+from areopage.monitor.alerts.texts import alert_locale
 from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
 from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule
 from areopage.monitor.thresholds import on_scale
 from areopage.scoring.counts import Tally
 from servers.quality import MOMENT, quality_score
 
-VOICE = voice_for("en", scale=Scale(min=0.0, max=10.0))
-FRENCH = voice_for("fr", scale=Scale(min=0.0, max=10.0))
+VOICE = alert_locale("en", scale=Scale(min=0.0, max=10.0))
+FRENCH = alert_locale("fr", scale=Scale(min=0.0, max=10.0))
 MEAN, WEAK = MeanRule(), WeakShareRule()
 TEN = on_scale(MonitorSection(), VOICE.scale)
 
@@ -60,12 +60,12 @@ def test_a_drop_needs_both_points_and_significance() -> None:
 
 
 def test_where_lower_is_better_a_rise_is_the_drop() -> None:
-    voice = voice_for("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
-    limits = on_scale(MonitorSection(), voice.scale)
-    assert drop_finding(Tally({3.0: 50, 3.5: 50}), Tally({1.0: 50, 1.5: 50}), DropRule(), limits.drop, voice).bad
-    assert state(mean_finding(Tally({3.0: 50}), MEAN, limits, voice)) == "bad"
-    assert state(mean_finding(Tally({1.75: 50}), MEAN, limits, voice)) == "between"
-    assert state(mean_finding(Tally({1.5: 50}), MEAN, limits, voice)) == "clear"
+    locale = alert_locale("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
+    limits = on_scale(MonitorSection(), locale.scale)
+    assert drop_finding(Tally({3.0: 50, 3.5: 50}), Tally({1.0: 50, 1.5: 50}), DropRule(), limits.drop, locale).bad
+    assert state(mean_finding(Tally({3.0: 50}), MEAN, limits, locale)) == "bad"
+    assert state(mean_finding(Tally({1.75: 50}), MEAN, limits, locale)) == "between"
+    assert state(mean_finding(Tally({1.5: 50}), MEAN, limits, locale)) == "clear"
 
 
 @given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)), st.dictionaries(st.floats(0, 10), st.integers(1, 100)))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
@@ -17,17 +16,16 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.report.gate.figures import MOST_NAMES, OTHERS, GateCounts
-from areopage.report.gate.html import TEMPLATE, render_html
-from areopage.report.gate.markdown import render_markdown
-from areopage.report.gate.page import GateReport, Piece, gather, outward
-from areopage.report.gate.report_wording import WORDS
-from areopage.report.gate.write import FORMS, render, write_gate_report
-from areopage.report.languages import LANGUAGES
+from areopage.locales import LANGUAGES
+from areopage.rag.figures import MOST_NAMES, OTHERS, GateCounts
+from areopage.report.gate import gate_report
+from areopage.report.gate_figures import GateOverview, Piece, gather, outward
+from areopage.report.model import report_locale
+from areopage.report.render import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7*7}}"""
-Make = Callable[..., GateReport]
+Make = Callable[..., GateOverview]
 
 
 class Outline(HTMLParser):
@@ -63,12 +61,24 @@ def spaced(text: str) -> str:
     return " ".join(text.replace("\u202f", " ").replace("\xa0", " ").split())
 
 
+def form_of(report: GateOverview, form: Form) -> str:
+    return render(gate_report(report), form)
+
+
+def html_of(report: GateOverview) -> str:
+    return form_of(report, "html")
+
+
+def markdown_of(report: GateOverview) -> str:
+    return form_of(report, "md")
+
+
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
     """The report over these answers."""
     opened: list[Ledger] = []
 
-    def run(answers: Sequence[Trace], labels: Sequence[Label] = (), **fields: Any) -> GateReport:
+    def run(answers: Sequence[Trace], labels: Sequence[Label] = (), **fields: Any) -> GateOverview:
         opened.append(filled(tmp_path / f"ledger-{len(opened)}.db", answers, labels))
         known: dict[str, Any] = {"language": "en", "policy": "full", "max_chars": 200, "now": NOON}
         return gather(opened[-1], fields.pop("scope", TraceFilter()), **{**known, **fields})
@@ -79,7 +89,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 @pytest.fixture
-def usual(make: Make) -> GateReport:
+def usual(make: Make) -> GateOverview:
     """Forty answers: ten that invent an amount, one of them seen by people, and some imported ones."""
     good = [trace(number, collection="droit" if number % 3 else "fiscal") for number in range(1, 31)]
     bad = [trace(number, BAD) for number in range(31, 41)]
@@ -88,7 +98,7 @@ def usual(make: Make) -> GateReport:
     return make([*good, *bad, *old], labels)
 
 
-def test_rates_reasons_and_labels_are_counted(usual: GateReport) -> None:
+def test_rates_reasons_and_labels_are_counted(usual: GateOverview) -> None:
     figures = usual.figures
     assert (figures.answers, figures.verdicts) == (45, {"deliver": 35, "fallback": 0, "human_review": 10})
     assert figures.reasons["unsupported_figure"] == 10
@@ -120,7 +130,7 @@ def test_counts_are_those_of_the_database(make: Make, tmp_path: Path) -> None:
     assert figures.labels.escapes.hits == summary.ungrounded_delivered
 
 
-def test_an_answer_that_went_out_ungrounded_comes_first(usual: GateReport) -> None:
+def test_an_answer_that_went_out_ungrounded_comes_first(usual: GateOverview) -> None:
     first = usual.worst[0]
     assert first.escaped
     assert first.label == "no"
@@ -130,7 +140,7 @@ def test_an_answer_that_went_out_ungrounded_comes_first(usual: GateReport) -> No
 
 
 def test_what_the_gate_doubts_is_marked(make: Make) -> None:
-    outline = Outline(render_html(make([trace(1, BAD)])))
+    outline = Outline(html_of(make([trace(1, BAD)])))
     assert any("250 €" in text for text in outline.marked)
     assert GOOD not in "".join(outline.marked)
     assert "250 €" in outline.text
@@ -141,7 +151,7 @@ def test_the_period_and_the_collection_narrow_the_report(make: Make) -> None:
     scope = TraceFilter(since=NOON.replace(hour=0), until=NOON.replace(hour=0, day=17), collection="b")
     report = make(answers, scope=scope)
     assert report.figures.answers == 3
-    text = spaced(render_markdown(report))
+    text = spaced(markdown_of(report))
     assert "16 November 2026" in text
     assert "--since 2026-11-16 --until 2026-11-16 --collection b" in text
 
@@ -149,8 +159,8 @@ def test_the_period_and_the_collection_narrow_the_report(make: Make) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_says_the_same_in_both_languages(make: Make, language: str) -> None:
     report = make([trace(1), trace(2, BAD)], language=language)
-    words = {key: forms[language] for key, forms in yaml.safe_load(WORDS.read_text(encoding="utf-8")).items()}
-    html, markdown = Outline(render_html(report)).text, spaced(render_markdown(report))
+    words = report_locale(language).messages
+    html, markdown = Outline(html_of(report)).text, spaced(markdown_of(report))
     for key in ("gate_report", "gate_verdicts_heading", "gate_reasons", "gate_labels_none", "gate_slices", "gate_worst"):
         assert spaced(words[key]) in html
         assert spaced(words[key]) in markdown
@@ -159,8 +169,8 @@ def test_every_form_says_the_same_in_both_languages(make: Make, language: str) -
         assert "$" not in re.sub(r"\$[0-9]", "", text)
 
 
-def test_the_json_holds_numbers_that_are_not_rounded(usual: GateReport) -> None:
-    found = json.loads(render(usual, "json"))
+def test_the_json_holds_numbers_that_are_not_rounded(usual: GateOverview) -> None:
+    found = json.loads(form_of(usual, "json"))
     assert found["schema"] == "areopage/gate-report/1"
     assert found["verdicts"]["human_review"] == 10
     assert found["shares"]["deliver"]["share"] == 35 / 45
@@ -170,17 +180,17 @@ def test_the_json_holds_numbers_that_are_not_rounded(usual: GateReport) -> None:
 
 def test_no_text_from_outside_becomes_an_element(make: Make) -> None:
     report = make([trace(1, f"{BAD} {ATTACK}", prompt=ATTACK, collection=ATTACK)])
-    page = render_html(report)
+    page = html_of(report)
     outline = Outline(page)
     assert not [tag for tag, _ in outline.elements if tag in ("script", "img", "iframe", "object")]
     assert not [name for _, attributes in outline.elements for name in attributes if name.startswith("on")]
     assert "{{7*7}}" in page
-    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render_markdown(report))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown_of(report))
     assert not re.search(r"<(script|img|svg)", html)
 
 
-def test_a_page_asks_nobody_for_anything(usual: GateReport) -> None:
-    page = render_html(usual)
+def test_a_page_asks_nobody_for_anything(usual: GateOverview) -> None:
+    page = html_of(usual)
     assert "default-src 'none'" in page
     assert not [value for _, attributes in Outline(page).elements for value in attributes.values() if value and "//" in value]
 
@@ -191,7 +201,7 @@ def test_texts_leave_by_the_policy(make: Make, policy: str) -> None:
     question = f"{'Bonjour ' * 60}: jean.martin@exemple.fr ?"
     report = make([trace(1, bad, prompt=question)], policy=policy, max_chars=150)
     for form in FORMS:
-        assert "jean.martin" not in render(report, form)
+        assert "jean.martin" not in form_of(report, form)
     if policy == "truncated":
         assert sum(len(piece.text) for piece in report.worst[0].answer) <= 150
     if policy == "none":
@@ -217,10 +227,10 @@ def test_an_erased_answer_is_counted_and_not_shown(make: Make, tmp_path: Path) -
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_to_report_is_said_with_what_to_do(make: Make, language: str) -> None:
     report = make([], language=language)
-    words = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-    for text in (Outline(render_html(report)).text, spaced(render_markdown(report))):
-        assert spaced(words["gate_nothing"][language]) in text
-    assert json.loads(render(report, "json"))["answers"] == 0
+    words = report_locale(language).messages
+    for text in (Outline(html_of(report)).text, spaced(markdown_of(report))):
+        assert spaced(words["gate_nothing"]) in text
+    assert json.loads(form_of(report, "json"))["answers"] == 0
 
 
 def test_imported_rows_alone_make_a_report(make: Make) -> None:
@@ -228,7 +238,7 @@ def test_imported_rows_alone_make_a_report(make: Make) -> None:
     assert report.figures.without_confidence == 1
     assert report.worst == ()
     for form in FORMS:
-        assert render(report, form)
+        assert form_of(report, form)
 
 
 def test_what_is_counted_apart_is_bounded() -> None:
@@ -252,17 +262,16 @@ def test_quantiles_of_the_time_are_right_to_two_percent() -> None:
         assert found == pytest.approx(expected, rel=0.025)
 
 
-def test_the_template_holds_no_words_of_its_own() -> None:
-    import areopage.report.html as html
-
-    template = (html.TEMPLATES / TEMPLATE).read_text(encoding="utf-8")
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_a_template_holds_no_words_of_its_own(form: str) -> None:
+    template = (TEMPLATES / f"report.{form}.j2").read_text(encoding="utf-8")
     bare = re.sub(r"\{[%{#].*?[%}#]\}", "", re.sub(r"<[^>]*>", "", template), flags=re.DOTALL)
     assert not re.findall(r"[A-Za-zé]{4,}", bare.replace("areopage", ""))
 
 
-def test_a_report_replaces_what_stood_there(usual: GateReport, tmp_path: Path) -> None:
+def test_a_report_replaces_what_stood_there(usual: GateOverview, tmp_path: Path) -> None:
     place = tmp_path / "r.html"
     place.write_text("old", encoding="utf-8")
-    write_gate_report(usual, "html", place)
+    write_report(gate_report(usual), "html", place)
     assert "old" not in place.read_text(encoding="utf-8")[:50]
     assert DOCUMENT.source in place.read_text(encoding="utf-8")

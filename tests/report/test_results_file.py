@@ -13,8 +13,8 @@ from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.records import Judgment
-from areopage.report.results_file import SCHEMA_FILE, results_of, schema_text, write_results
 from areopage.report.results_records import Results
+from areopage.report.run_files import SCHEMA_FILE, results_of, schema_text, write_results
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 from .report_runs import RESPONSE, case, criterion, everyone_says, judge, judgment, view_of
@@ -45,7 +45,7 @@ def test_the_run_and_every_record_carry_exactly_the_six_keys_of_v1_1(tmp_path: P
 
 
 def test_the_committed_schema_is_what_the_code_says() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "write areopage.report.results_file.schema_text() to it"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "write areopage.report.run_files.schema_text() to it"
 
 
 def test_a_written_file_holds_to_the_schema(tmp_path: Path) -> None:

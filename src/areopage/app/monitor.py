@@ -17,7 +17,7 @@ from areopage.monitor.retention import retention_duty
 from areopage.monitor.thresholds import thresholds_of
 from areopage.monitor.worker import Worker
 from areopage.rag.logs.erase_traces import erase_traces_before
-from areopage.report.quality.daily import report_duty
+from areopage.report.monitor import report_duty
 from areopage.review.fill import FillSettings, fill_queue
 
 HOURLY = "20 * * * *"

@@ -10,8 +10,9 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption
 from areopage.errors import UserError
-from areopage.report.agreement import agreement_csv, agreement_json, agreement_language, agreement_text
-from areopage.report.languages import LANGUAGES
+from areopage.locales import LANGUAGES
+from areopage.report.agreement import agreement_csv, agreement_json, agreement_text
+from areopage.report.model import report_locale
 from areopage.report.replacing import replacing
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.ratings_table import table_agreement
@@ -53,10 +54,10 @@ def agreement(
     if ratings is not None:
         if days is not None or sample_only:
             raise UserError("--days and --sample-only go with a ledger's labels, not with --ratings")
-        report, language = table_agreement(ratings, judge), agreement_language(lang or "en")
+        report, language = table_agreement(ratings, judge), report_locale(lang or "en")
     else:
         report, spoken = measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
-        language = agreement_language(spoken)
+        language = report_locale(spoken)
     text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
     if out is None:
         typer.echo(text, nl=not text.endswith("\n"))

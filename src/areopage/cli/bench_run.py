@@ -23,7 +23,7 @@ from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.errors import ServerDown, StorageError, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.report.write import write_outputs
+from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
 COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
@@ -128,7 +128,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
             return INTERRUPTED
         except UserError as fault:
             raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-        for path in write_outputs(view, folder):
+        for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)

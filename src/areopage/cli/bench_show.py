@@ -13,8 +13,7 @@ from areopage.errors import ConfigError, UserError
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.report.results_csv import write_judgments_csv, write_judgments_jsonl
-from areopage.report.write import REPORT, write_outputs
+from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.profile import profile_named
 from areopage.scoring.tree import Node
 from areopage.scoring.weights import Weights
@@ -131,7 +130,7 @@ def rescore_run(
     )
     view = view_run(run, ledger, variant)
     folder = new_folder(Path(run.folder), "rescore")
-    write_outputs(view, folder)
+    write_run_files(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
     print_view(view, folder)

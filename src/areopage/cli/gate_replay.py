@@ -26,7 +26,8 @@ from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay
 from areopage.ledger.storage import stored_text
 from areopage.ledger.traces import Traces
-from areopage.report.gate.wording import gate_language, shown
+from areopage.locales import one_line
+from areopage.report.decisions import decision_locale
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import recorded
 
@@ -107,13 +108,13 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
 def change_text(change: Change, kept: Kept) -> str:
     """A change on three lines at most: what, of which question, why."""
     better = {True: ", as people say", False: ", unlike people", None: ""}[change.better]
-    known = gate_language("en").probability(change.new.p_unsupported)
+    known = decision_locale("en").probability(change.new.p_unsupported)
     p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"
     lines = [f"{change.id}  {change.old.verdict} -> {change.new.verdict}{p}{better}"]
-    lines.append(f"    {shown(kept(change.question), SHOWN_QUESTION) or '(question not kept)'}")
+    lines.append(f"    {one_line(kept(change.question), SHOWN_QUESTION) or '(question not kept)'}")
     why = change.new if change.new.reasons else change.old
     if why.reasons:
-        quotes = [f"“{shown(kept(quote), SHOWN_QUESTION)}”" for quote in why.quotes[:2] if kept(quote)]
+        quotes = [f"“{one_line(kept(quote), SHOWN_QUESTION)}”" for quote in why.quotes[:2] if kept(quote)]
         before = "" if why is change.new else "no longer: "
         lines.append(f"    {before}{', '.join(why.reasons)}{': ' if quotes else ''}{' '.join(quotes)}")
     return "\n".join(lines)

@@ -23,9 +23,10 @@ from areopage.errors import UserError
 from areopage.ledger.connection import make_folder, shown, url_of
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.traces import Traces
-from areopage.report.gate.page import gather
-from areopage.report.gate.write import FORMS, Form, file_name, render, write_gate_report
-from areopage.report.languages import LANGUAGES
+from areopage.locales import LANGUAGES
+from areopage.report.gate import file_name, gate_report
+from areopage.report.gate_figures import gather
+from areopage.report.render import FORMS, Form, render, write_report
 
 NO_ANSWERS = "have answers checked or logs imported first, or give --ledger PLACE"
 """What to do where there is no ledger."""
@@ -60,7 +61,7 @@ def report(
     storage = settings.storage
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         pace = Pace("report", Traces(opened).count(scope))
-        made = gather(
+        figures = gather(
             opened,
             scope,
             language=spoken,
@@ -71,11 +72,12 @@ def report(
             moved=pace.moved,
         )
         pace.finish()
+    made = gate_report(figures)
     for chosen, place in places:
         if place is None:
             typer.echo(render(made, chosen), nl=False)
             continue
-        write_gate_report(made, chosen, place)
+        write_report(made, chosen, place)
         typer.echo(f"written to {place}", err=True)
 
 

@@ -14,7 +14,7 @@ from areopage.cli.options import ConfigOption
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.monitor.alerts.deliver import send
-from areopage.monitor.alerts.texts import voice_of
+from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_section, open_golden
 
 FAILED = 1
@@ -46,8 +46,8 @@ def test_alerts(config: ConfigOption = None) -> None:
     urls = found.section.alerts.urls
     if not urls:
         raise found.fault("no address to send to: name one", "alerts", "urls")
-    voice = voice_of(found, found.load_suite())
-    results = send(urls, voice.words["test_title"], voice.words["test_text"], os.environ)
+    locale = monitor_locale(found, found.load_suite())
+    results = send(urls, locale.messages["test_title"], locale.messages["test_text"], os.environ)
     for result in results:
         typer.echo(f"{result.place}: {result.error or 'sent'}")
     if any(result.error for result in results):

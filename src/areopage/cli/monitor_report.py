@@ -10,9 +10,10 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import STDOUT, ConfigOption, day_of, tell
 from areopage.errors import UserError
-from areopage.report.languages import LANGUAGES
-from areopage.report.quality.page import gather, last_days
-from areopage.report.quality.write import FORMS, Form, file_name, render, write_quality_report
+from areopage.locales import LANGUAGES
+from areopage.report.monitor import file_name, quality_report
+from areopage.report.monitor_figures import gather, last_days
+from areopage.report.render import FORMS, Form, render, write_report
 
 SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
@@ -43,14 +44,15 @@ def report(
     chosen = form_of(form, out)
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
-        made = gather(
+        figures = gather(
             ledger, found.monitor, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant
         )
+    made = quality_report(figures)
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:
         typer.echo(render(made, chosen), nl=False)
         return
-    write_quality_report(made, chosen, Path(place))
+    write_report(made, chosen, Path(place))
     typer.echo(f"written to {place}", err=True)
 
 

@@ -22,8 +22,8 @@ from areopage.ledger.records import Band
 from areopage.ledger.storage import Policy
 from areopage.monitor.measure import criterion_labels
 from areopage.monitor.retention import erase_older
-from areopage.report.quality.export import ExportForm, export_answers, print_answers
-from areopage.report.quality.page import last_days
+from areopage.report.export import ExportForm, export_answers, print_answers
+from areopage.report.monitor_figures import last_days
 
 SUFFIXES: dict[str, ExportForm] = {
     ".csv": "csv",

@@ -18,6 +18,7 @@ from areopage.cli.pace import IngestDisplay
 from areopage.cli.review_show import visible
 from areopage.errors import CallError, ModelError, UnknownCollection
 from areopage.ledger.records import Trace
+from areopage.locales import one_line
 from areopage.rag.config import RagConfig
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.ingestion.reading import RowFields
@@ -27,7 +28,7 @@ from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.open_embedder import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
-from areopage.report.gate.wording import explain, gate_language, shown
+from areopage.report.decisions import decision_locale, explain
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
@@ -93,9 +94,9 @@ def search(
             typer.echo("nothing found")
         for document in documents:
             page = f", p. {document.metadata['page']}" if "page" in document.metadata else ""
-            named = f"[{shown(document.id)}] {shown(document.title)} ({shown(document.source)}{page})"
+            named = f"[{one_line(document.id)}] {one_line(document.title)} ({one_line(document.source)}{page})"
             typer.echo(f"{document.score or 0:.3f}  {named}")
-            typer.echo(f"       {shown(document.text, SHOWN_TEXT)}")
+            typer.echo(f"       {one_line(document.text, SHOWN_TEXT)}")
 
     asyncio.run(find())
 
@@ -164,7 +165,7 @@ def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
     _write_rejected(report.unread, place)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""
-        tell(f"not read: {shown(unread.file)}{row}: {shown(unread.reason, LONGEST_REASON)}")
+        tell(f"not read: {one_line(unread.file)}{row}: {one_line(unread.reason, LONGEST_REASON)}")
     if report.unread:
         more = len(report.unread) - SHOWN
         tell(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")
@@ -265,13 +266,13 @@ def print_reply(trace: Trace) -> None:
     """Print the answer, what it rests on, and what the gate says of it."""
     typer.echo(visible(trace.answer.delivered))
     for citation in citations_of(trace):
-        named = " · ".join(shown(part) for part in (citation.title, citation.source) if part)
+        named = " · ".join(one_line(part) for part in (citation.title, citation.source) if part)
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
-        typer.echo(f"  [{shown(citation.id)}] {named}{score}: {shown(citation.excerpt, SHOWN_EXCERPT)}")
+        typer.echo(f"  [{one_line(citation.id)}] {named}{score}: {one_line(citation.excerpt, SHOWN_EXCERPT)}")
     read = trace.decision is not None and trace.decision.sentences
-    words = gate_language("en")
-    doubt = f", p_unsupported {words.probability(trace.p_unsupported)}" if read and trace.p_unsupported is not None else ""
-    word = words.words["gate_verdict_words"][trace.verdict]
+    locale = decision_locale("en")
+    doubt = f", p_unsupported {locale.probability(trace.p_unsupported)}" if read and trace.p_unsupported is not None else ""
+    word = locale.messages["gate_verdict_words"][trace.verdict]
     if trace.mode == "shadow":
         word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({trace.mode}), confidence {trace.confidence:.2f}{doubt}, id {trace.id}")

@@ -10,8 +10,9 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import GROUNDING, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.report.agreement import flat, table
-from areopage.report.gate.wording import explain
+from areopage.locales import one_line
+from areopage.report.agreement import table
+from areopage.report.decisions import explain
 from areopage.review.label import find_answer
 from areopage.review.rubric import OVERALL, Rubric
 
@@ -34,9 +35,9 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
         waiting = together.get(item.answer_id, 0)
         kind = f"held back ({waiting} wait)" if waiting > 1 else "held back" if item.why == HELD else "answer"
         why = [item.why] if reveal else []
-        prompt = flat(answer.case.prompt_text if answer else "", PROMPT)
+        prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
-        rows.append([flat(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
+        rows.append([one_line(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
     typer.echo("\n".join(table(rows)))
     all_open = queue.count_open()
     if all_open > len(items):
@@ -56,7 +57,7 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
     parts += [("reference", case.reference)] if case.reference else []
     parts += [("response", case.response or "")] if decision is None else []
     for title, text in parts:
-        typer.echo(f"--- {flat(title, 200)}\n{visible(text)}\n")
+        typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     if decision is not None:
         print_decision(decision)
     if trace is not None:
@@ -84,12 +85,12 @@ def print_trace(ledger: Ledger, trace: Trace) -> None:
     """What people say of an answer of the gate, and what became of it."""
     for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
-        typer.echo(f"{flat(label.rater, 40)}: grounded {label.grounded}{marked} {flat(label.note, 1000)}".rstrip())
+        typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
     release = Traces(ledger).release(trace.id)
     if release is not None:
         together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
         equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
-        typer.echo(f"held back: {release.state}" + (f" by {flat(release.rater, 40)}" if release.rater else "") + equal)
+        typer.echo(f"held back: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
 def sentence_lines(decision: Decision) -> list[str]:
@@ -98,7 +99,7 @@ def sentence_lines(decision: Decision) -> list[str]:
     lines = []
     for index, sentence in enumerate(decision.sentences):
         doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
-        lines.append(f"{'!' if index in named else ' '} {index + 1}. {flat(sentence.text, 2000)}{doubt}")
+        lines.append(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
     return lines
 
 
@@ -115,17 +116,17 @@ def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}
-    rows = [["", "judge", *(flat(rater, 40) for rater in raters)]]
+    rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
     for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
         rows.append([name, shown(judge.get(path)), *(shown(given.get((rater, path))) for rater in raters)])
     typer.echo("\n".join(table(rows)))
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
-        typer.echo(f"  {flat(label.rater, 40)}: {flat(label.note, 1000)}")
+        typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
     evaluation = Evaluations(ledger).get(id)
     if evaluation is None or evaluation.state != "evaluated":
         typer.echo("  the judge has not judged this answer yet")
     elif evaluation.feedback:
-        typer.echo(f"  judge: {flat(evaluation.feedback, 1000)}")
+        typer.echo(f"  judge: {one_line(evaluation.feedback, 1000)}")
 
 
 def shown(score: float | None) -> str:

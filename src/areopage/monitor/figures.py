@@ -20,13 +20,15 @@ class Mean(Struct, frozen=True, kw_only=True):
 class Change(Struct, frozen=True, kw_only=True):
     """A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
 
-    All None where either side has under two answers.
+    `certain`: chance alone would make such a difference in less than one of twenty cases. All None where either side has under
+    two answers.
     """
 
     difference: float | None = None
     low: float | None = None
     high: float | None = None
     p_value: float | None = None
+    certain: bool | None = None
 
 
 class CriterionFigures(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.duties import AlertDesk, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
-from areopage.monitor.alerts.texts import Voice, lines, listed, plain
+from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.golden_verdict import Question, RoundResult, judge_round
 
 PATIENCE = timedelta(hours=6)
@@ -55,7 +55,7 @@ def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: da
     runs = GoldenRuns(desk.ledger)
     last = runs.last_good(run.suite)
     questions = read_questions(desk.ledger, cases, run, last)
-    result = judge_round(questions, desk.thresholds.golden_drop, desk.voice.scale)
+    result = judge_round(questions, desk.thresholds.golden_drop, desk.locale.scale)
     failure = plain(run.reason, REASON_LENGTH)
     finished = msgspec.structs.replace(
         run,
@@ -66,9 +66,9 @@ def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: da
         compared_to=last.id if last and result.pairs else "",
         change=result.change,
         verdict=result.verdict,
-        reason=lines(failure, explanation(result, last, desk.voice)),
+        reason=lines(failure, explanation(result, last, desk.locale)),
     )
-    settle(desk, golden_finding(finished, result, desk.voice), now)
+    settle(desk, golden_finding(finished, result, desk.locale), now)
     runs.save(finished)
     return finished
 
@@ -92,59 +92,66 @@ def read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: 
     return questions
 
 
-def explanation(result: RoundResult, last: GoldenRun | None, voice: Voice) -> str:
+def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
     """Why a round has its verdict."""
     return lines(
-        change_text(result, last, voice),
-        listed(voice.words["golden_fell"], (fallen(question, voice) for question in result.fell)),
-        listed(voice.words["golden_missing"], missing_texts(result.missing, voice)),
+        change_text(result, last, locale),
+        listed(locale.messages["golden_fell"], (fallen(question, locale) for question in result.fell)),
+        listed(locale.messages["golden_missing"], missing_texts(result.missing, locale)),
     )
 
 
-def change_text(result: RoundResult, last: GoldenRun | None, voice: Voice) -> str:
+def change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
     """The change against the last good round, or why there is none."""
     if last is None or result.change is None:
-        return voice.words["golden_first" if last is None else "golden_other_judges"] if result.verdict == "first" else ""
-    change = voice.say(
-        "golden_change", change=voice.signed(result.change), before=plain(last.id, 128), pairs=voice.whole(result.pairs)
+        return locale.messages["golden_first" if last is None else "golden_other_judges"] if result.verdict == "first" else ""
+    change = locale.say(
+        "golden_change", change=locale.signed(result.change), before=plain(last.id, 128), pairs=locale.whole(result.pairs)
     )
     if result.low is None or result.high is None:
         return change
-    return f"{change} ({voice.say('golden_interval', low=voice.signed(result.low), high=voice.signed(result.high))})"
+    return f"{change} ({locale.say('golden_interval', low=locale.signed(result.low), high=locale.signed(result.high))})"
 
 
-def fallen(question: Question, voice: Voice) -> str:
+def fallen(question: Question, locale: AlertLocale) -> str:
     """`Question: 9.0 → 3.0`."""
-    scores = f"{voice.mark(question.before)} → {voice.mark(question.score)}"
-    return voice.say("pair", name=f"{plain(question.id, 80)} « {voice.kept(question.text, QUESTION_LENGTH)} »", value=scores)
+    scores = f"{locale.mark(question.before)} → {locale.mark(question.score)}"
+    return locale.say("pair", name=question_name(question, locale), value=scores)
 
 
-def missing_texts(missing: Sequence[Question], voice: Voice) -> list[str]:
+def question_name(question: Question, locale: AlertLocale) -> str:
+    """A question's id with the beginning of its text."""
+    return f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »"
+
+
+def missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]:
     """The questions without a score, the first of them by name."""
-    shown = [f"{plain(question.id, 80)} « {voice.kept(question.text, QUESTION_LENGTH)} »" for question in missing[:MISSING_SHOWN]]
+    shown = [
+        f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »" for question in missing[:MISSING_SHOWN]
+    ]
     rest = len(missing) - len(shown)
-    return [*shown, *([voice.say("more_rest", n=voice.whole(rest))] if rest else [])]
+    return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]
 
 
-def golden_finding(run: GoldenRun, result: RoundResult, voice: Voice) -> Finding:
+def golden_finding(run: GoldenRun, result: RoundResult, locale: AlertLocale) -> Finding:
     """A drop and an incomplete round are alerted on; a good round clears."""
     values = {
-        "drop": voice.number(abs(result.change or 0.0), 2),
-        "missing": voice.whole(len(result.missing)),
-        "asked": voice.whole(run.asked),
+        "drop": locale.number(abs(result.change or 0.0), 2),
+        "missing": locale.whole(len(result.missing)),
+        "asked": locale.whole(run.asked),
     }
     body = lines(
-        voice.line("golden_round", plain(run.id, 128)),
-        voice.line("golden_mean", voice.score(run.mean)),
+        locale.line("golden_round", plain(run.id, 128)),
+        locale.line("golden_mean", locale.score(run.mean)),
         run.reason,
-        voice.page(),
+        locale.page(),
     )
     return Finding(
         rule=GOLDEN,
         subject=run.suite,
         bad=run.verdict in ("drop", "incomplete"),
         clear=run.verdict in ("good", "first"),
-        title=voice.say(f"golden_{'drop' if run.verdict == 'drop' else 'incomplete'}_title", **values),
+        title=locale.say(f"golden_{'drop' if run.verdict == 'drop' else 'incomplete'}_title", **values),
         body=body,
-        recovered=(voice.words["golden_recovered_title"], body),
+        recovered=(locale.messages["golden_recovered_title"], body),
     )

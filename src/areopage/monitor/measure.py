@@ -18,6 +18,9 @@ from areopage.scoring.counts import Moments, Tally, compare
 from areopage.suites.loader import Suite
 
 GLOBAL = ""
+CERTAIN_UNDER = 0.05
+"""A change with a smaller p-value is called certain."""
+
 WORST = 5
 
 Tallies = Mapping[str, Tally]
@@ -146,7 +149,8 @@ def _change(later: Moments, earlier: Moments) -> Change:
     found = compare(later, earlier)
     if found is None:
         return Change()
-    return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value)
+    certain = found.p_value < CERTAIN_UNDER
+    return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value, certain=certain)
 
 
 def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before: Means, scale: Scale) -> CriterionFigures:

@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
+from areopage.jury.results import JudgeHealth
 from areopage.scoring.alpha import Alpha
+from areopage.scoring.consistency import Consistency
 from areopage.scoring.intervals import Interval
 from areopage.scoring.profile import Profile
 from areopage.scoring.weights import Weights
@@ -84,17 +86,6 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
     judges: dict[str, JudgeDetail]
 
 
-class RecordConsistency(Struct, frozen=True, kw_only=True):
-    """How consistent the jury was over one case; null where nothing can be averaged."""
-
-    overall_variance: float | None
-    judge_agreement_avg: float | None
-    outliers_detected: int
-    variance_min: float | None
-    variance_max: float | None
-    variance_sd: float | None
-
-
 class AnswerDetail(Struct, frozen=True, kw_only=True):
     """How the target answered. `state` is answered, timed_out or unreachable."""
 
@@ -134,7 +125,7 @@ class RecordResult(Struct, frozen=True, kw_only=True):
     category_scores: dict[str, float | None]
     subcategory_scores: dict[str, float | None]
     detailed_criteria: dict[str, CriterionDetail]
-    consistency_metrics: RecordConsistency
+    consistency_metrics: Consistency
     metadata: RecordMetadata
 
 
@@ -158,10 +149,9 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     agreement: float | None
 
 
-class RunConsistency(RecordConsistency, frozen=True, kw_only=True):
+class RunConsistency(Consistency, frozen=True, kw_only=True):
     """How consistent the jury was over the run. `krippendorff_alpha` is ordinal, with its 95 % interval."""
 
-    outliers_by_judge: dict[str, int]
     krippendorff_alpha: Alpha
 
 
@@ -173,21 +163,6 @@ class TargetDetail(Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     single_prompt: bool
     system_prompt: str
-
-
-class HealthDetail(Struct, frozen=True, kw_only=True):
-    """How a judge did. `outcomes` counts passes by outcome; `seconds` is the mean of a call; `cost` is null without a price."""
-
-    planned: int
-    outcomes: dict[str, int]
-    repaired_heuristic: int
-    repaired_model: int
-    outliers: int
-    seconds: float
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    currency: str
 
 
 class JudgeEntry(Struct, frozen=True, kw_only=True):
@@ -205,7 +180,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     standing: str
     criteria: tuple[str, ...]
     passes: tuple[dict[str, Any], ...]
-    health: HealthDetail
+    health: JudgeHealth
 
 
 class Counts(Struct, frozen=True, kw_only=True):

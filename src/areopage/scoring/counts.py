@@ -148,6 +148,12 @@ def band_of(score: float | None, scale: Scale) -> Band:
     return "weak" if better < WEAK_UNDER else "good"
 
 
+def band_limits(scale: Scale) -> tuple[float, float]:
+    """Where the band "good" begins and ends on a scale; the first is the greater one where lower is better."""
+    start, width = (scale.min, scale.max - scale.min) if scale.higher_is_better else (scale.max, scale.min - scale.max)
+    return start + WEAK_UNDER * width, start + EXCELLENT_ABOVE * width
+
+
 def compare(later: Tally | Moments, earlier: Tally | Moments) -> Comparison | None:
     """How much the mean changed (later minus earlier), by Welch's test; None where either side has under two answers.
 

@@ -6,9 +6,29 @@ E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case
 
 import math
 
+from msgspec import Struct
+
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _NEGLIGIBLE = 1e-17  # a term this much smaller than the sum does not change it
 _HALVINGS = 60
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """A share with its 95 % interval; None where nothing was counted."""
+
+    hits: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def share_of(hits: int, of: int) -> Share:
+    """The share of `hits` in `of`, with Wilson's interval."""
+    ends = wilson(hits, of)
+    if ends is None:
+        return Share(hits=hits, of=of, share=None, low=None, high=None)
+    return Share(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
 
 
 def at_most(k: int, n: int, share: float) -> float:

@@ -10,10 +10,10 @@ from starlette.requests import Request
 
 from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, UnknownCollection
 from areopage.ledger.records import Trace
+from areopage.locales import locale_for
 from areopage.monitor.answer_case import writable
 from areopage.rag.records import ChatPrompt
-from areopage.report.gate.wording import explain
-from areopage.report.languages import language_for
+from areopage.report.decisions import explain
 from areopage.server.access import Actor
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
@@ -127,7 +127,7 @@ def reasons_of(found: Trace, language: str) -> list[str]:
 @lru_cache(maxsize=4)
 def general_reasons(language: str) -> Mapping[str, str]:
     """A sentence for each code of a reason; none quotes anything."""
-    found: Mapping[str, str] = language_for(language, WORDS).words["gate_reasons"]
+    found: Mapping[str, str] = locale_for(language, WORDS).messages["gate_reasons"]
     return found
 
 

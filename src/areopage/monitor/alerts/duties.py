@@ -21,7 +21,7 @@ from areopage.monitor.alerts.deliver import Complaints, Sent, next_attempt, send
 from areopage.monitor.alerts.judges import failing_of, judge_finding
 from areopage.monitor.alerts.rules import ANSWER, DELIVERY, Delivery, Finding, alert_of, hour_of, new_alert, notice_of
 from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
-from areopage.monitor.alerts.texts import Voice, voice_of
+from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
 from areopage.monitor.config import AlertsSection, MonitorConfig
 from areopage.monitor.duties import Duty
@@ -49,7 +49,7 @@ class AlertDesk(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     section: AlertsSection
     thresholds: Thresholds
-    voice: Voice
+    locale: AlertLocale
     complaints: Complaints = field(default_factory=Complaints)
 
     @property
@@ -77,7 +77,7 @@ def desk_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> AlertDesk:
         ledger=ledger,
         section=config.section.alerts,
         thresholds=thresholds_of(config, suite.scale),
-        voice=voice_of(config, suite),
+        locale=monitor_locale(config, suite),
     )
 
 
@@ -109,7 +109,7 @@ def raise_answer_alert(desk: AlertDesk, score: Evaluation, now: datetime) -> boo
     Returns:
         Whether an alert was opened.
     """
-    alert = answer_alert(score, desk.thresholds.answer, desk.section, now, desk.voice)
+    alert = answer_alert(score, desk.thresholds.answer, desk.section, now, desk.locale)
     if alert is None or (alerts := Alerts(desk.ledger)).is_open(ANSWER, alert.subject):
         return False
     limit = desk.section.per_hour
@@ -137,7 +137,7 @@ def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
 
 def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
     """What the rules that are switched on find at a moment."""
-    section, limits, voice, lists = desk.section, desk.thresholds, desk.voice, EvaluationLists(desk.ledger)
+    section, limits, locale, lists = desk.section, desk.thresholds, desk.locale, EvaluationLists(desk.ledger)
     found: list[Finding] = []
 
     def tally(hours: float, back: int = 0) -> Tally:
@@ -145,21 +145,21 @@ def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
         return Tally(lists.tally(until - timedelta(hours=hours), until, Scope()).get("", {}))
 
     if section.mean.enabled:
-        found.append(mean_finding(tally(section.mean.hours), section.mean, limits, voice))
+        found.append(mean_finding(tally(section.mean.hours), section.mean, limits, locale))
     if section.weak_share.enabled:
-        found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, voice))
+        found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, locale))
     if section.drop.enabled:
         hours = section.drop.hours
-        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, voice))
+        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, locale))
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         failing = failing_of(
             lists.recent(since, Scope(), ROWS_FOR_JUDGES), Evaluations(desk.ledger).failing_since(since, ROWS_FOR_JUDGES)
         )
         today = Days(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
-        found.append(judge_finding(failing, today, section.judge, voice))
+        found.append(judge_finding(failing, today, section.judge, locale))
     if section.queue.enabled:
-        found.append(queue_finding(Evaluations(desk.ledger).backlog(), section.queue, now, voice))
+        found.append(queue_finding(Evaluations(desk.ledger).backlog(), section.queue, now, locale))
     return found
 
 
@@ -193,7 +193,7 @@ def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environme
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
         return True
-    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, desk.section.per_hour, desk.voice)
+    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, desk.section.per_hour, desk.locale)
     results = send_all(desk.section.urls, title, body, environment)
     note_places(desk, results, now)
     if any(not result.error for result in results):
@@ -216,8 +216,8 @@ def note_places(desk: AlertDesk, results: Sequence[Sent], now: datetime) -> None
     desk.complaints.note(results)
     for result in results:
         if result.error:
-            title = desk.voice.say("delivery_title", place=result.place)
-            body = desk.voice.say("delivery_text", place=result.place, why=result.error)
+            title = desk.locale.say("delivery_title", place=result.place)
+            body = desk.locale.say("delivery_text", place=result.place, why=result.error)
             alerts.open(new_alert(DELIVERY, result.place, title, body, now, "none"))
         elif alerts.is_open(DELIVERY, result.place):
             alerts.close(DELIVERY, result.place, now)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from areopage.ledger.queries import JudgeDays
 from areopage.ledger.records import Evaluation
 from areopage.monitor.alerts.rules import JUDGE, Finding
-from areopage.monitor.alerts.texts import Voice, lines, listed, plain
+from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import JudgeRule
 
 
@@ -44,7 +44,7 @@ def failing_of(rows: Sequence[Evaluation], retried: int = 0) -> Failing:
     )
 
 
-def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule, voice: Voice) -> Finding:
+def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule, locale: AlertLocale) -> Finding:
     """Bad strictly over `failed_share`, clear at `clear` or less.
 
     Args:
@@ -52,30 +52,30 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     """
     enough = failing.answers >= rule.minimum
     values = {
-        "share": voice.percent(failing.share),
-        "answers": voice.whole(failing.answers),
-        "unscored": voice.whole(failing.unscored),
-        "retried": voice.whole(failing.retried),
-        "missing": voice.whole(failing.missing),
-        "planned": voice.whole(failing.planned),
-        "hours": voice.hours(rule.hours),
-        "threshold": voice.percent(rule.failed_share),
-        "clear": voice.percent(rule.clear),
+        "share": locale.percent(failing.share, trim=True),
+        "answers": locale.whole(failing.answers),
+        "unscored": locale.whole(failing.unscored),
+        "retried": locale.whole(failing.retried),
+        "missing": locale.whole(failing.missing),
+        "planned": locale.whole(failing.planned),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.percent(rule.failed_share, trim=True),
+        "clear": locale.percent(rule.clear, trim=True),
     }
-    retried = voice.say("judge_retried", **values) if failing.retried else ""
-    by_judge = [voice.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, voice)) for one in today]
+    retried = locale.say("judge_retried", **values) if failing.retried else ""
+    by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
     return Finding(
         rule=JUDGE,
         bad=enough and failing.share > rule.failed_share,
         clear=enough and failing.share <= rule.clear,
-        title=voice.say("judge_title", **values),
-        body=lines(voice.say("judge_text", **values), retried, listed(voice.words["judge_today"], by_judge), voice.page()),
-        recovered=(voice.say("judge_recovered_title", **values), lines(voice.say("judge_recovered", **values), voice.page())),
+        title=locale.say("judge_title", **values),
+        body=lines(locale.say("judge_text", **values), retried, listed(locale.messages["judge_today"], by_judge), locale.page()),
+        recovered=(locale.say("judge_recovered_title", **values), lines(locale.say("judge_recovered", **values), locale.page())),
     )
 
 
-def outcomes(counts: Mapping[str, int], voice: Voice) -> str:
+def outcomes(counts: Mapping[str, int], locale: AlertLocale) -> str:
     """`12 scored, 3 unreadable`."""
     return ", ".join(
-        f"{voice.whole(count)} {voice.words.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
+        f"{locale.whole(count)} {locale.messages.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
     )

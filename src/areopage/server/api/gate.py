@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends
+from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +20,7 @@ from areopage.ledger.records import Answer, Mode, Trace, decided_trace
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
-from areopage.report.gate.wording import explain
+from areopage.report.decisions import explain
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.schema import answers_with, json_response, takes
@@ -182,42 +183,13 @@ def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted)
         decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
     )
     held = decision.verdict == "human_review" and stored == "yes"
-    return CheckReply(
-        id=id,
-        verdict=decision.verdict,
-        p_unsupported=decision.p_unsupported,
-        reasons=reason_views(decision, language),
-        metrics=decision.metrics,
-        sentences=sentence_views(decision.sentences),
-        signals=[SignalView(name=signal.name, value=signal.value) for signal in decision.signals],
-        cited_ids=decision.cited_ids,
-        unknown_ids=decision.unknown_ids,
-        response_lang=decision.response_lang,
-        prompt_lang=decision.prompt_lang,
-        refusal=decision.refusal,
-        needs_judge=decision.needs_judge,
-        profile=decision.profile,
-        version=decision.version,
-        stored=stored,
-        held=f"/v1/chat/held/{id}" if held else None,
-    )
-
-
-def reason_views(decision: Decision, language: str) -> list[ReasonView]:
-    """The reasons, each with its sentence."""
-    return [
-        ReasonView(
-            code=reason.code,
-            decisive=reason.decisive,
-            text=text,
-            place=reason.place,
-            document=reason.document,
-            sentence=reason.sentence,
-            value=reason.value,
-            threshold=reason.threshold,
-        )
-        for reason, text in zip(decision.reasons, explain(decision, language), strict=True)
-    ]
+    explained = zip(decision.reasons, explain(decision, language), strict=True)
+    shown = {
+        "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
+        "sentences": tuple(sentence_views(decision.sentences)),
+        "signals": tuple(SignalView(name=signal.name, value=signal.value) for signal in decision.signals),
+    }
+    return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)
 
 
 def sentence_views(sentences: Sequence[SentenceCheck]) -> list[SentenceView]:

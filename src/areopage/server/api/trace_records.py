@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
-from areopage.gate.records import GateVerdict, Metrics, Place, ReasonCode, SignalName
+from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.records import Channel, Grounded, Mode, ReleaseState
 from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.server.api.records import Chunks, Moment, Prompt
@@ -76,17 +76,10 @@ class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     store: bool = True
 
 
-class ReasonView(Struct, frozen=True, kw_only=True):
-    """A reason as a code and as a sentence. `sentence` is an index in `sentences`; `document` the id of the nearest document."""
+class ReasonView(Reason, frozen=True, kw_only=True):
+    """A reason with the sentence that explains it. `sentence` is an index in `sentences`."""
 
-    code: ReasonCode
-    decisive: bool
     text: str
-    place: Place | None
-    document: str
-    sentence: int | None
-    value: float | None
-    threshold: float | None
 
 
 class SentenceView(Struct, frozen=True, kw_only=True):
@@ -106,27 +99,16 @@ class SignalView(Struct, frozen=True, kw_only=True):
     value: float | None
 
 
-class CheckReply(Struct, frozen=True, kw_only=True):
+class CheckReply(Decision, frozen=True, kw_only=True):
     """The gate's decision. `stored`: on the disk (`yes`), about to be (`soon`), or not kept (`no`).
 
     `needs_judge`: the answer lies in the grey band, and `verdict` is what the configuration does there without a judge.
     """
 
     id: str
-    verdict: GateVerdict
-    p_unsupported: float | None
-    reasons: list[ReasonView]
-    metrics: Metrics
-    sentences: list[SentenceView]
-    signals: list[SignalView]
-    cited_ids: tuple[str, ...]
-    unknown_ids: tuple[str, ...]
-    response_lang: str
-    prompt_lang: str
-    refusal: bool
-    needs_judge: bool
-    profile: str
-    version: str
+    reasons: tuple[ReasonView, ...]
+    sentences: tuple[SentenceView, ...]  # type: ignore[assignment]  # without their features
+    signals: tuple[SignalView, ...]  # type: ignore[assignment]  # without places and times
     stored: Noted
     held: str | None
 

@@ -18,7 +18,7 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
-from areopage.report.gate.wording import explain
+from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.report.agreement import figure_text, name_of, range_text, remarks, signed, verdict_text
+from areopage.report.agreement import figure_text, name_of, range_text, remarks, verdict_text
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, require
 from areopage.server.api.labels import measured
@@ -38,7 +38,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         name_of=partial(name_of, lang, report),
         figure=partial(figure_text, lang),
         inner=partial(range_text, lang),
-        difference=partial(signed, lang),
+        difference=lang.signed,
         verdict=partial(verdict_text, lang),
         remarks=remarks(report, lang),
         scale=context.suite.scale,

@@ -56,7 +56,7 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
         found = await ask(request, pipeline, prompt)
     except Refusal as refusal:
         key = f"chat_fault_{refusal.code}"
-        told = say(key) if key in language(request).words else refusal.detail
+        told = say(key) if key in language(request).messages else refusal.detail
         return chat_page(request, asker, fields, fault=told, status=refusal.status_code)
     return chat_page(request, asker, fields, found=found)
 

@@ -17,7 +17,7 @@ def fault_page(request: Request, status: int, code: str, headers: Mapping[str, s
         code: names the fault; what it has no words for is told by its status alone.
         headers: of the answer, over those that every page has.
     """
-    words = language(request).words
+    words = language(request).messages
     named = f"fault_{code}" if f"fault_{code}" in words else f"fault_{status // 100}"
     page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == NOT_ALLOWED)
     page.headers.update(headers or {})

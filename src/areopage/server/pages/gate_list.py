@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import partial
 from typing import Annotated, Any, get_args
 from urllib.parse import urlencode
 
@@ -14,13 +13,14 @@ from starlette.responses import Response
 
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.ledger.access import Audit
-from areopage.ledger.queries import Period, TraceFilter, TraceSummary
+from areopage.ledger.queries import Period, TraceFilter
 from areopage.ledger.records import Channel
 from areopage.ledger.traces import Traces
+from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
-from areopage.report.charts import bar_chart
-from areopage.report.languages import Language
-from areopage.scoring.shares import wilson
+from areopage.report.model import histogram
+from areopage.report.render import draw
+from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
 from areopage.server.pages.filters import CUSTOM, period_of
@@ -81,15 +81,6 @@ class GateChosen(Struct, frozen=True, kw_only=True):
         return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
 
 
-class Rate(Struct, frozen=True, kw_only=True):
-    """How many answers got a verdict, their share, and its 95 % interval; None without any answer."""
-
-    verdict: GateVerdict
-    count: int
-    share: float | None
-    interval: tuple[float, float] | None
-
-
 class Histogram(Struct, frozen=True, kw_only=True):
     """A chart in ten bars, and all of its bins as lines: where each begins, and how many."""
 
@@ -111,12 +102,12 @@ def show_gate(request: Request, reader: Reader) -> Response:
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,
-        "rates": rates_of(summary),
+        "rates": [(verdict, share_of(summary.verdicts.get(verdict, 0), summary.traces)) for verdict in GATE_VERDICTS],
         "rows": rows,
         "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,
-        "confidences": histogram(summary.confidences, spoken, "gate_confidences"),
-        "risks": histogram(summary.p_unsupported, spoken, "gate_risks"),
+        "confidences": confidence_chart(summary.confidences, spoken, "gate_confidences"),
+        "risks": confidence_chart(summary.p_unsupported, spoken, "gate_risks"),
         "reasons": list(summary.reasons.items()),
         "verdicts": GATE_VERDICTS,
         "channels": CHANNELS,
@@ -151,27 +142,11 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def rates_of(summary: TraceSummary) -> list[Rate]:
-    """The share of each verdict."""
-    counts = [(verdict, summary.verdicts.get(verdict, 0)) for verdict in GATE_VERDICTS]
-    return [
-        Rate(
-            verdict=verdict,
-            count=count,
-            share=count / summary.traces if summary.traces else None,
-            interval=wilson(count, summary.traces),
-        )
-        for verdict, count in counts
-    ]
-
-
-def histogram(counts: Sequence[int], spoken: Language, title: str) -> Histogram | None:
+def confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
     """A chart of a share in [0, 1], and the same as a table; None where nothing is counted."""
     if not any(counts):
         return None
     width = len(counts) // BARS
     bars = [sum(counts[at : at + width]) for at in range(0, len(counts), width)]
-    labels = [spoken.number(at / BARS, 1) for at in range(BARS)]
-    chart = bar_chart(labels, bars, title=spoken.say(title), number=partial(Language.whole, spoken))
     lines = [(spoken.number(at / len(counts), 2), count) for at, count in enumerate(counts)]
-    return Histogram(chart=chart, lines=tuple(lines))
+    return Histogram(chart=draw(histogram(spoken.say(title), bars, spoken), spoken), lines=tuple(lines))

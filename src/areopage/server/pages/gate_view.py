@@ -12,7 +12,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import Decision, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.ledger.records import Trace
-from areopage.report.gate.wording import gate_language, reason_text
+from areopage.report.decisions import decision_locale, reason_text
 
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
@@ -23,7 +23,7 @@ DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
 
 
-class SentenceView(Struct, frozen=True, kw_only=True):
+class ShownSentence(Struct, frozen=True, kw_only=True):
     """A sentence of the answer. `number` counts from 1; `reasons` are the numbers of the reasons that are about it.
 
     `p_unsupported` is None also where a rule decided against a sentence that the model takes for supported: both side by side
@@ -38,7 +38,7 @@ class SentenceView(Struct, frozen=True, kw_only=True):
     reasons: tuple[int, ...]
 
 
-class ReasonView(Struct, frozen=True, kw_only=True):
+class ShownReason(Struct, frozen=True, kw_only=True):
     """Reasons that say the same, told once. `number` counts from 1; `sentences` are the numbers of those that it is about,
     `times` is how often it was found there, or in the answer as a whole."""
 
@@ -56,14 +56,14 @@ class Piece(Struct, frozen=True, kw_only=True):
     standing: Standing = "none"
 
 
-class DocumentView(Struct, frozen=True, kw_only=True):
+class ShownDocument(Struct, frozen=True, kw_only=True):
     """A document with its text, what supports the answer marked in it."""
 
     document: Document
     marked: Markup
 
 
-class SignalView(Struct, frozen=True, kw_only=True):
+class ShownSignal(Struct, frozen=True, kw_only=True):
     """One thing that the gate looked at, with the words of the answer that it saw, each once, in `found` places.
 
     `counts`: whether the value is a number of something. `milliseconds` is None where nobody measured it.
@@ -81,10 +81,10 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     """All of it. `thresholds` is None where the rules that decided are not those that hold now."""
 
     pieces: tuple[Piece, ...]
-    sentences: tuple[SentenceView, ...]
-    reasons: tuple[ReasonView, ...]
-    documents: tuple[DocumentView, ...]
-    signals: tuple[SignalView, ...]
+    sentences: tuple[ShownSentence, ...]
+    reasons: tuple[ShownReason, ...]
+    documents: tuple[ShownDocument, ...]
+    signals: tuple[ShownSignal, ...]
     thresholds: Mapping[str, float] | None
 
 
@@ -92,12 +92,12 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
     """Gather what a page shows of a decision; an imported trace may have none."""
     decision = trace.decision
     if decision is None:
-        plain = tuple(DocumentView(document=one, marked=Markup.escape(one.text)) for one in trace.documents)
+        plain = tuple(ShownDocument(document=one, marked=Markup.escape(one.text)) for one in trace.documents)
         pieces = (Piece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
     reasons = grouped(decision, language)
     sentences = tuple(
-        SentenceView(
+        ShownSentence(
             number=index + 1,
             text=one.text,
             standing=standing_of(one, index, decision),
@@ -112,16 +112,16 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         pieces=pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
         reasons=reasons,
-        documents=tuple(DocumentView(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in trace.documents),
+        documents=tuple(ShownDocument(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in trace.documents),
         signals=tuple(signal_view(one) for one in decision.signals),
         thresholds=bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
     )
 
 
-def signal_view(signal: Signal) -> SignalView:
+def signal_view(signal: Signal) -> ShownSignal:
     """One signal for its line of the table."""
     seen = [place.text for place in signal.places if not place.document]
-    return SignalView(
+    return ShownSignal(
         name=signal.name,
         value=signal.value,
         counts=signal.name in COUNTS,
@@ -131,10 +131,10 @@ def signal_view(signal: Signal) -> SignalView:
     )
 
 
-def grouped(decision: Decision, language: str) -> tuple[ReasonView, ...]:
+def grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
     """The reasons in their order, those that say the same of several places as one; a document that is the nearest one to all of
     these is named."""
-    words = gate_language(language)
+    words = decision_locale(language)
     groups: dict[str, list[Reason]] = {}
     for reason in decision.reasons:
         groups.setdefault(reason_text(decision, structs.replace(reason, sentence=None, document=""), words), []).append(reason)
@@ -143,7 +143,7 @@ def grouped(decision: Decision, language: str) -> tuple[ReasonView, ...]:
         near = {reason.document for reason in same}
         told = reason_text(decision, structs.replace(same[0], sentence=None), words) if len(near) == 1 else text
         places = sorted({reason.sentence + 1 for reason in same if reason.sentence is not None})
-        found.append(ReasonView(number=number, text=told, sentences=tuple(places), times=len(same)))
+        found.append(ShownReason(number=number, text=told, sentences=tuple(places), times=len(same)))
     return tuple(found)
 
 
@@ -159,12 +159,12 @@ def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Stan
 
 
 def shown_risk(sentence: SentenceCheck, standing: Standing) -> float | None:
-    """The probability to show of a sentence; see `SentenceView`."""
+    """The probability to show of a sentence; see `ShownSentence`."""
     risk = sentence.p_unsupported
     return None if standing == "unsupported" and risk is not None and risk < DOUBT else risk
 
 
-def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[SentenceView]) -> tuple[Piece, ...]:
+def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
     """The answer cut at its sentences. What does not stand where the decision says (it was cut or redacted since) is left in
     one piece."""
     pieces: list[Piece] = []

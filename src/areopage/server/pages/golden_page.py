@@ -10,10 +10,11 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import GoldenRuns
 from areopage.ledger.queries import Filters
 from areopage.ledger.records import GOLDEN_SOURCE
-from areopage.report.charts import Series, trend_chart
+from areopage.report.charts import Series
+from areopage.report.model import TrendChart
+from areopage.report.render import draw
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
-from areopage.server.pages.formats import day_text
 from areopage.server.pages.rendering import language, render
 
 SHOWN = 60
@@ -31,13 +32,12 @@ def show_golden(request: Request, reader: Reader) -> Response:
     newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
     by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
     scale = context.suite.scale
-    chart = trend_chart(
-        [day_text(spoken, one.started_at.date()) for one in by_time],
-        [Series(label=spoken.say("mean_score"), values=[one.mean for one in by_time], css="c0")],
+    chart = TrendChart(
+        title=spoken.say("golden_trend"),
+        days=tuple(spoken.short_date(one.started_at.date()) for one in by_time),
+        series=(Series(label=spoken.say("mean_score"), values=[one.mean for one in by_time], css="c0"),),
         low=scale.min,
         high=scale.max,
-        title=spoken.say("golden_trend"),
-        number=lambda value: spoken.short(round(value, 2)),
     )
     return render(
         request,
@@ -45,7 +45,7 @@ def show_golden(request: Request, reader: Reader) -> Response:
         rounds=rounds,
         source=source,
         known=newest[0].standing if newest else "",
-        chart=chart if len(by_time) > 1 else None,
+        chart=draw(chart, spoken) if len(by_time) > 1 else None,
         section=context.config.monitor.section.golden,
         scale=scale,
     )

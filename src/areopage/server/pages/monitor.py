@@ -6,10 +6,11 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from areopage.locales import Locale
 from areopage.monitor.measure import criterion_labels
 from areopage.monitor.thresholds import on_scale
 from areopage.report.charts import STYLES
-from areopage.report.languages import Language
+from areopage.scoring.counts import band_limits
 from areopage.server.access import Actor, require
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages import alerts_page, answers, golden_page, queue_page
@@ -50,14 +51,14 @@ def chart_styles() -> Response:
     return FileResponse(STYLES, headers=KEPT)
 
 
-def gathered(request: Request) -> tuple[Chosen, Overview, Language]:
+def gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
     """What is asked for, what there is to show, and the reader's language."""
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY)
     return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
 
 
-def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Language) -> dict[str, Any]:
+def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
     """What the templates of the figures take."""
     scale = context.suite.scale
     threshold = on_scale(context.config.monitor.section, scale).answer
@@ -66,7 +67,7 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Languag
         "view": view,
         "scale": scale,
         "threshold": threshold,
-        "edges": [scale.min + share * (scale.max - scale.min) for share in (0.6, 0.8)],
+        "edges": band_limits(scale),
         "trends": trends_of(view.trend, view.figures, scale, threshold, spoken),
         "distribution": distribution_of(view.figures, scale, spoken),
     }

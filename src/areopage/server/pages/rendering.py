@@ -1,9 +1,9 @@
 """Pages out of templates: in the reader's language, escaped always, built once per process.
 
-Every page extends `base.html.j2`. What a template has: `lang`, `say`, `count`, `standing`, `unfit`, `standing_of_judge`, `asset`,
-`answer_url`, `gate_url`, `review_url`, `version`; the filters of `pages.formats`; of the request: `here` (its path), `languages`
-(code and link of each), `actor` (None where nobody had to sign in), `csrf()` for the hidden field of a form, `can_ask` (whether
-this server answers questions).
+Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `standing`, `unfit`,
+`standing_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request: `here`
+(its path), `languages` (code and link of each), `actor` (None where signing in is not needed), `csrf()` for the hidden field of a
+form, `can_ask` (whether this server answers questions).
 """
 
 import hashlib
@@ -13,22 +13,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import yaml
 from fastapi import FastAPI
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from areopage import __version__
 from areopage.jury.judges import is_unfit
-from areopage.report.agreement import AGREEMENT_WORDS
+from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
-from areopage.report.languages import LANGUAGES, WORDS_FILE, Language, typeset
+from areopage.report.model import MESSAGE_FILES
+from areopage.report.render import environment
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
-from areopage.server.pages.formats import answer_url, filters_of, gate_url, review_url
-from areopage.server.pages.standings import standing_of_judge, standing_text
+from areopage.server.pages.formats import answer_url, gate_url, iso, review_url, standing_of_judge, standing_text
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -49,12 +47,10 @@ class Pages(Struct, frozen=True, kw_only=True):
 
 @cache
 def load_pages() -> Pages:
-    """Read the words and set up the environments."""
-    words = read_words()
+    """Read the messages and set up the environments."""
     assets = {path.name: versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
     assets[STYLES.name] = versioned(CHART_STYLES, STYLES)
-    languages = {code: language_of_words(words, code) for code in LANGUAGES}
-    return Pages(environments={code: environment(language, assets) for code, language in languages.items()})
+    return Pages(environments={code: page_environment(code, assets) for code in LANGUAGES})
 
 
 def versioned(address: str, path: Path) -> str:
@@ -62,42 +58,24 @@ def versioned(address: str, path: Path) -> str:
     return f"{address}?v={hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
 
 
-def read_words() -> dict[str, Any]:
-    """The words of every page; a file of its own per group of pages, over the report's words."""
-    merged: dict[str, Any] = {}
-    for path in (WORDS_FILE, AGREEMENT_WORDS, *sorted(Path(__file__).parent.glob("*words.yml"))):
-        merged.update(yaml.safe_load(path.read_text(encoding="utf-8")))
-    return merged
-
-
-def language_of_words(words: Mapping[str, Any], code: str) -> Language:
-    """One language's side of the words."""
-    return Language(code=code, words={key: typeset(forms[code], code) for key, forms in words.items()})
-
-
-def environment(language: Language, assets: Mapping[str, str]) -> Environment:
-    """Where the templates of one language are rendered: escaping is always on, and a name that does not exist is an error.
+def page_environment(code: str, assets: Mapping[str, str]) -> Environment:
+    """Where the templates of one language are rendered.
 
     Args:
         assets: the address of each static file by its name.
     """
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
+    made = environment(TEMPLATES, locale)
     made.globals.update(
-        lang=language,
-        say=language.say,
-        count=language.count,
-        standing=partial(standing_text, language),
+        standing=partial(standing_text, locale),
         unfit=is_unfit,
         standing_of_judge=standing_of_judge,
         asset=assets.__getitem__,
         answer_url=answer_url,
         gate_url=gate_url,
         review_url=review_url,
-        version=__version__,
     )
-    made.filters.update(filters_of(language))
+    made.filters.update(iso=iso, one_line=one_line)
     return made
 
 
@@ -121,7 +99,7 @@ def language_code(request: Request) -> str:
 
 
 def accepted_languages(header: str) -> list[str]:
-    """The languages of an Accept-Language header without their regions, the most wanted first."""
+    """The languages of an Accept-Locale header without their regions, the most wanted first."""
     ranked: list[tuple[float, str]] = []
     for part in header.split(","):
         tag, _, weight = part.partition(";q=")
@@ -132,9 +110,9 @@ def accepted_languages(header: str) -> list[str]:
     return [tag for weight, tag in sorted(ranked, key=lambda one: -one[0]) if weight > 0]
 
 
-def language(request: Request) -> Language:
+def language(request: Request) -> Locale:
     """The reader's language with its words."""
-    found: Language = pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
+    found: Locale = pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
     return found
 
 

@@ -1,0 +1,360 @@
+"""The report of a benchmark run."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from areopage import __version__
+from areopage.bench.results import RunView
+from areopage.cases.records import MATURITIES
+from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.jury.results import JudgeHealth
+from areopage.locales import MISSING, Locale
+from areopage.report.bench_worst import audience, worst_section
+from areopage.report.model import (
+    Badge,
+    Cell,
+    Column,
+    Details,
+    Facts,
+    Headline,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    bar_on,
+    columns,
+    count_cell,
+    line,
+    report_locale,
+    rows,
+    ruler,
+)
+from areopage.report.results import criterion_label, run_result
+from areopage.report.results_records import RunResult
+from areopage.report.standing import judge_reason
+from areopage.scoring.agreement import mean
+from areopage.scoring.tree import Node
+
+LISTED = 100  # rows of a list of cases
+OUTCOMES = ("scored", "unparsed", "refused", "timed_out", "unreachable", "not_run")
+RETRIED = ("not_run", "timed_out", "unreachable")
+DIGEST_SHOWN = 19
+GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667
+
+
+def bench_report(view: RunView) -> Report:
+    """The report of a run, in the run's language, or in English where that is neither English nor French."""
+    locale, spec, run = report_locale(view.spec.language), view.spec, view.run
+    result = run_result(view)
+    target = str(spec.target.reference) if spec.target else locale.say("given_responses")
+    mode = locale.say(f"mode_{spec.mode}")
+    sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
+    language = f"language_{spec.language}"
+    facts = [
+        (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+        *([(locale.say("mode"), mode)] if spec.target else []),
+        (locale.say("language"), locale.say(language) if language in locale.messages else spec.language),
+        (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
+        (locale.say("date"), locale.date(run.created_at)),
+    ]
+    sections = (
+        _scores(view, result, locale),
+        _ages(view, locale),
+        _judges(view, locale),
+        _agreement(view, locale),
+        worst_section(view, locale),
+        _unanswered(view, locale),
+        _rejected(view, locale),
+        _remarks(view, locale),
+        _method(view, target, locale),
+    )
+    return Report(
+        locale=locale,
+        kind=locale.say("report"),
+        title=target,
+        window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
+        facts=tuple(facts),
+        notices=tuple(_notices(view, locale)),
+        headline=_headline(view, locale),
+        sections=tuple(section for section in sections if section is not None),
+        footer=(f"areopage {__version__}", run.id),
+        figures={"run": result},
+    )
+
+
+def _unfit(view: RunView) -> list[JudgeHealth]:
+    return [health for health in view.health if health.unfit]
+
+
+def _command(view: RunView, name: str) -> Span:
+    return Span(f"areopage bench {name} {shlex.quote(view.run.id)}", "code")
+
+
+def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """What limits the scores: unfit judges, missing verdicts, a rescoring."""
+    unfit = [
+        f"{locale.say('not_valid_judge', judge=health.judge)} ({health.model}) – {judge_reason(locale, health.unfit)}"
+        for health in _unfit(view)
+    ]
+    if unfit:
+        hint = line(locale.say("use_real_judges"), Span("areopage bench run --judge ollama:MODEL", "code"))
+        blocks = (Listing(items=tuple(unfit)), Paragraph(text=hint))
+        yield Notice(title=locale.say("not_valid"), blocks=blocks, alarm=True)
+    if not view.complete:
+        missing = sum(health.outcomes[name] for health in view.health for name in RETRIED)
+        planned = locale.whole(view.scores.tree.planned)
+        told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
+        yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, _command(view, "resume"))),))
+    if view.variant:
+        yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
+
+
+def _headline(view: RunView, locale: Locale) -> Headline:
+    """The final score on its scale, with its interval and coverage."""
+    tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
+    around: Line = locale.say("no_interval")
+    if interval is not None:
+        note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
+        around = line(locale.interval(interval.low, interval.high), note)
+    scored = locale.say("coverage_text", scored=locale.whole(tree.scored), planned=locale.whole(tree.planned))
+    return Headline(
+        label=locale.say("final_score"),
+        value=locale.number(tree.score),
+        unit=locale.say("out_of", max=locale.short(scale.max)),
+        missing=locale.say("unscored") if tree.score is None else "",
+        why=locale.say("unscored_text"),
+        badge=Badge(text=locale.say("not_valid_short"), alarm=True) if unfit else None,
+        invalid=unfit,
+        ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
+        facts=(
+            (locale.say("interval"), around),
+            (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
+        ),
+    )
+
+
+def _score_or_unscored(locale: Locale, score: float | None) -> str:
+    return locale.say("unscored") if score is None else locale.number(score)
+
+
+def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
+    """The tree of scores, line by line."""
+    labels, criteria, scale = view.spec.labels, view.spec.criteria_by_id(), view.spec.scale
+
+    def row(node: Node, level: int, key: str, label: str, agreement: float | None = None) -> Row:
+        cells = (
+            Cell(text=label, title=key),
+            Cell(bar=bar_on(scale, node.score)),
+            _score_or_unscored(locale, node.score),
+            locale.percent(node.weight, 0),
+            locale.percent(node.coverage),
+            "" if agreement is None else locale.number(agreement),
+        )
+        return Row(cells=cells, css=f"l{level}")
+
+    def tree() -> Iterator[Row]:
+        for category in view.scores.tree.parts:
+            yield row(category, 1, category.name, labels.get(category.name))
+            for part in category.parts:
+                key = f"{category.name}.{part.name}"
+                yield row(part, 2, key, labels.get(key))
+                for leaf in part.parts:
+                    agreement = result.detailed_criteria[leaf.name].agreement
+                    yield row(leaf, 3, leaf.name, criterion_label(criteria[leaf.name]), agreement)
+
+    heads = (locale.say(key) for key in ("score", "weight", "coverage", "agreement"))
+    table = Table(columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}), rows=tuple(tree()), css="tree")
+    lead = Paragraph(text=locale.say("scores_lead"), look="soft")
+    return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
+
+
+def _ages(view: RunView, locale: Locale) -> Section | None:
+    """Scores by audience, the youngest first; None where no case has one."""
+    finals = {record.case_id: record.tree.score for record in view.scores.records}
+    by_maturity: dict[str, list[float | None]] = {}
+    for case in view.cases:
+        by_maturity.setdefault(case.maturity, []).append(finals.get(case.id))
+    if not any(by_maturity):
+        return None
+
+    def row(maturity: str) -> tuple[Cell | str, ...]:
+        scores = by_maturity[maturity]
+        known = [score for score in scores if score is not None]
+        score = mean(known) if known else None
+        persona = view.spec.personas.get(maturity)
+        ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
+        cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
+        name = line(audience(locale, maturity), Span(ages, "soft"))
+        return Cell(text=name), Cell(bar=bar_on(view.spec.scale, score)), _score_or_unscored(locale, score), cases
+
+    heads = columns(None, locale.say("score"), locale.say("cases_heading"), first=locale.say("audience"), css={2: "score"})
+    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="bands")
+    lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
+    return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
+
+
+def _young_to_old(found: Iterable[str]) -> list[str]:
+    names = set(found)
+    return [name for name in MATURITIES if name in names] + sorted(names - set(MATURITIES))
+
+
+def _judges(view: RunView, locale: Locale) -> Section:
+    """What became of every planned verdict, by judge."""
+    failed_score = view.spec.profile.failed_pass_score
+    lead = locale.say("judges_lead")
+    if failed_score is not None:
+        lead = locale.say("judges_lead_failed", score=locale.short(failed_score))
+
+    def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
+        fitness: Badge | str = locale.say("standing_unknown")
+        if health.unfit:
+            fitness = Badge(text=locale.say("standing_unfit"), alarm=True)
+        return (
+            Cell(text=Span(health.judge, "strong"), under=(health.model, fitness)),
+            locale.whole(health.planned),
+            *(count_cell(locale, health.outcomes[name]) for name in OUTCOMES),
+            locale.whole(health.repaired_heuristic + health.repaired_model),
+            locale.whole(health.outliers),
+            locale.say("seconds_unit", n=locale.number(health.seconds, 1)),
+            f"{locale.whole(health.prompt_tokens)} / {locale.whole(health.completion_tokens)}",
+            MISSING if health.cost is None else locale.money(health.cost, health.currency),
+        )
+
+    keys = ("planned", *(f"outcome_{name}" for name in OUTCOMES), "repaired", "outliers", "seconds", "tokens", "cost")
+    heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
+    note = locale.say("judges_note")
+    if len(_unfit(view)) < len(view.health):
+        note = f"{note} {locale.say('never_examined_note')}"
+    blocks = (
+        Paragraph(text=lead, look="soft"),
+        Table(columns=heads, rows=rows(row(health) for health in view.health), css="jury"),
+        Paragraph(text=note, look="note"),
+    )
+    return Section(id="judges", title=locale.say("judges"), blocks=blocks)
+
+
+def _agreement(view: RunView, locale: Locale) -> Section:
+    """How far the judges agree with each other, and each with itself."""
+    found, spec, alpha = view.scores.consistency, view.spec, view.scores.alpha
+    judged = [
+        [judge for judge in score.judges if judge.score is not None]
+        for record in view.scores.records
+        for score in record.criteria
+    ]
+    alone, once = all(len(judges) < 2 for judges in judged), all(judge.planned < 2 for judges in judged for judge in judges)
+    facts: list[tuple[str, Line]] = []
+    if not alone:
+        value = locale.number(alpha.alpha)
+        if alpha.low is not None and alpha.high is not None:
+            ends = locale.say("alpha_interval", low=locale.number(alpha.low), high=locale.number(alpha.high))
+            value = f"{value}, {ends}"
+        facts.append((locale.say("alpha"), line(value, Span(f"– {locale.count('alpha_units', alpha.units)}", "soft"))))
+        average, limit = found.judge_agreement_avg, spec.agreement_threshold
+        low = locale.say("agreement_low", limit=locale.short(limit)) if average is not None and average < limit else ""
+        facts.append((locale.say("agreement_mean"), line(locale.number(average), Span(f"– {low}" if low else "", "soft"))))
+        facts.append((locale.say("apart"), locale.count("times", found.outliers_detected)))
+    variance: Line = locale.say("variance_one")
+    if not once and found.overall_variance is not None:
+        values = {"min": found.variance_min, "max": found.variance_max, "sd": found.variance_sd}
+        spread = locale.say("variance_range", **{name: locale.number(value) for name, value in values.items()})
+        if found.overall_variance > spec.variance_threshold:
+            spread += f"; {locale.say('variance_high', limit=locale.short(spec.variance_threshold))}"
+        variance = line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))
+    facts.append((locale.say("variance"), variance))
+    told = Paragraph(text=locale.say("one_judge" if alone else _alpha_key(view)))
+    return Section(id="agreement", title=locale.say("agreement_title"), blocks=(told, Facts(items=tuple(facts))))
+
+
+def _alpha_key(view: RunView) -> str:
+    """The message that says what the judges' agreement is worth."""
+    alpha = view.scores.alpha
+    if _unfit(view):
+        return "alpha_unfit"
+    if alpha.alpha is None:
+        return "alpha_none"
+    if alpha.alpha >= FAIR_ALPHA:
+        return "alpha_good" if alpha.alpha >= GOOD_ALPHA else "alpha_fair"
+    return "alpha_poor" if alpha.alpha > 0 and (alpha.low is None or alpha.low > 0) else "alpha_chance"
+
+
+def _unanswered(view: RunView, locale: Locale) -> Section | None:
+    """The cases without a response; None where there are none."""
+    cases = [case for case in view.cases if case.response is None]
+    if not cases:
+        return None
+
+    def row(case_id: str) -> tuple[str, ...]:
+        answer = view.answers.get(case_id)
+        state = answer.state if answer else "not_run"
+        return case_id, locale.say(f"said_{state}"), answer.reason if answer else ""
+
+    heads = [Column(heading=locale.say(key), kind="text") for key in ("case", "state", "reason")]
+    listed = [row(case.id) for case in cases[:LISTED]]
+    lead = Paragraph(text=locale.count("unanswered_lead", len(cases)))
+    return Section(
+        id="unanswered",
+        title=locale.say("unanswered"),
+        blocks=(lead, _list(locale, heads, listed, "more_results", len(cases))),
+    )
+
+
+def _rejected(view: RunView, locale: Locale) -> Section | None:
+    """The rows of the datasets that cannot be used; None where there are none."""
+    if not view.rejected:
+        return None
+    heads = [Column(heading=locale.say(key), kind="text") for key in ("file", "row", "reason", "content")]
+    heads[1] = Column(heading=locale.say("row"))
+    listed = [(one.file, locale.whole(one.row), one.reason[:400], one.content[:200]) for one in view.rejected[:LISTED]]
+    lead = Paragraph(text=locale.count("rejected_lead", len(view.rejected)))
+    return Section(
+        id="rejected",
+        title=locale.say("rejected"),
+        blocks=(lead, _list(locale, heads, listed, "more_rejected", len(view.rejected))),
+    )
+
+
+def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str]], more: str, total: int) -> Details:
+    """The first rows of a list, and how many more there are."""
+    table = Table(columns=tuple(heads), rows=rows(listed), css="lines")
+    rest = total - len(listed)
+    note = (Paragraph(text=locale.count(more, rest), look="note"),) if rest else ()
+    return Details(summary=locale.say("list"), blocks=(table, *note))
+
+
+def _remarks(view: RunView, locale: Locale) -> Section | None:
+    """What was said while the run was prepared and scored; None where nothing was."""
+    remarks = (*view.spec.remarks, *view.scores.warnings)
+    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=remarks),)) if remarks else None
+
+
+def _method(view: RunView, target: str, locale: Locale) -> Section:
+    """How the scores were made."""
+    spec, run, profile = view.spec, view.run, view.spec.profile
+    if profile.failed_pass_score is None:
+        text = locale.say("how_default", quorum=locale.percent(profile.quorum, 0))
+    else:
+        text = locale.say("how_v1_1", score=locale.short(profile.failed_pass_score))
+    weighted = spec.weights.categories or spec.weights.subcategories or spec.weights.criteria
+    digest = spec.target.digest if spec.target else ""
+    items: tuple[tuple[str, Line], ...] = (
+        (locale.say("run_id"), Span(run.id, "code")),
+        (locale.say("begun"), locale.moment(run.created_at)),
+        (locale.say("finished"), locale.moment(run.finished_at) if run.finished_at else locale.say("not_finished")),
+        (locale.say("version"), f"areopage {__version__}, {locale.say('template', n=TEMPLATE_VERSION)}"),
+        (locale.say("profile"), profile.name),
+        (locale.say("weights"), locale.say("weights_configured" if weighted else "weights_equal")),
+        (locale.say("target"), line(target, Span(digest[:DIGEST_SHOWN], "soft"))),
+        *(
+            (locale.say("judge"), line(f"{judge.name}: {judge.reference}", Span(judge.digest[:DIGEST_SHOWN], "soft")))
+            for judge in spec.judges
+        ),
+        *((locale.say("dataset"), name) for name in spec.datasets),
+        (locale.say("rescore"), _command(view, "rescore")),
+    )
+    blocks = (Paragraph(text=f"{text} {locale.say('how_tree')}"), Facts(items=items, small=True))
+    return Section(id="how", title=locale.say("how"), blocks=blocks)

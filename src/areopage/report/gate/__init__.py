@@ -1,1 +1,0 @@
-"""What the gate decided, in words for people."""

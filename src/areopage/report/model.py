@@ -1,0 +1,382 @@
+"""The content of a report, whatever its application and form.
+
+Every text is plain: the HTML and Markdown renderers escape all of them. Shares lie in [0, 1]; numbers in texts are formatted in
+the report's language.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from areopage.criteria.records import Scale
+from areopage.locales import Locale, locale_for
+from areopage.report.charts import Level, Series
+
+MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
+LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the file small
+
+Style = Literal["soft", "strong", "code", "mark", "failed"]
+
+
+class Span(Struct, frozen=True):
+    """A part of a line that looks different."""
+
+    text: str
+    style: Style
+
+
+Line = str | Span | tuple[str | Span, ...]
+"""A text, or parts of one that are joined without a space."""
+
+
+def line(*parts: str | Span) -> tuple[str | Span, ...]:
+    """A line of several parts with spaces between them; empty parts are left out."""
+    found: list[str | Span] = []
+    for part in parts:
+        if part if isinstance(part, str) else part.text:
+            found += [" ", part] if found else [part]
+    return tuple(found)
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """A horizontal bar; None has no bar. `low` and `high` are the ends of its interval."""
+
+    share: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class Badge(Struct, frozen=True, kw_only=True):
+    """A short remark that stays beside a title or a name."""
+
+    text: str
+    alarm: bool = False
+
+
+class Column(Struct, frozen=True, kw_only=True):
+    """A column of a table; one of bars has no heading."""
+
+    heading: str = ""
+    kind: Literal["text", "number", "bar"] = "number"
+    css: str = ""
+
+
+class Cell(Struct, frozen=True, kw_only=True):
+    """A cell. `under` are short lines below its text, `key` the class of a coloured square before it."""
+
+    text: Line = ""
+    under: tuple[str | Badge, ...] = ()
+    bar: Bar | None = None
+    title: str = ""
+    key: str = ""
+    css: str = ""
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A row of a table; a string stands for a cell with this text."""
+
+    cells: tuple[Cell | str, ...]
+    css: str = ""
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """A table. `css` names its layout; a stacked one shows each row as a block on small screens."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    css: str = ""
+    stacked: bool = True
+
+
+class Paragraph(Struct, frozen=True, kw_only=True):
+    """A paragraph: usual, soft (a lead), a note below a table or chart, or a small one."""
+
+    text: Line
+    look: Literal["usual", "soft", "note", "small"] = "usual"
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """Points of a list, with or without a title."""
+
+    items: tuple[Line, ...]
+    title: str = ""
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """Names with their values. `small` ones are about the report itself."""
+
+    items: tuple[tuple[str, Line], ...]
+    small: bool = False
+
+
+class Excerpt(Struct, frozen=True, kw_only=True):
+    """A foreign text over several lines. `missing` is shown instead of an empty one, `more` says how much was cut."""
+
+    title: str
+    text: tuple[str | Span, ...]
+    missing: str
+    more: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The text without styles."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.text)
+
+
+class Marks(Struct, frozen=True, kw_only=True):
+    """Scores of one answer: name, bar, number."""
+
+    items: tuple[tuple[str, Bar, str], ...]
+
+
+class Quote(Struct, frozen=True, kw_only=True):
+    """An extract that a judge quotes. `remark` says what is wrong with it."""
+
+    text: str
+    more: str = ""
+    remark: str = ""
+
+
+class Remark(Struct, frozen=True, kw_only=True):
+    """What one judge said in one pass. `failure` stands instead of the text where there is none."""
+
+    name: str
+    score: str
+    text: str = ""
+    more: str = ""
+    failure: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+
+class Assessment(Struct, frozen=True, kw_only=True):
+    """One criterion of a response with all that the judges said."""
+
+    label: str
+    key: str
+    note: str
+    bar: Bar
+    score: str
+    remarks: tuple[Remark, ...]
+    is_open: bool
+
+
+class Heading(Struct, frozen=True, kw_only=True):
+    """A heading inside of a section."""
+
+    text: str
+
+
+class BarChart(Struct, frozen=True, kw_only=True):
+    """Counts of steps; `css` is a class per bar, or empty."""
+
+    title: str
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    css: tuple[str, ...] = ()
+
+
+class TrendChart(Struct, frozen=True, kw_only=True):
+    """Lines over days; a table says the same in forms without pictures."""
+
+    title: str
+    days: tuple[str, ...]
+    series: tuple[Series, ...]
+    low: float
+    high: float
+    levels: tuple[Level, ...] = ()
+
+
+class Stripe(Struct, frozen=True, kw_only=True):
+    """Parts of a whole side by side: class and share of each. A table says the same."""
+
+    parts: tuple[tuple[str, float], ...]
+
+
+class Details(Struct, frozen=True, kw_only=True):
+    """Blocks that a page hides behind a summary."""
+
+    summary: str
+    blocks: tuple["Block", ...]
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One answer of a list: its score, the beginning of its question, facts, and the rest."""
+
+    score: str
+    title: str
+    facts: tuple[str, ...]
+    blocks: tuple["Block", ...]
+    alarm: bool = False
+
+
+class Entries(Struct, frozen=True, kw_only=True):
+    """Answers to look at, the most important first."""
+
+    items: tuple[Entry, ...]
+
+
+Block = (
+    Paragraph
+    | Listing
+    | Facts
+    | Table
+    | BarChart
+    | TrendChart
+    | Stripe
+    | Details
+    | Entries
+    | Excerpt
+    | Marks
+    | Assessment
+    | Heading
+)
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """A section with the name of its anchor."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+    badge: Badge | None = None
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """What a reader must know before any number."""
+
+    title: str
+    blocks: tuple[Paragraph | Listing, ...]
+    alarm: bool = False
+
+
+class Ruler(Struct, frozen=True, kw_only=True):
+    """Where a score lies on its scale. `spoken` says it in words."""
+
+    spoken: str
+    left: str
+    right: str
+    mark: float | None
+    interval: tuple[float, float] | None
+
+
+class Headline(Struct, frozen=True, kw_only=True):
+    """The most important figure; without a value, `missing` and `why` say so."""
+
+    label: str
+    value: str
+    unit: str = ""
+    missing: str = ""
+    why: str = ""
+    badge: Badge | None = None
+    invalid: bool = False
+    css: str = ""
+    ruler: Ruler | None = None
+    facts: tuple[tuple[str, Line], ...] = ()
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """A whole report.
+
+    Args:
+        kind: what sort of report it is; `title` is what this one is about.
+        window: the title of the browser's window.
+        figures: what the JSON form says.
+    """
+
+    locale: Locale
+    kind: str
+    title: str
+    window: str
+    facts: tuple[tuple[str, Line], ...]
+    notices: tuple[Notice, ...]
+    headline: Headline | None
+    sections: tuple[Section, ...]
+    footer: tuple[str, ...]
+    figures: Mapping[str, Any]
+
+
+def report_locale(language: str) -> Locale:
+    """The messages of all reports in a language; English where it is not known."""
+    return locale_for(language, *MESSAGE_FILES)
+
+
+def columns(*headings: str | None, first: str = "", css: Mapping[int, str] | None = None) -> tuple[Column, ...]:
+    """A column of text named `first`, then columns of numbers; None is a column of bars.
+
+    Args:
+        css: classes of columns by their place, 0 the first.
+    """
+    classes = css or {}
+    made = [Column(heading=first, kind="text", css=classes.get(0, ""))]
+    for place, heading in enumerate(headings, 1):
+        kind: Literal["bar", "number"] = "bar" if heading is None else "number"
+        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, "")))
+    return tuple(made)
+
+
+def rows(cells: Iterable[Sequence[Cell | str]]) -> tuple[Row, ...]:
+    """Rows of cells."""
+    return tuple(Row(cells=tuple(row)) for row in cells)
+
+
+def histogram(
+    title: str, counts: Sequence[int], locale: Locale, low: float = 0.0, high: float = 1.0, css: Sequence[str] = ()
+) -> BarChart:
+    """How many values lie in each of equal steps between two ends."""
+    labels = locale.steps(low, high, len(counts)) if counts else []
+    return BarChart(title=title, labels=tuple(labels), counts=tuple(counts), css=tuple(css))
+
+
+def count_cell(locale: Locale, count: int) -> Cell:
+    """A cell with a count; 0 is less conspicuous."""
+    return Cell(text=locale.whole(count), css="" if count else "zero")
+
+
+def excerpt(
+    locale: Locale, title: str, text: str | Sequence[str | Span], missing: str, more: str = "left_out", limit: int = LONGEST_TEXT
+) -> Excerpt:
+    """A foreign text, cut to a length.
+
+    Args:
+        more: the message for how many characters are left out.
+    """
+    parts = [text] if isinstance(text, str) else text
+    kept: list[str | Span] = []
+    room = limit
+    for part in parts:
+        words = part if isinstance(part, str) else part.text
+        if words[:room]:
+            kept.append(words[:room] if isinstance(part, str) else Span(words[:room], part.style))
+        room = max(0, room - len(words))
+    cut = sum(len(part if isinstance(part, str) else part.text) for part in parts) - limit
+    return Excerpt(title=title, text=tuple(kept), missing=missing, more=locale.count(more, cut) if cut > 0 else "")
+
+
+def place_on(score: float, scale: Scale) -> float:
+    """Where a score lies on a scale, in [0, 1]."""
+    return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
+
+
+def bar_on(scale: Scale, score: float | None, low: float | None = None, high: float | None = None) -> Bar:
+    """The bar of a score on a scale, with its interval."""
+    if score is None:
+        return Bar(share=None)
+    ends = (None, None) if low is None or high is None else (place_on(low, scale), place_on(high, scale))
+    return Bar(share=place_on(score, scale), low=ends[0], high=ends[1])
+
+
+def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Ruler:
+    """A score with its interval between the ends of its scale."""
+    low, high = locale.short(scale.min), locale.short(scale.max)
+    worst, best = locale.say("worst_end"), locale.say("best_end")
+    left, right = (worst, best) if scale.higher_is_better else (best, worst)
+    direction = locale.say("scale_higher" if scale.higher_is_better else "scale_lower", min=low, max=high)
+    return Ruler(
+        spoken=f"{locale.number(score)}, {direction}",
+        left=f"{low} {left}",
+        right=f"{high} {right}",
+        mark=None if score is None else place_on(score, scale),
+        interval=None if interval is None else (place_on(interval[0], scale), place_on(interval[1], scale)),
+    )

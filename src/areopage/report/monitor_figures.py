@@ -1,0 +1,145 @@
+"""What the quality report shows, read from the ledger; numbers stay numbers, texts are what may leave the ledger."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage import __version__
+from areopage.criteria.records import Scale
+from areopage.jury.judges import is_unfit
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Evaluation
+from areopage.ledger.storage import Policy, stored_text
+from areopage.ledger.store import Ledger
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.figures import CriterionFigures, PeriodFigures
+from areopage.monitor.measure import criterion_labels, measure
+from areopage.monitor.thresholds import thresholds_of
+
+SCHEMA = "areopage/quality-report/1"
+
+
+class QualityFigures(Struct, frozen=True, kw_only=True):
+    """What the report shows.
+
+    Args:
+        figures: those of the period; the texts of the worst answers are already what `text` leaves of them.
+        language: of the report.
+        threshold: a single answer that is worse raises an alert; None where that rule is off.
+        text: the policy by which texts left the ledger.
+        silent: the names of the criteria without a score, in the period and before.
+    """
+
+    figures: PeriodFigures
+    suite: str
+    suite_version: str
+    scale: Scale
+    language: str
+    threshold: float | None
+    text: Policy
+    silent: tuple[str, ...]
+    made_at: datetime
+
+    @property
+    def empty(self) -> bool:
+        """Whether no criterion has a score."""
+        return not any(one.mean.answers for one in (self.figures.overall, *self.figures.criteria))
+
+    @property
+    def last_day(self) -> date:
+        """The last day of the period."""
+        return self.figures.period.end - timedelta(days=1)
+
+    @property
+    def criteria(self) -> Sequence[CriterionFigures]:
+        """The criteria that have scores, in the period or before."""
+        return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
+
+    @property
+    def unfit(self) -> bool:
+        """Whether there are scores, and a judge is known to be unfit."""
+        return is_unfit(self.figures.standing) and not self.empty
+
+
+def last_days(days: int, last: date) -> Period:
+    """A period by its length and its last day."""
+    return Period(start=last - timedelta(days=days - 1), end=last + timedelta(days=1))
+
+
+def gather(
+    ledger: Ledger,
+    config: MonitorConfig,
+    period: Period,
+    *,
+    now: datetime,
+    language: str = "",
+    source: str | None = None,
+    variant: str | None = None,
+) -> QualityFigures:
+    """Read everything that a report shows.
+
+    Args:
+        language: of the report; "" takes the configuration's, else the suite's own.
+        source, variant: only these answers.
+
+    Raises:
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
+        StorageError: the ledger cannot be read.
+    """
+    suite = config.load_suite()
+    section = config.section
+    spoken = language or section.language or suite.own_language
+    scope = Scope(suite=suite.name, source=source, variant=variant)
+    figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken))
+    storage = config.storage
+    worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
+    return QualityFigures(
+        figures=msgspec.structs.replace(figures, worst=worst),
+        suite=suite.name,
+        suite_version=suite.config.project.version,
+        scale=suite.scale,
+        language=spoken,
+        threshold=thresholds_of(config, suite.scale).answer,
+        text=storage.export_text,
+        silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
+        made_at=now,
+    )
+
+
+def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
+    """An answer's score with what may leave the ledger of its texts."""
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    def all_kept(texts: Sequence[str]) -> tuple[str, ...]:
+        return () if policy == "none" else tuple(kept(text) for text in texts)
+
+    return msgspec.structs.replace(
+        score,
+        prompt=kept(score.prompt),
+        response=kept(score.response),
+        feedback=kept(score.feedback),
+        reason=kept(score.reason),
+        strengths=all_kept(score.strengths),
+        weaknesses=all_kept(score.weaknesses),
+        suggestions=all_kept(score.suggestions),
+    )
+
+
+def json_figures(found: QualityFigures) -> dict[str, Any]:
+    """The JSON form: the figures of the period as the API gives them, and what they are about."""
+    figures = found.figures
+    return {
+        "schema": SCHEMA,
+        "areopage": __version__,
+        "made_at": found.made_at,
+        "suite": {"name": found.suite, "version": found.suite_version, "scale": found.scale},
+        "text": found.text,
+        "planned": figures.planned,
+        "received": figures.planned + figures.left_out,
+        **msgspec.structs.asdict(figures),
+    }

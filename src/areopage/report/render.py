@@ -1,0 +1,169 @@
+"""Reports as HTML, Markdown and JSON, and where they are written.
+
+A report's texts may come from outside, and all of them are escaped. The HTML page loads nothing, and its policy forbids scripts.
+In Markdown every text is plain words on one line: it breaks no table, becomes no link, image or HTML, and holds no control
+character.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from areopage import __version__
+from areopage.locales import Locale
+from areopage.report.charts import bar_chart, trend_chart
+from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Report, Span, TrendChart
+from areopage.report.replacing import replacing
+
+Form = Literal["html", "md", "json"]
+FORMS: tuple[Form, ...] = ("html", "md", "json")
+
+TEMPLATES = Path(__file__).with_name("templates")
+LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+# Controls, invisible signs, and those that turn the direction of what follows.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+_SIGNS = re.compile(r"[\\`*\[\]~$|]|(?<![^\W_])_|_(?![^\W_])")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"})
+_ADDRESS = re.compile(r"\b(?:(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.))", re.IGNORECASE)
+_BLOCK_SIGN = re.compile(r"^(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
+_BLANK = re.compile(r"\s++")
+
+
+def write_report(report: Report, form: Form, path: Path) -> None:
+    """Write a report; a file at the path is replaced as a whole.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    text = render(report, form)
+    with replacing(path) as place:
+        place.write_text(text, encoding="utf-8", errors="replace")
+
+
+def render(report: Report, form: Form) -> str:
+    """A report in one of its forms."""
+    if form == "html":
+        return render_html(report)
+    return render_markdown(report) if form == "md" else render_json(report)
+
+
+def render_html(report: Report) -> str:
+    """A report as a page that needs no other file."""
+    return environment(TEMPLATES, report.locale).get_template("report.html.j2").render(report=report)
+
+
+def render_markdown(report: Report) -> str:
+    """A report as Markdown, for a terminal, a ticket or a mail."""
+    made = environment(TEMPLATES, report.locale)
+    made.finalize = _as_words
+    made.filters.update(heading=_heading, start=item)
+    made.globals.update(code=_code, is_repeated=_is_repeated, colon=report.locale.say("pair", name="", value="").strip(" "))
+    text = made.get_template("report.md.j2").render(report=report)
+    return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
+
+
+def render_json(report: Report) -> str:
+    """A report's figures: numbers are not rounded, null where there is none, times in ISO 8601, UTC."""
+    return msgspec.json.format(msgspec.json.encode(report.figures), indent=2).decode() + "\n"
+
+
+def environment(templates: Path, locale: Locale) -> Environment:
+    """Where templates of one language are rendered: escaping is always on, and an unknown name is an error."""
+    made = Environment(
+        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals.update(
+        lang=locale, say=locale.say, count=locale.count, version=__version__, spans=_spans, as_cell=_as_cell, kind_of=_kind_of,
+        draw=lambda chart: draw(chart, locale),
+    )  # fmt: skip
+    made.filters.update(_filters(locale), points=points)
+    return made
+
+
+def _filters(locale: Locale) -> Mapping[str, Any]:
+    names = ("number", "signed", "short", "whole", "percent", "money", "moment", "stamp", "span", "date", "short_date")
+    return {name: getattr(locale, name) for name in names}
+
+
+def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:
+    """A chart as SVG."""
+    if isinstance(chart, BarChart):
+        return bar_chart(chart.labels, chart.counts, title=chart.title, css=chart.css, number=locale.whole)
+    return trend_chart(
+        chart.days,
+        chart.series,
+        low=chart.low,
+        high=chart.high,
+        title=chart.title,
+        levels=chart.levels,
+        number=lambda value: locale.short(round(value, 2)),
+    )
+
+
+def points(share: float) -> str:
+    """A share as a coordinate on a drawing that is 100 units wide, whatever the language."""
+    return f"{share * 100:.2f}"
+
+
+def plain_words(text: str, longest: int = LONGEST_WORDS) -> str:
+    """A text on one line, cut, as Markdown that shows it as it is.
+
+    Signs with a meaning in Markdown are escaped, `<`, `>`, `&` and `@` become entities, and web addresses are broken so that no
+    reader makes links of them.
+    """
+    line = _BLANK.sub(" ", _UNSEEN.sub(" ", text))
+    if len(line) > longest:
+        line = line[: longest - 1] + "…"
+    line = _SIGNS.sub(r"\\\g<0>", line).translate(_ENTITIES)
+    return _ADDRESS.sub(r"\g<0>\\", line)
+
+
+def item(words: str) -> Markup:
+    """Escaped words at the beginning of a line, where they open no list or heading of their own."""
+    return _escaped(_BLOCK_SIGN.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", words.strip()))
+
+
+def _escaped(markdown: str) -> Markup:
+    """Markdown in which every text is escaped, so that no template escapes it again."""
+    return Markup(markdown)  # noqa: S704 - the callers escape
+
+
+def _as_words(value: Any) -> Any:
+    """What a Markdown template prints: escaped, unless a macro made it."""
+    return value if isinstance(value, Markup) else _escaped(plain_words(str(value)))
+
+
+def _heading(text: str) -> Markup:
+    return _escaped(plain_words(text, LONGEST_HEADING).strip())
+
+
+def _code(command: str) -> Markup:
+    """A command, behind a fence that is longer than any run of backticks in it."""
+    line = _UNSEEN.sub(" ", command)
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    return _escaped(f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}")
+
+
+def _is_repeated(block: Block, entry: Entry) -> bool:
+    """Whether an entry's first excerpt says no more than its title."""
+    first = next((one for one in entry.blocks if isinstance(one, Excerpt)), None)
+    return isinstance(block, Excerpt) and block is first and bool(block.text) and _heading(block.plain) == _heading(entry.title)
+
+
+def _spans(value: Line) -> tuple[str | Span, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _as_cell(value: Cell | str) -> Cell:
+    return Cell(text=value) if isinstance(value, str) else value
+
+
+def _kind_of(block: Block) -> str:
+    return type(block).__name__

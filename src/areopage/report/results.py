@@ -1,0 +1,320 @@
+"""The results of a run and of each case, as `results.json` holds them."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct, structs
+
+import areopage
+from areopage.bench.results import RunView, outcome_for
+from areopage.cases.records import Case
+from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.criteria.records import Criterion
+from areopage.ledger.records import Judgment
+from areopage.report.results_records import (
+    AnswerDetail,
+    Counts,
+    Coverage,
+    CriterionDetail,
+    Evidence,
+    JudgeDetail,
+    JudgeEntry,
+    PassDetail,
+    RecordMetadata,
+    RecordResult,
+    RunConsistency,
+    RunCriterion,
+    RunMetadata,
+    RunResult,
+    TargetDetail,
+)
+from areopage.scoring.agreement import mean
+from areopage.scoring.consistency import consistency
+from areopage.scoring.fold import RecordScores, final_shares
+from areopage.scoring.outcome import Outcome, Scored, outcome_name
+from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.tree import Node
+
+NOT_RUN = "not_run"
+
+
+class PassView(Struct, frozen=True, kw_only=True):
+    """One planned pass. `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked."""
+
+    case_id: str
+    criterion: str
+    judge: str
+    pass_index: int
+    judgment: Judgment | None
+    outcome: Outcome | None
+    score: float | None
+
+    @property
+    def outcome_name(self) -> str:
+        """The outcome's name, `not_run` where there is none."""
+        return outcome_name(self.outcome) if self.outcome is not None else NOT_RUN
+
+    @property
+    def reason(self) -> str:
+        """Why there is no score; "" where there is one, or where the judge was not asked."""
+        return "" if self.outcome is None or isinstance(self.outcome, Scored) else self.outcome.reason
+
+    @property
+    def verdict(self) -> Scored | None:
+        """The outcome, if it is a score."""
+        return self.outcome if isinstance(self.outcome, Scored) else None
+
+
+def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
+    """The planned passes over one criterion of one case, judge by judge."""
+    own = view.spec.criteria_by_id()[score.criterion].scale
+    for judge in score.judges:
+        for number in range(1, judge.planned + 1):
+            judgment = view.judgments.get((score.case_id, score.criterion, judge.judge, number))
+            outcome = outcome_for(judgment, score.criterion)
+            yield PassView(
+                case_id=score.case_id,
+                criterion=score.criterion,
+                judge=judge.judge,
+                pass_index=number,
+                judgment=judgment,
+                outcome=outcome,
+                score=own.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
+            )
+
+
+def all_passes(view: RunView) -> Iterator[PassView]:
+    """Every planned pass of a run, in order of cases."""
+    for record in view.scores.records:
+        for score in record.criteria:
+            yield from passes_of(view, score)
+
+
+def quoted_verbatim(extract: str, folded_response: str) -> bool:
+    """Whether an extract stands in a response word for word; runs of white space count as one space.
+
+    Args:
+        folded_response: the response as `fold_space` leaves it.
+    """
+    folded = fold_space(extract)
+    return bool(folded) and folded in folded_response
+
+
+def fold_space(text: str) -> str:
+    """A text with every run of white space made one space."""
+    return " ".join(text.split())
+
+
+def criterion_label(criterion: Criterion) -> str:
+    """What people call a criterion."""
+    return criterion.label or criterion.name.replace("_", " ")
+
+
+def run_result(view: RunView) -> RunResult:
+    """The results of the run."""
+    scores = view.scores
+    return RunResult(
+        final_aggregate_score=scores.tree.score,
+        category_scores=category_scores(scores.tree),
+        subcategory_scores=subcategory_scores(scores.tree),
+        detailed_criteria=run_criteria(view),
+        consistency_metrics=RunConsistency(**structs.asdict(scores.consistency), krippendorff_alpha=scores.alpha),
+        metadata=run_metadata(view),
+    )
+
+
+def run_criteria(view: RunView) -> dict[str, RunCriterion]:
+    """Each criterion over the run."""
+    found: dict[str, list[CriterionScore]] = {}
+    for record in view.scores.records:
+        for score in record.criteria:
+            found.setdefault(score.criterion, []).append(score)
+    shares = dict(final_shares(view.scores.tree))
+    criteria: dict[str, RunCriterion] = {}
+    for node in (leaf for category in view.scores.tree.parts for part in category.parts for leaf in part.parts):
+        agreements = [score.agreement for score in found[node.name] if score.agreement is not None]
+        criteria[node.name] = RunCriterion(
+            score=node.score,
+            weight=node.weight,
+            final_share=shares[node.name],
+            cases_scored=sum(score.score is not None for score in found[node.name]),
+            cases=len(found[node.name]),
+            coverage=Coverage(scored=node.scored, planned=node.planned),
+            agreement=mean(agreements) if agreements else None,
+        )
+    return criteria
+
+
+def run_metadata(view: RunView) -> RunMetadata:
+    """How the run came about."""
+    run, spec, tree = view.run, view.spec, view.scores.tree
+    target = spec.target
+    return RunMetadata(
+        areopage_version=areopage.__version__,
+        run_id=run.id,
+        suite=spec.suite,
+        suite_version=spec.suite_version,
+        language=spec.language,
+        mode=spec.mode,
+        template_version=TEMPLATE_VERSION,
+        variant=view.variant,
+        complete=view.complete,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        target=None
+        if target is None
+        else TargetDetail(
+            model=str(target.reference),
+            digest=target.digest,
+            options=target.options,
+            single_prompt=target.single_prompt,
+            system_prompt=target.system_prompt,
+        ),
+        judges=tuple(
+            JudgeEntry(
+                name=judge.name,
+                model=str(judge.reference),
+                digest=judge.digest,
+                standing=judge.unfit,
+                criteria=judge.criteria,
+                passes=judge.passes,
+                health=health,
+            )
+            for judge, health in zip(spec.judges, view.health, strict=True)
+        ),
+        profile=spec.profile,
+        scale=spec.scale,
+        weights=spec.weights,
+        settled_weights=settled_weights(tree),
+        weight_warnings=view.scores.warnings,
+        final_interval=view.scores.interval,
+        coverage=Coverage(scored=tree.scored, planned=tree.planned),
+        counts=Counts(
+            cases=len(view.cases),
+            answered=sum(case.response is not None for case in view.cases),
+            scored=sum(record.tree.score is not None for record in view.scores.records),
+            rejected=len(view.rejected),
+            maturity_defaulted=spec.maturity_defaulted,
+        ),
+        default_maturity=spec.default_maturity,
+        datasets=spec.datasets,
+        remarks=spec.remarks,
+    )
+
+
+def settled_weights(tree: Node) -> dict[str, float]:
+    """The weights of categories and sub-categories as they were used."""
+    weights: dict[str, float] = {}
+    for category in tree.parts:
+        weights[category.name] = category.weight
+        weights.update((f"{category.name}.{part.name}", part.weight) for part in category.parts)
+    return weights
+
+
+def record_results(view: RunView) -> Iterator[RecordResult]:
+    """The results of each case, in the dataset's order."""
+    by_case = {record.case_id: record for record in view.scores.records}
+    for case in view.cases:
+        record = by_case.get(case.id) or unjudged(case)
+        response = fold_space(case.response or "")
+        yield RecordResult(
+            final_aggregate_score=record.tree.score,
+            category_scores=category_scores(record.tree),
+            subcategory_scores=subcategory_scores(record.tree),
+            detailed_criteria={score.criterion: criterion_detail(view, score, response) for score in record.criteria},
+            consistency_metrics=record.consistency,
+            metadata=record_metadata(view, case),
+        )
+
+
+def unjudged(case: Case) -> RecordScores:
+    """The scores of a case on which no judge may say anything."""
+    empty = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
+    return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=consistency(()))
+
+
+def category_scores(tree: Node) -> dict[str, float | None]:
+    """Scores by category."""
+    return {category.name: category.score for category in tree.parts}
+
+
+def subcategory_scores(tree: Node) -> dict[str, float | None]:
+    """Scores by `category.subcategory`."""
+    return {f"{category.name}.{part.name}": part.score for category in tree.parts for part in category.parts}
+
+
+def criterion_detail(view: RunView, score: CriterionScore, folded_response: str) -> CriterionDetail:
+    """One criterion of one case with all its passes."""
+    passes = list(passes_of(view, score))
+    said = [(one, one.verdict) for one in passes]
+    return CriterionDetail(
+        score=score.score,
+        agreement=score.agreement,
+        outliers=score.outliers,
+        coverage=Coverage(scored=score.scored, planned=score.planned),
+        explanations="\n\n".join(
+            f"{one.judge}, pass {one.pass_index}: {verdict.explanation}"
+            for one, verdict in said
+            if verdict is not None and verdict.explanation
+        ),
+        evidence=tuple(
+            Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, folded_response))
+            for one, verdict in said
+            if verdict is not None
+            for extract in verdict.evidence
+        ),
+        judges={
+            judge.judge: JudgeDetail(
+                score=judge.score,
+                variance=judge.variance,
+                passes=tuple(pass_detail(one) for one in passes if one.judge == judge.judge),
+            )
+            for judge in score.judges
+        },
+    )
+
+
+def pass_detail(one: PassView) -> PassDetail:
+    """One pass."""
+    judgment, verdict = one.judgment, one.verdict
+    return PassDetail(
+        pass_index=one.pass_index,
+        outcome=one.outcome_name,
+        score=one.score,
+        given_score=verdict.score if verdict else None,
+        reason=one.reason,
+        explanation=verdict.explanation if verdict else "",
+        evidence_extracts=verdict.evidence if verdict else (),
+        raw_response=judgment.raw_text if judgment else "",
+        repair_response=judgment.repair_text if judgment else "",
+        repair=judgment.repair if judgment else "none",
+        steps=judgment.steps if judgment else (),
+        finish_reason=judgment.finish_reason if judgment else "",
+        prompt_tokens=judgment.prompt_tokens if judgment else None,
+        completion_tokens=judgment.completion_tokens if judgment else None,
+        seconds=judgment.seconds if judgment else None,
+    )
+
+
+def record_metadata(view: RunView, case: Case) -> RecordMetadata:
+    """What is known of a case."""
+    answer = view.answers.get(case.id)
+    return RecordMetadata(
+        id=case.id,
+        prompt=case.prompt,
+        response=case.response,
+        category=case.category,
+        subcategory=case.subcategory,
+        maturity=case.maturity,
+        source=case.source,
+        metadata=case.metadata,
+        answer=None
+        if answer is None
+        else AnswerDetail(
+            state=answer.state,
+            reason=answer.reason,
+            finish_reason=answer.finish_reason,
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+            seconds=answer.seconds or 0.0,
+        ),
+    )

@@ -1,0 +1,262 @@
+"""The files of a run: results.json, results.csv, rejected.csv, report.html, and every single judgment for `bench export`."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from areopage.bench.results import RunView
+from areopage.cases.loader import write_rejected
+from areopage.cases.spreadsheet import inert_cell
+from areopage.errors import StorageError
+from areopage.ledger.records import Judgment
+from areopage.report.bench import bench_report
+from areopage.report.render import write_report
+from areopage.report.replacing import replacing
+from areopage.report.results import PassView, all_passes, record_results, run_result
+from areopage.report.results_records import SCHEMA_NAME, Results
+from areopage.scoring.outcome import Refused, Scored, Unparsed
+
+RESULTS, TABLE, REJECTED, REPORT = "results.json", "results.csv", "rejected.csv", "report.html"
+SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
+
+RESULT_COLUMNS = (
+    "case_id",
+    "category",
+    "subcategory",
+    "maturity",
+    "criterion",
+    "score",
+    "agreement",
+    "scored",
+    "planned",
+    "outliers",
+)
+JUDGMENT_COLUMNS = (
+    "case_id",
+    "criterion",
+    "judge",
+    "model",
+    "pass_index",
+    "outcome",
+    "score",
+    "reason",
+    "explanation",
+    "evidence_extracts",
+    "raw_response",
+    "repair_response",
+    "repair",
+    "steps",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "seconds",
+    "created_at",
+)
+
+
+def write_run_files(view: RunView, folder: Path) -> list[Path]:
+    """Write results.json, results.csv, rejected.csv and report.html; each file is replaced whole or not at all.
+
+    Args:
+        folder: created where it does not exist.
+
+    Returns:
+        The files, in this order.
+
+    Raises:
+        StorageError: the folder or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
+    write_results(view, folder / RESULTS)
+    write_results_csv(view, folder / TABLE)
+    with replacing(folder / REJECTED) as place:
+        write_rejected(view.rejected, place)
+    write_report(bench_report(view), "html", folder / REPORT)
+    return [folder / name for name in (RESULTS, TABLE, REJECTED, REPORT)]
+
+
+def results_of(view: RunView) -> Results:
+    """All of `results.json` at once; `write_results` holds one record at a time instead."""
+    return Results(schema=SCHEMA_NAME, run=run_result(view), records=tuple(record_results(view)))
+
+
+def write_results(view: RunView, path: Path) -> None:
+    """Write `results.json`, record by record, one to a line.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    encode = msgspec.json.encode
+    with replacing(path) as place, place.open("wb") as stream:
+        stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
+        before = b"\n"
+        for record in record_results(view):
+            stream.write(before + encode(record))
+            before = b",\n"
+        stream.write(b"\n]}\n")
+
+
+def schema_text() -> str:
+    """The JSON schema of `results.json`, as it is kept in `results.schema.json`."""
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA_NAME}
+    return json.dumps(schema | msgspec.json.schema(Results), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_results_csv(view: RunView, path: Path) -> None:
+    """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
+
+    Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    judges = [judge.name for judge in view.spec.judges]
+    header = [*RESULT_COLUMNS, *(f"judge:{name}" for name in judges), "prompt", "response"]
+    write_table(path, header, result_rows(view, judges))
+
+
+def result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
+    """The rows of `results.csv`."""
+    cases = {case.id: case for case in view.cases}
+    for record in view.scores.records:
+        case = cases[record.case_id]
+        for score in record.criteria:
+            by_judge = {judge.judge: judge.score for judge in score.judges}
+            yield [
+                case.id,
+                case.category,
+                case.subcategory,
+                case.maturity,
+                score.criterion,
+                score.score,
+                score.agreement,
+                score.scored,
+                score.planned,
+                ", ".join(score.outliers),
+                *(by_judge.get(name) for name in judges),
+                case.prompt_text,
+                case.response,
+            ]
+
+
+def write_judgments_csv(view: RunView, path: Path) -> None:
+    """Write a row for each planned pass, raw texts included; `score` is on the run's scale.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    write_table(path, JUDGMENT_COLUMNS, (judgment_row(one) for one in all_passes(view)))
+
+
+def judgment_row(one: PassView) -> list[Any]:
+    """A pass as a row."""
+    verdict, judgment = one.verdict, one.judgment
+    said = [one.reason, verdict.explanation if verdict else "", listed(verdict.evidence if verdict else ())]
+    head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
+    if judgment is None:
+        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
+    return [
+        *head,
+        one.score,
+        *said,
+        judgment.raw_text,
+        judgment.repair_text,
+        judgment.repair,
+        ", ".join(judgment.steps),
+        judgment.finish_reason,
+        judgment.prompt_tokens,
+        judgment.completion_tokens,
+        judgment.seconds,
+        judgment.created_at.isoformat(),
+    ]
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Several texts in one cell, as a JSON list; no text is an empty cell."""
+    return msgspec.json.encode(texts).decode() if texts else ""
+
+
+def write_judgments_jsonl(view: RunView, path: Path) -> None:
+    """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
+
+    `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
+    its score is recorded.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("wb") as stream:
+        for line in recorded_lines(view):
+            stream.write(msgspec.json.encode(line) + b"\n")
+
+
+def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
+    """The lines of a recording."""
+    for case_id, answer in view.answers.items():
+        if answer.state == "answered":
+            yield {
+                "case_id": case_id,
+                "asked": "target",
+                "criterion": "",
+                "pass_index": 1,
+                "text": answer.case.response or "",
+                "finish_reason": answer.finish_reason,
+                "prompt_tokens": answer.prompt_tokens,
+                "completion_tokens": answer.completion_tokens,
+                "seconds": answer.seconds,
+            }
+    for one in all_passes(view):
+        judgment = one.judgment
+        if judgment is not None and can_be_replayed(one, judgment):
+            yield {
+                "case_id": one.case_id,
+                "asked": one.judge,
+                "criterion": one.criterion,
+                "pass_index": one.pass_index,
+                **recorded_answer(one, judgment),
+                "finish_reason": judgment.finish_reason,
+                "prompt_tokens": judgment.prompt_tokens,
+                "completion_tokens": judgment.completion_tokens,
+                "seconds": judgment.seconds,
+            }
+
+
+def recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
+    """The judge's text, or the score of a judge that wrote none."""
+    text = judgment.repair_text or judgment.raw_text
+    if isinstance(one.outcome, Scored) and not text:
+        scored = one.outcome
+        return {"score": scored.score, "explanation": scored.explanation, "evidence_extracts": scored.evidence}
+    return {"text": text}
+
+
+def can_be_replayed(one: PassView, judgment: Judgment) -> bool:
+    """Whether a line can lead to the same outcome again: a judge said something, and had been shown the whole prompt.
+
+    What is left out is declined by the replay, so that it never turns into a score.
+    """
+    if "prompt_cut" in judgment.steps:
+        return False
+    if isinstance(one.outcome, Refused):
+        return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
+    return isinstance(one.outcome, Scored | Unparsed)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file that spreadsheets read as UTF-8 and never run: see `inert_cell`.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([inert_cell(name) for name in header])
+        for row in rows:
+            writer.writerow([inert_cell(value) for value in row])

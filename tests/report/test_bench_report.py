@@ -1,0 +1,274 @@
+"""The report: what it must say, in both languages, and what it must never let through."""
+
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from areopage.bench.results import Variant
+from areopage.bench.spec import Target
+from areopage.cases.records import RejectedRow
+from areopage.jury.judges import PlannedCall, Price
+from areopage.ledger.records import Judgment
+from areopage.models.reference import ModelReference
+from areopage.report.bench import bench_report
+from areopage.report.bench_worst import MAX_TEXT, WORST
+from areopage.report.render import render_html, write_report
+from areopage.scoring.outcome import Refused, Scored, TimedOut
+from areopage.scoring.profile import V1_1
+
+from .report_runs import case, everyone_says, judge, judgment, view_of
+
+CHROMIUM = Path("/usr/bin/chromium")
+ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7*7}}"""
+INERT_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Outline(HTMLParser):
+    """What a browser makes of a page: elements with their attributes, and the text without the style."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.styled = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.styled = tag == "style"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.styled = False
+
+    def handle_data(self, data: str) -> None:
+        if not self.styled:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).replace("\u202f", " ").replace("\xa0", " ").split())
+
+
+def report(folder: Path, **changes: Any) -> Outline:
+    return Outline(render_html(bench_report(view_of(folder, **changes))))
+
+
+def hostile_page(folder: Path) -> str:
+    """A report in which everything that comes from outside is an attack."""
+
+    def say(call: PlannedCall) -> Judgment:
+        if call.case.id == "case-2":
+            return judgment(call, Refused(reason=ATTACK))
+        return judgment(call, Scored(score=1.0, explanation=ATTACK, evidence=(ATTACK,)))
+
+    price = Price(input_per_million=1.0, output_per_million=1.0, currency=ATTACK)
+    cases = [
+        case(1, id=ATTACK, prompt=ATTACK, response=ATTACK, category=ATTACK, subcategory=ATTACK, maturity=ATTACK),
+        case(2),
+        case(3, response=None),
+    ]
+    view = view_of(
+        folder,
+        cases=cases,
+        say=say,
+        answers={"case-3": {"state": "unreachable", "text": "", "reason": ATTACK}},
+        complete=False,
+        run_id=ATTACK,
+        suite=ATTACK,
+        judges=(judge(ATTACK, unfit=ATTACK, digest=ATTACK, price=price),),
+        target=Target(reference=ModelReference("ollama", ATTACK), digest=ATTACK),
+        datasets=(ATTACK,),
+        rejected=(RejectedRow(file=ATTACK, row=2, reason=ATTACK, content=ATTACK),),
+        remarks=(ATTACK,),
+        language="en",
+        variant=Variant(reparse=False, profile=V1_1),
+    )
+    return render_html(bench_report(view))
+
+
+def test_nothing_from_outside_reaches_the_page_unescaped(tmp_path: Path) -> None:
+    html = hostile_page(tmp_path)
+    page = Outline(html)
+    assert ATTACK not in html
+    assert html.count("&lt;script&gt;") > 15
+    assert "49" not in page.text
+    assert {tag for tag, _ in page.elements}.isdisjoint({"script", "img", "iframe", "link", "object", "form", "input"})
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    assert all(value is None or "<" not in value or value in (ATTACK,) for _, found in page.elements for value in found.values())
+
+
+def test_nothing_from_outside_runs_in_a_browser(tmp_path: Path) -> None:
+    if not CHROMIUM.exists() and "chromium" not in os.environ.get("AREOPAGE_REQUIRE", "").split(","):
+        pytest.skip("there is no /usr/bin/chromium to open the report with")
+    from playwright.sync_api import sync_playwright
+
+    path = tmp_path / "report.html"
+    path.write_text(hostile_page(tmp_path), encoding="utf-8")
+    asked: list[str] = []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=INERT_FLAGS)
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        title = page.title()
+        built = page.evaluate("document.querySelectorAll('script, img, [onload], [onerror]').length")
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        browser.close()
+    assert title.startswith("<script>"), "the suite's name stands in the title as text"
+    assert built == 0
+    assert asked == [path.as_uri()]
+    assert overflow <= 0
+
+
+def test_the_page_forbids_scripts_and_loads_and_holds_none(tmp_path: Path) -> None:
+    html = render_html(bench_report(view_of(tmp_path)))
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html
+    assert not re.search(r"<script|javascript:|https?://|url\(|@import|\bsrc=", html)
+
+
+def test_the_worst_responses_are_shown_with_what_each_judge_said(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        bad = call.case.id == "case-4"
+        return judgment(
+            call, Scored(score=1.0 if bad else 5.0, explanation=f"{call.judge.name} says so", evidence=("you trust", "no"))
+        )
+
+    text = report(tmp_path, say=say).text
+    worst = text[text.index("Worst responses", text.index("Judges")) :]
+    assert worst.index("Question 4?") < worst.index("Question 1?")
+    assert "Ask an adult you trust." in worst
+    assert "alpha says so" in worst
+    assert "beta says so" in worst
+    assert "not in the response word for word" in worst
+
+
+def test_a_report_of_many_long_cases_stays_small_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    cases = [case(n, prompt=f"Question {n}?", response="<b>&" * 25_000) for n in range(1, 201)]
+    path = tmp_path / "report.html"
+    write_report(bench_report(view_of(tmp_path, cases=cases)), "html", path)
+    text = Outline(path.read_text(encoding="utf-8")).text
+    assert path.stat().st_size < 3_000_000
+    assert f"The {WORST} with the worst final scores" in text
+    assert f"… {100_000 - MAX_TEXT:,} more characters, in results.json" in text
+
+
+def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None:
+    page = report(tmp_path, language="fr", say=everyone_says(4.2))
+    assert ("html", {"lang": "fr"}) in page.elements
+    assert "4,20 sur 5" in page.text
+    assert "21 novembre 2026" in page.text
+    assert "100 %" in page.text
+    assert "de 4,20 à 4,20" in page.text
+    assert not re.search(r"\d\.\d", page.text.replace("small 1.0", "").replace("areopage 0.1.0", ""))
+    assert not re.search(r"\b(score of|judges|coverage)\b", page.text)
+
+
+def test_numbers_and_dates_are_english_in_an_english_report(tmp_path: Path) -> None:
+    page = report(tmp_path, say=everyone_says(4.2))
+    assert ("html", {"lang": "en"}) in page.elements
+    assert "4.20 of 5" in page.text
+    assert "21 November 2026" in page.text
+    assert "100%" in page.text
+
+
+def test_another_language_gets_an_english_report(tmp_path: Path) -> None:
+    assert ("html", {"lang": "en"}) in report(tmp_path, language="de").elements
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "These scores are not valid"), ("fr", "Ces scores ne sont pas valables")])
+def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: str, words: str) -> None:
+    judges = (judge("alpha"), judge("tiny", unfit="a coin flip as a judge"))
+    page = report(tmp_path, judges=judges, language=language, say=everyone_says(4.2))
+    final = "4.20" if language == "en" else "4,20"
+    assert page.text.index(words) < page.text.index("a coin flip as a judge") < page.text.index(final)
+    assert "areopage bench run --judge ollama:" in page.text
+    assert any(found.get("role") == "alert" for _, found in page.elements)
+
+
+def test_judges_of_whom_nothing_is_known_are_called_never_examined(tmp_path: Path) -> None:
+    page = report(tmp_path)
+    assert "not valid" not in page.text
+    assert page.text.count("never examined") == 2
+
+
+def test_an_incomplete_run_says_how_much_is_missing_and_how_to_go_on(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment | None:
+        if call.judge.name == "beta":
+            return None if call.case.id == "case-1" else judgment(call, TimedOut(reason="5 s"))
+        return judgment(call, Scored(score=4.0))
+
+    text = report(tmp_path, say=say, complete=False).text
+    assert "This run is not complete" in text
+    assert "12 of 24 planned verdicts" in text
+    assert "areopage bench resume run-1" in text
+    assert "This run is not complete" not in report(tmp_path / "other", say=say).text
+
+
+def test_a_variant_says_what_it_changes(tmp_path: Path) -> None:
+    text = report(tmp_path, variant=Variant(without_judges=("beta",))).text
+    assert "Scored again" in text
+    assert "without beta" in text
+
+
+def test_a_run_without_any_score_says_so_and_shows_no_number(tmp_path: Path) -> None:
+    text = report(tmp_path, judges=(judge("alpha", criteria=("tone",)),)).text
+    assert "unscored" in text
+    assert "No response has a score." in text
+    assert "None" not in text
+
+
+def test_cases_without_an_answer_and_rejected_rows_are_listed(tmp_path: Path) -> None:
+    text = report(
+        tmp_path,
+        cases=[case(n, response=None) for n in (1, 2)],
+        answers={"case-2": {"state": "timed_out", "text": "", "reason": "no answer in 5 s"}},
+        rejected=tuple(RejectedRow(file="cases.csv", row=n, reason="empty prompt", content="x") for n in range(2, 153)),
+    ).text
+    assert "1 case has no answer" in text
+    assert "no answer in 5 s" in text
+    assert "151 rows of the dataset" in text
+    assert "… and 51 more, in rejected.csv" in text
+
+
+def test_scores_by_age_go_from_young_to_old(tmp_path: Path) -> None:
+    cases = [case(1, maturity="Emerging"), case(2, maturity="Child"), case(3, maturity="Teen")]
+    text = report(tmp_path, cases=cases).text
+    bands = text[text.index("Audience") :]
+    assert bands.index("Child") < bands.index("Teen") < bands.index("Emerging adult")
+
+
+def test_agreement_is_told_in_words(tmp_path: Path) -> None:
+    def opposed(call: PlannedCall) -> Judgment:
+        even = int(call.case.id[-1]) % 2 == 0
+        return judgment(call, Scored(score=5.0 if even == (call.judge.name == "alpha") else 0.0))
+
+    assert "no better than chance" in report(tmp_path, say=opposed).text
+    assert "Only one judge scored" in report(tmp_path / "one", judges=(judge("alpha"),)).text
+
+
+def test_an_unfit_judges_agreement_is_not_praised(tmp_path: Path) -> None:
+    def agreed(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=float(int(call.case.id[-1]) % 5)))
+
+    assert "see the same thing" in report(tmp_path, say=agreed).text
+    unfit = report(tmp_path / "unfit", say=agreed, judges=(judge("alpha"), judge("beta", unfit="tiny"))).text
+    assert "see the same thing" not in unfit
+    assert "Agreement means nothing" in unfit
+
+
+def test_the_v1_1_profile_says_that_failures_count_zero(tmp_path: Path) -> None:
+    text = report(tmp_path, profile=V1_1).text
+    assert "a verdict that failed is counted as 0" in text
+    assert "a pass that failed counts 0" in text

@@ -1,0 +1,69 @@
+"""Messages and numbers in each language."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.locales import MISSING
+from areopage.models.embedded_files import SMOLLM2
+from areopage.report.model import report_locale
+from areopage.report.standing import judge_reason
+
+EN, FR = report_locale("en"), report_locale("fr-CA")
+
+
+def test_a_value_with_dollar_signs_and_braces_stays_as_it_is() -> None:
+    assert EN.say("not_valid_judge", judge="$judge ${x} {0} %s") == "Not fit to judge: $judge ${x} {0} %s"
+
+
+def test_french_numbers_have_a_comma_and_narrow_spaces() -> None:
+    assert FR.number(1234.5) == "1\u202f234,50"
+    assert EN.number(1234.5) == "1,234.50"
+    assert (FR.number(-0.125, 3), FR.number(None), FR.number(float("nan"))) == ("−0,125", MISSING, MISSING)
+    assert (FR.short(5.0), EN.short(0.75), FR.whole(1_000_000)) == ("5", "0.75", "1\u202f000\u202f000")
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(1.0, "100%"), (0.0, "0%"), (0.99999, "99.9%"), (0.00001, "0.1%"), (0.5, "50.0%"), (0.957, "95.7%")]
+)
+def test_a_share_is_only_0_or_100_percent_where_nothing_or_all_is_meant(share: float, shown: str) -> None:
+    assert EN.percent(share) == shown
+
+
+def test_french_puts_a_space_before_the_percent_sign() -> None:
+    assert FR.percent(0.841) == "84,1\xa0%"
+
+
+@given(st.floats(min_value=0, max_value=1, exclude_min=True, exclude_max=True), st.integers(min_value=0, max_value=3))
+def test_a_share_between_0_and_1_is_never_shown_as_either(share: float, digits: int) -> None:
+    assert 0 < float(EN.percent(share, digits).rstrip("%")) < 100
+
+
+def test_a_probability_between_0_and_1_is_never_shown_as_either() -> None:
+    assert [EN.probability(value) for value in (0.9997, 0.0002, 0.237, 1.0, None)] == ["0.99", "0.01", "0.24", "1.00", MISSING]
+    assert FR.probability(0.9997) == "0,99"
+
+
+def test_dates_are_in_each_languages_form() -> None:
+    moment = datetime(2027, 1, 1, 9, 5, tzinfo=UTC)
+    assert (EN.date(moment), FR.date(moment)) == ("1\xa0January 2027", "1er\xa0janvier 2027")
+    assert (EN.moment(moment)[-9:], FR.moment(moment)[-11:]) == ("09:05 UTC", "9\xa0h\xa005 UTC".rjust(11)[-11:])
+
+
+def test_french_is_singular_for_zero_and_english_is_not() -> None:
+    assert (FR.count("criteria", 0), FR.count("criteria", 2)) == ("0 critère", "2 critères")
+    assert (EN.count("criteria", 0), EN.count("criteria", 1)) == ("0 criteria", "1 criterion")
+
+
+def test_french_spaces_before_high_signs_do_not_break() -> None:
+    assert FR.say("use_real_judges") == "Prenez de vrais juges\xa0:"
+    assert "mieux" in FR.say("scale_higher", min="0", max="5").partition("\u202f;")[2]
+
+
+def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_language() -> None:
+    reason = SMOLLM2.unfit
+    assert judge_reason(EN, reason) == reason
+    assert "pile ou face" in judge_reason(FR, reason)
+    assert judge_reason(FR, "another reason") == "another reason"

@@ -1,0 +1,34 @@
+"""All files of a run, in its folder."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from areopage.cases.records import RejectedRow
+from areopage.errors import StorageError
+from areopage.report.run_files import write_run_files
+
+from .report_runs import view_of
+
+
+def test_the_four_files_are_written_into_a_folder_that_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs" / "run-1"
+    written = write_run_files(view_of(tmp_path), folder)
+    assert written == [folder / name for name in ("results.json", "results.csv", "rejected.csv", "report.html")]
+    assert sorted(folder.iterdir()) == sorted(written)
+
+
+def test_writing_again_replaces_what_was_there(tmp_path: Path) -> None:
+    view = view_of(tmp_path, rejected=(RejectedRow(file="a.csv", row=2, reason="=empty", content=""),))
+    folder = tmp_path / "run"
+    before = [path.read_bytes() for path in write_run_files(view, folder)]
+    assert [path.read_bytes() for path in write_run_files(view, folder)] == before
+    rows = list(csv.reader((folder / "rejected.csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert rows == [["file", "row", "reason", "content"], ["a.csv", "2", "'=empty", ""]]
+
+
+def test_a_place_that_cannot_be_a_folder_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot be created"):
+        write_run_files(view_of(tmp_path), tmp_path / "file")
