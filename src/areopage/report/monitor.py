@@ -175,7 +175,7 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
 
     def row(one: CriterionFigures) -> Row:
         cells = (
-            Cell(text=one.label or locale.say("global_score"), title=one.criterion),
+            Cell(text=one.label or Span(locale.say("global_score"), "strong"), title=one.criterion),
             Cell(bar=bar_on(found.scale, one.mean.mean, one.mean.low, one.mean.high)),
             locale.number(one.mean.mean),
             _interval(one.mean, found.scale, locale),
