@@ -296,7 +296,7 @@ def test_an_erased_answer_has_a_page_without_texts(client: TestClient, context: 
         False,
     )
     assert MADE_UP not in page.text
-    assert send(client, f"/gate/{held}", {"grounded": "no", "rater": "Claire"})[0] == 404
+    assert send(client, f"/gate/{held}", {"grounded": "no", "rater": "Claire"}, form="/chat")[0] == 404
     assert f'href="/gate/{held}"' not in client.get("/gate").text
     assert client.get("/gate").status_code == 200
 
