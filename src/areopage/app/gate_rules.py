@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
@@ -14,6 +15,9 @@ from areopage.errors import ConfigError, StorageError
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import GroundingModel, model_of
+from areopage.gate.records import Decision
+from areopage.rag.gate_node import decide
+from areopage.rag.loose import LooseDocuments
 from areopage.report.replacing import replacing
 from areopage.suites.config_file import Section, checked_section
 from areopage.suites.loader import BUNDLED
@@ -37,6 +41,26 @@ def load_gate(place: str | Path | None = None, *, clock: Callable[[], float] | N
         ConfigError: as in `load_rules`.
     """
     return Gate(load_rules(place), clock=clock)
+
+
+def check_answer(prompt: str, response: str | None, documents: LooseDocuments, *, gate: Gate | None = None) -> Decision:
+    """Have the gate decide whether an answer may leave.
+
+    Args:
+        response: None, as some servers send it, is an empty answer.
+        documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
+            LangChain documents, or pairs of one of these and its score in [0, 1].
+        gate: None: the one that is shipped; `load_gate(FILE)` reads rules of your own.
+
+    Raises:
+        DatasetError: one of the documents is none.
+    """
+    return decide(gate or _shipped_gate(), prompt, response, documents)
+
+
+@cache
+def _shipped_gate() -> Gate:
+    return load_gate()
 
 
 def load_rules(place: str | Path | None = None) -> GateConfig:

@@ -5,7 +5,8 @@ import secrets
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -50,6 +51,12 @@ class Ledger:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
 
     def secret(self) -> bytes:
         """The ledger's own secret, made at the first call; prompts derive their nonces from it."""

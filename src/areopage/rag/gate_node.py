@@ -1,8 +1,6 @@
-"""The gate in somebody else's pipeline: a plain function, and a node for any LangGraph graph. Needs no extra.
+"""The gate in somebody else's pipeline: a node for any LangGraph graph. Needs no extra.
 
-gate = areopage.app.gate_rules.load_gate()
-decision = check_answer(gate, question, answer, documents)
-graph.add_node("gate", gate_node(gate))
+graph.add_node("gate", areopage.gate_node(areopage.load_gate()))
 """
 
 from collections.abc import Callable, Mapping
@@ -31,13 +29,8 @@ class GateNode(Protocol):
         ...
 
 
-def check_answer(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
-    """Have the gate decide on an answer.
-
-    Args:
-        response: None, as some servers send it, is an empty answer.
-        documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
-            LangChain documents, or pairs of one of these and its score in [0, 1].
+def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
+    """Have a gate decide on documents in any form; see `areopage.check_answer`.
 
     Raises:
         DatasetError: one of the documents is none.
@@ -64,7 +57,7 @@ def gate_node(
 
     def node(state: Any) -> GateUpdate:
         """Decide on the state's answer."""
-        decision = check_answer(gate, text_in(state, prompt), text_in(state, response), value_in(state, documents))
+        decision = decide(gate, text_in(state, prompt), text_in(state, response), value_in(state, documents))
         if on_decision is not None:
             on_decision(decision)
         return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}

@@ -1,0 +1,74 @@
+"""What a program calls first: evaluate an answer, run a benchmark."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from areopage.bench import start
+from areopage.bench.prepare import RunWishes
+from areopage.bench.results import RunView
+from areopage.bench.run import Observer
+from areopage.jury.results import Evaluated
+from areopage.ledger.store import Ledger
+from areopage.monitor.answer_case import Documents, Prompt
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.suites.loader import Suite
+
+
+async def evaluate(
+    prompt: Prompt,
+    response: str,
+    documents: Documents = None,
+    *,
+    suite: str | Path | Suite = "answer_quality",
+    judges: Sequence[str] = (),
+    language: str | None = None,
+) -> Evaluated:
+    """Evaluate one answer on the criteria of a suite. A judge that fails is part of what is returned.
+
+    For many answers keep one `QualityJudge`, whose models stay open.
+
+    Args:
+        prompt: what the user asked, or the turns of the conversation.
+        documents: what the response should rest on, the best first: records, objects or texts.
+        suite: a bundled suite's name, a suite's folder, or a loaded suite.
+        judges: names of the suite's judges or references such as "ollama:qwen3:8b"; none: all judges of the suite.
+        language: of the judges' prompts; None: the suite's own.
+
+    Raises:
+        ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
+        DatasetError: a document has no text.
+    """
+    async with QualityJudge.from_suite(suite, judges, language=language) as judge:
+        return await judge.evaluate(prompt, response, documents)
+
+
+def run_benchmark(
+    suite: Suite | str,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    out: Path | str = "outputs",
+    fresh: bool = False,
+    observer: Observer | None = None,
+    **wishes: Any,
+) -> RunView:
+    """Run a benchmark to its end, or resume the unfinished run with the same specification.
+
+    Args:
+        suite: a loaded suite, a bundled suite's name or a folder.
+        ledger: an open ledger, or the file or URL of one; None: `ledger.db` in `out`.
+        out: the folder that gets the run's folder.
+        fresh: ask every question again, even where the ledger has the answer.
+        observer: is told about each call.
+        wishes: the fields of `RunWishes`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
+
+    Raises:
+        UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
+        TypeError: a wish that there is none of.
+    """
+    folder, asked = Path(out), RunWishes(**wishes)
+    with ExitStack() as stack:
+        if not isinstance(ledger, Ledger):
+            ledger = stack.enter_context(Ledger.open(ledger or folder / "ledger.db"))
+        return start.run_benchmark(suite, asked, ledger=ledger, out=folder, fresh=fresh, observer=observer)

@@ -1,0 +1,65 @@
+"""The names that a program may import from `areopage`."""
+
+import ast
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import areopage
+from areopage.cases.records import Document
+from servers import PATIENCE
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference" / "python.md"
+PROMPT, RESPONSE = "Quel est le préavis ?", "Le préavis est de trois mois."
+DOCUMENTS = [Document(id="d", text="Le préavis d’un cadre est de trois mois.", score=0.9)]
+
+
+@pytest.mark.parametrize("name", areopage.__all__)
+def test_every_public_name_can_be_imported(name: str) -> None:
+    assert getattr(areopage, name)
+
+
+def test_type_checkers_see_the_names_that_are_imported_at_run_time() -> None:
+    tree = ast.parse(Path(areopage.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {(one.name, node.module) for node in block.body if isinstance(node, ast.ImportFrom) for one in node.names}
+    assert seen == set(areopage._HOME.items())
+    assert {name for name, _ in seen} | {"__version__"} == set(areopage.__all__) == set(dir(areopage))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = areopage.nothing
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    script = "import sys, areopage; print([name for name in sys.modules if name.startswith('areopage.')])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert run.stdout == "[]\n"
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = REFERENCE.read_text(encoding="utf-8")
+    assert [name for name in areopage.__all__ if f"`{name}" not in text] == []
+
+
+def test_an_answer_is_evaluated_in_one_call() -> None:
+    found = asyncio.run(areopage.evaluate(PROMPT, RESPONSE, DOCUMENTS, judges=["rules:answer_quality"]))
+    assert found.score_global is not None
+
+
+def test_a_benchmark_is_run_in_one_call_and_found_complete_by_the_next(tmp_path: Path) -> None:
+    dataset = tmp_path / "answers.jsonl"
+    row = {"id": "one", "prompt": PROMPT, "response": RESPONSE, "documents": [DOCUMENTS[0].text]}
+    dataset.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    wishes: dict[str, Any] = {"datasets": (dataset,), "judges": ("rules:answer_quality",)}
+    view = areopage.run_benchmark("answer_quality", out=tmp_path / "runs", **wishes)
+    assert view.complete
+    assert len(view.scores.records) == 1
+    with areopage.Ledger.open(tmp_path / "runs" / "ledger.db") as ledger:
+        assert [run.id for run in ledger.runs()] == [view.run.id]
