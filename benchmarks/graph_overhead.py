@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,12 @@ async def timed(count: int, work: Callable[[int], Awaitable[Any]]) -> dict[str, 
 async def measure(count: int, folder: Path) -> dict[str, Any]:
     real = load_gate()
     config = RagConfig(section=RagSection(), folder=folder)
-    state: RagState = {"id": "0" * 32, "question": QUESTION, "collection": "c", "sources_filter": (), "language": "fr"}
+    state: RagState = {
+        "id": "0" * 32,
+        "at": datetime.now(UTC),
+        "asked": ChatPrompt(prompt=QUESTION, collection="c"),
+        "language": "fr",
+    }
 
     def graph_with(gate: Gate) -> Callable[[int], Awaitable[None]]:
         nodes = Nodes(retriever=InstantRetriever(), generator=InstantGenerator(), gate=gate, texts=texts_of(config))

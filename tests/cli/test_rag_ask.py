@@ -83,10 +83,9 @@ def test_a_model_or_a_collection_that_is_not_there_is_one_line(
 def test_the_storage_policy_holds_for_what_is_asked_here_too(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
 ) -> None:
-    from areopage.ledger.exchanges import Exchanges
-    from areopage.ledger.gate_records import ExchangeFilter
-
+    from areopage.ledger.queries import TraceFilter
     from areopage.ledger.store import Ledger
+    from areopage.ledger.traces import Traces
 
     with (here / "areopage.yml").open("a", encoding="utf-8") as stream:
         stream.write("storage: {text: none}\n")
@@ -95,7 +94,7 @@ def test_the_storage_policy_holds_for_what_is_asked_here_too(
     assert TEXT in capsys.readouterr().out
     ledger = Ledger.open(here / "outputs" / "ledger.db")
     try:
-        (exchange,) = Exchanges(ledger).each(ExchangeFilter())
+        (trace,) = Traces(ledger).each(TraceFilter())
     finally:
         ledger.close()
-    assert (exchange.verdict, exchange.question, exchange.generation) == ("deliver", "", "")
+    assert (trace.verdict, trace.prompt, trace.response) == ("deliver", "", "")

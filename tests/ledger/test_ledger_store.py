@@ -270,7 +270,7 @@ def test_the_bench_does_not_see_the_monitors_runs(location: str, open_ledger: Op
             ledger.run(name)
 
 
-def test_the_monitors_run_is_put_once(location: str, open_ledger: Opener) -> None:
+def test_a_panel_is_put_once(location: str, open_ledger: Opener) -> None:
     ledger = open_ledger(location)
     ledger.put_panel(panel())
     ledger.put_panel(panel(spec='{"later": true}'))
