@@ -55,8 +55,16 @@ Item = TypeVar("Item")
 def answer_of(score: Evaluation) -> Answer:
     """The answer that was evaluated."""
     case, moment = Case(id=score.id, prompt=score.prompt, response=score.response), score.timestamp
-    place: dict[str, Any] = {"source": score.source, "variant": score.variant, "language": "fr"}
-    return Answer(id=score.id, origin="monitor", case=case, received_at=moment, answered_at=moment, **place)
+    return Answer(
+        id=score.id,
+        origin="monitor",
+        case=case,
+        received_at=moment,
+        answered_at=moment,
+        source=score.source,
+        variant=score.variant,
+        language="fr",
+    )
 
 
 def judgment_of(key: str) -> Judgment:
