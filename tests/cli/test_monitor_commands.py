@@ -44,10 +44,10 @@ def wait_for(command: "Command", count: int) -> None:
 
 def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", configured: Path) -> None:
     ended = command("monitor", "submit", configured, "--source", "bot", "--language", "fr")
-    assert ended.code == 1 and ended.out.startswith("8 answers handed over to ")
+    assert ended.code == 1 and ended.out.startswith("8 answers submitted to ")
     assert "row 10: response: is empty" in ended.err and "id0" in ended.err
     again = command("monitor", "submit", configured)
-    assert "0 answers handed over" in again.out and "8 were there already" in again.out
+    assert "0 answers submitted" in again.out and "8 were there already" in again.out
     waiting = command("monitor", "status")
     assert "waiting 8, with the judges 0, given up 0; the oldest came" in waiting.out and "no worker" in waiting.out
     process = command.begin("monitor", "worker")
@@ -62,7 +62,7 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
 
 
 def test_handing_over_is_done_where_all_rows_were_taken_or_were_there_already(command: "Command", configured: Path) -> None:
-    for words in ("3 answers handed over", "3 were there already"):
+    for words in ("3 answers submitted", "3 were there already"):
         ended = command("monitor", "submit", configured, "--limit", "3")
         assert ended.code == 0 and words in ended.out
 

@@ -26,9 +26,11 @@ from areopage.ledger.queries import DayTotals, Filters, Period, Scope
 from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.schema import days, score_days
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from areopage.scoring.counts import Tally
 from areopage.scoring.outcome import TimedOut
 from servers.evaluated import evaluate, judged, submitted
+from servers.made_traces import delivered_trace, held_trace, trace_id
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -320,7 +322,8 @@ def test_counts_formed_anew_are_those_there_were(
         scores.give_up(f"f{number}", "no judge")
     scores.reopen(["f1"])
     evaluate(monitored, scored("f2"), [judged("late")])
-    erase(monitored, ["a1", "a2", "f3", "nobody's"])
+    Traces(monitored).append([held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")])
+    erase(monitored, ["a1", "a2", "f3", "nobody's", trace_id(1), trace_id(2)])
     before = counted(monitored)
     with monitored.engine.begin() as connection:
         connection.execute(delete(days))

@@ -297,3 +297,26 @@ def test_the_queue_is_read_through_its_indexes(plans: tuple[Ledger, list[str]]) 
     store.backlog()
     assert noted and all(plan.startswith(("SEARCH ", "CORRELATED")) for plan in noted)
     assert [plan for plan in noted if "TEMP B-TREE" in plan] == []
+
+
+def test_what_is_done_to_one_answer_goes_by_its_key_however_many_wait(
+    tmp_path_factory: pytest.TempPathFactory, open_ledger: Opener
+) -> None:
+    ledger = open_ledger(tmp_path_factory.mktemp("plans") / "l.db")
+    store, noted = Evaluations(ledger), list[str]()
+
+    @event.listens_for(ledger.engine, "before_cursor_execute")
+    def note(connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
+        if statement.startswith(("SELECT", "UPDATE")) and "evaluations" in statement:
+            driver: sqlite3.Connection = connection.connection.driver_connection
+            noted.extend(row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
+
+    store.submit([submitted("a")])
+    store.queued(["a"])
+    store.retry("a", START, "x")
+    store.give_up("a", "x")
+    store.reopen(["a"])
+    store.get("a")
+    erase(ledger, ["a"])
+    own = ("uq_evaluations_answer", "INTEGER PRIMARY KEY")
+    assert noted and [plan for plan in noted if " evaluations " in plan and not any(name in plan for name in own)] == []

@@ -156,7 +156,7 @@ def test_a_full_disk_loses_answers_loudly_and_never_raises(tmp_path: Path, caplo
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert told == [False] * 3 and spool.lost == 3
-    assert len(caplog.records) == 1 and "cannot be handed over" in caplog.text
+    assert len(caplog.records) == 1 and "cannot be submitted" in caplog.text
     assert spool.append(answer("after"))
     spool.close()
     spool.drain(taken)

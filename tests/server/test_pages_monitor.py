@@ -129,7 +129,7 @@ def test_every_field_has_a_label_and_every_column_a_heading(context: ServerConte
 
 def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(context: ServerContext) -> None:
     page = page_at(context, "/monitor")
-    assert "Nothing was handed over" in page.text
+    assert "No answer was submitted" in page.text
     assert "Mean score" not in page.text
     shown = re.search(r"curl http://127\.0\.0\.1:8600(\S+) .* -d '(.*?)'", page.text)
     assert shown

@@ -77,7 +77,7 @@ def submit(
         new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
         place = ledger.place
     known = len(submissions) - new
-    typer.echo(f"{answers(new)} handed over to {place}" + (f"; {known} were there already" if known else ""))
+    typer.echo(f"{answers(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
     for reason in refused[:SHOWN_REASONS]:
         typer.echo(f"left out: {reason}", err=True)
     if len(refused) > SHOWN_REASONS:

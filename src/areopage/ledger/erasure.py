@@ -16,6 +16,7 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
 from areopage.ledger.inserts import insert_missing
+from areopage.ledger.queries import not_by_index
 from areopage.ledger.rows import chunks, naive, storable
 from areopage.ledger.schema import (
     alerts,
@@ -177,8 +178,9 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
 
 def _reindex(connection: Connection, numbers: Sequence[int]) -> None:
     """Leave of evaluations only what lists are filtered by in the index of words."""
-    query = whole_evaluations().where(evaluations.c.answer.in_(numbers), evaluations.c.state == "evaluated")
-    found = evaluations_of(connection, connection.execute(query.where(evaluations.c.origin == "monitor")).all())
+    monitored = not_by_index([evaluations.c.state == "evaluated", evaluations.c.origin == "monitor"])
+    query = whole_evaluations().where(evaluations.c.answer.in_(numbers), *monitored)
+    found = evaluations_of(connection, connection.execute(query).all())
     if found:
         remove_words(connection, [one.number for one in found])
         add_words(connection, {one.number: index_words(one) for one in found})
@@ -222,16 +224,26 @@ def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
 
 def _remove_unlinked(ledger: Ledger, moment: datetime) -> int:
     """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
-    owned = exists().where(answer_judgments.c.key == judgments.c.key)
-    gates = select(runs.c.id).where(runs.c.kind == "gate")
-    early = judgments.c.created_at < naive(moment)
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        ids = list(connection.execute(select(judgments.c.id).where(judgments.c.run_id.in_(gates), early, ~owned)).scalars())
+        gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())
+        ids = [id for run in gates for id in _unlinked(connection, run, moment)]
     for part in chunks(ids):
         with storage_errors(ledger.place), ledger.engine.begin() as connection:
             connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
             connection.execute(delete(judgments).where(judgments.c.id.in_(part)))
     return len(ids)
+
+
+def _unlinked(connection: Connection, run: str, moment: datetime) -> Iterator[int]:
+    """The judgments of a run before a moment that belong to no answer. They are read in the order they came, up to there."""
+    owned = exists().where(answer_judgments.c.key == judgments.c.key)
+    query = select(judgments.c.id, judgments.c.created_at, owned.label("owned")).where(judgments.c.run_id == run)
+    with connection.execute(query.order_by(judgments.c.id).execution_options(yield_per=PORTION)) as rows:
+        for row in rows:
+            if row.created_at >= naive(moment):
+                return
+            if not row.owned:
+                yield row.id
 
 
 def _merge(connection: Connection, pages: int) -> bool:

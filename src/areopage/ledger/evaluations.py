@@ -18,7 +18,7 @@ from areopage.ledger.evaluation_rows import (
     insert_scores,
     whole_evaluations,
 )
-from areopage.ledger.queries import Backlog, not_golden
+from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, naive, storable
 from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
@@ -79,7 +79,8 @@ class Evaluations:
         """Note that waiting answers have gone to the queue."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             for part in chunks([storable(id) for id in ids]):
-                change_locked(connection, (_of_ids(part), evaluations.c.state == "waiting"), {"state": "queued"})
+                waiting = not_by_index([evaluations.c.state == "waiting"])
+                change_locked(connection, (_of_ids(part), *waiting), {"state": "queued"})
 
     def still_queued(self, before: datetime, limit: int) -> list[tuple[str, int]]:
         """Ids and attempt counts of answers that went to the queue and were received before a moment (to find lost ones)."""
@@ -109,7 +110,7 @@ class Evaluations:
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             if ids is not None:
-                return sum(_reopen(connection, _of_ids(part)) for part in chunks([storable(id) for id in ids]))
+                return sum(_reopen(connection, part) for part in chunks([storable(id) for id in ids]))
             reopened = 0
             while portion := _reopen(connection):
                 reopened += portion
@@ -268,7 +269,8 @@ def change_locked(
 
 _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
 """The columns that say where an evaluation is counted that has no score."""
-_GIVEN_UP = and_(evaluations.c.state == "failed", exists().where(answer_texts.c.answer == evaluations.c.answer))
+_HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
+_GIVEN_UP = and_(evaluations.c.state == "failed", _HAS_TEXTS)
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -295,13 +297,15 @@ def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
 
 
 def _open(id: str) -> Any:
-    return update(evaluations).where(_of_ids([storable(id)]), evaluations.c.state.in_(OPEN_STATES))
+    return update(evaluations).where(_of_ids([storable(id)]), *not_by_index([evaluations.c.state.in_(OPEN_STATES)]))
 
 
-def _reopen(connection: Connection, *conditions: ColumnElement[bool]) -> int:
-    """Let a portion of the given-up answers wait again; returns how many."""
+def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
+    """Let a portion of the given-up answers (of some ids, or any) wait again; returns how many."""
+    failed: ColumnElement[bool] = evaluations.c.state == "failed"
+    chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
     values = {"state": "waiting", "attempts": 0, "deaths": 0, "next_attempt_at": evaluations.c.received_at}
-    places = change_locked(connection, (_GIVEN_UP, *conditions), values)
+    places = change_locked(connection, (*chosen, _HAS_TEXTS), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
 

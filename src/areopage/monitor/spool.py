@@ -62,7 +62,7 @@ class Spool:
         self.lost += 1
         writer = self._writer()
         if not writer.failing:
-            LOG.warning("an answer cannot be handed over for evaluation: %s", " ".join(reason.split()))
+            LOG.warning("an answer cannot be submitted for evaluation: %s", " ".join(reason.split()))
         writer.failing = True
 
     def _writer(self) -> "_Writer":

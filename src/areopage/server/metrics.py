@@ -59,7 +59,7 @@ class Metrics:
         self._new, self._known = self._submissions.labels("no"), self._submissions.labels("yes")
 
     def submitted(self, new: Sequence[bool]) -> None:
-        """Count answers that were handed over; for each whether it was new."""
+        """Count submitted answers; for each whether it was new."""
         fresh = sum(new)
         self._new.inc(fresh)
         self._known.inc(len(new) - fresh)
