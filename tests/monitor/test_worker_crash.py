@@ -22,8 +22,8 @@ def check_once(monitored: "Monitored", ledger: Ledger, count: int, kills: int) -
 
     assert counted(ledger, "SELECT count(*) FROM quality_scores") == count
     assert counted(ledger, "SELECT count(DISTINCT id) FROM quality_scores") == count
-    assert counted(ledger, "SELECT count(*) FROM submissions WHERE state = 'evaluated'") == count
-    assert counted(ledger, "SELECT sum(scored + unscored) FROM quality_days") == count
+    assert counted(ledger, "SELECT count(*) FROM evaluations WHERE state = 'evaluated'") == count
+    assert counted(ledger, "SELECT sum(count) FROM days WHERE kind = 'evaluation'") == count
     assert len(monitored.server.verdict_calls) <= count + kills * CONCURRENCY
 
 

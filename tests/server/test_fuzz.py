@@ -70,7 +70,7 @@ class Target(NamedTuple):
         """Send many requests; returns the statuses of their answers."""
         statuses: set[int] = set()
 
-        @settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
         @given(case=self.schema[path][method].as_strategy(generation_mode=mode))
         def send(case: "Case[Any]") -> None:
             statuses.add(self.check(case))

@@ -113,7 +113,7 @@ def test_metrics_count_what_was_handed_over_and_what_the_ledger_holds(site: Live
     assert found["areopage_answers_total", "scored"] == 54
     assert found["areopage_answers_total", "failed"] == 1
     assert found["areopage_judge_calls_total", "mistral", "ollama:mistral-small"] > 0
-    assert found["areopage_judge_verdicts_total", "mistral", "ollama:mistral-small", "unparsed"] > 0
+    assert found["areopage_judge_verdicts_total", "mistral", "ollama:mistral-small", "scored"] > 0
     assert sum(value for key, value in found.items() if key[0] == "areopage_open_alerts") == 2
     assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "200"] == 1
     assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "404"] == 1

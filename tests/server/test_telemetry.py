@@ -69,7 +69,7 @@ def test_an_evaluation_is_a_span_with_its_scores_and_no_text(provider: TracerPro
     asyncio.run(evaluate())
     (span,) = exporter.get_finished_spans()
     found = attributes(span)
-    assert found["areopage.submission.id"] == "a1"
+    assert found["areopage.answer.id"] == "a1"
     assert found["gen_ai.evaluation.score.label"] == "weak"
     assert isinstance(found["gen_ai.evaluation.score.value"], float)
     assert {dict(event.attributes or {})["gen_ai.evaluation.name"] for event in span.events} == {

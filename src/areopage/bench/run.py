@@ -17,7 +17,7 @@ from areopage.jury.opening import open_retrying
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
-from areopage.jury.session import Session, is_final
+from areopage.jury.session import Session, is_open
 from areopage.ledger.answers import Answers, Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
@@ -196,7 +196,7 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
                 await session.ask(calls, held, context.observer.judged, spec.concurrency)
             finally:
                 await session.release(judge)
-            open_ends += sum(not is_final(judgment) for judgment in held.values())
+            open_ends += sum(is_open(judgment) for judgment in held.values())
     return open_ends
 
 

@@ -49,7 +49,7 @@ MODELS = LazyGroup(
     "The models that can be asked.",
     commands={
         "list": ("models:list_models", "List the models of a provider's server; without one, list the providers."),
-        "check": ("models:check", "Make sure that a model can be asked."),
+        "check": ("models:check", "Make sure that a model or a judge can be asked."),
         "pull": ("models:pull", "Fetch the embedded model into the user's cache."),
     },
 )
@@ -80,7 +80,10 @@ MONITOR = LazyGroup(
         "retry": ("monitor_worker:retry", "Let answers that were given up be tried again from the start."),
         "report": ("monitor_report:report", "Write a report on the quality of the answers of some days."),
         "export": ("monitor_store:export", "Write answers with their scores into a file."),
-        "erase": ("monitor_store:erase", "Remove answers for good: texts, scores, verdicts, labels."),
+        "erase": (
+            "monitor_store:erase",
+            "Erase all texts of answers for good: theirs, and what judges and people wrote of them.",
+        ),
     },
 )
 KEYS = LazyGroup(
@@ -113,10 +116,9 @@ REVIEW = LazyGroup(
     "review",
     "People's labels of answers: a queue, and how to give them.",
     commands={
-        "verdict": ("review:verdict", "Say whether an answer is grounded, and what becomes of it."),
         "list": ("review:list_items", "List the answers that wait for a label, or were held back."),
         "show": ("review:show", "Show an answer to somebody who will label it."),
-        "label": ("review:label", "Label an answer with scores."),
+        "label": ("review:label", "Label an answer with scores, or say whether its documents support it."),
         "fill": ("review:fill", "Queue what should be looked at."),
         "import": ("review:import_file", "Take labels from a table (CSV, XLSX, JSON Lines)."),
     },

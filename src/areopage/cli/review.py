@@ -88,7 +88,9 @@ def label(
     suite: SuiteOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Label an answer: areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "...".
+    """Label an answer with scores, or say whether its documents support it.
+
+    areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "..."
 
     Of an answer that the gate held back, say whether it is grounded, and settle it: --grounded yes --release.
     """

@@ -91,9 +91,19 @@ class LedgerJudgments:
         return self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
 
 
-def is_final(judgment: Judgment) -> bool:
-    """Whether no other attempt can improve a judgment: nothing in it timed out or was unreachable."""
-    return not any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+def is_final(judgment: Judgment, judge: Judge) -> bool:
+    """Whether a judgment stands: the judge is not asked again where the ledger has it."""
+    return not is_open(judgment) and not was_turned_away(judgment, judge)
+
+
+def is_open(judgment: Judgment) -> bool:
+    """Whether a call timed out or found no server, so that its run is not complete."""
+    return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+def was_turned_away(judgment: Judgment, judge: Judge) -> bool:
+    """Whether the server did not let the call through to the model. Nothing was paid for it, and another day it may."""
+    return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
 
 
 class Session:
@@ -186,8 +196,9 @@ class Session:
 
     async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
         """The final judgments of these calls that are there already, by key."""
-        found = await (store or self._store).known(list(dict.fromkeys(call.key for call in calls)))
-        return {key: judgment for key, judgment in found.items() if is_final(judgment)}
+        judges = {call.key: call.judge for call in calls}
+        found = await (store or self._store).known(list(judges))
+        return {key: judgment for key, judgment in found.items() if is_final(judgment, judges[key])}
 
     async def ask(
         self,
@@ -332,9 +343,8 @@ class _JudgePool:
 
 def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
     """Tell the watch whether a call reached the model."""
-    outcome = judgment.verdicts[0].outcome
-    rejected = judge.is_model and not judgment.raw_text and isinstance(outcome, Refused)
-    watch.note(judge.name, getattr(outcome, "reason", ""), reached=not isinstance(outcome, Unreachable), turned_away=rejected)
+    outcome, turned_away = judgment.verdicts[0].outcome, was_turned_away(judgment, judge)
+    watch.note(judge.name, getattr(outcome, "reason", ""), reached=not isinstance(outcome, Unreachable), turned_away=turned_away)
 
 
 def _stop_loop(own: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:
