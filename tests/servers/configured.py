@@ -13,20 +13,22 @@ CONFIG = "areopage.yml"
 SHARED = set(AppSection.model_fields) - {"monitor"}
 
 
+def nested(fields: dict[str, Any]) -> dict[str, Any]:
+    """Sections of the whole file by their names, everything else in the section `monitor`; so is a list of judges."""
+    top = {key: value for key, value in fields.items() if key in SHARED and not isinstance(value, list)}
+    return top | {"monitor": {key: value for key, value in fields.items() if key not in top}}
+
+
 def write_config(folder: Path, **fields: Any) -> Path:
-    """Write an `areopage.yml`: sections of the whole file by their names, everything else into the section `monitor`."""
-    top = {key: value for key, value in fields.items() if key in SHARED}
-    own = {key: value for key, value in fields.items() if key not in SHARED}
+    """Write an `areopage.yml`; see `nested`."""
     path = folder / CONFIG
-    path.write_text(yaml.safe_dump(top | {"monitor": own}, allow_unicode=True), encoding="utf-8")
+    path.write_text(yaml.safe_dump(nested(fields), allow_unicode=True), encoding="utf-8")
     return path
 
 
 def app_config(folder: Path, **fields: Any) -> AppConfig:
-    """A configuration of sections, by the same rule; nothing is written."""
-    top = {key: value for key, value in fields.items() if key in SHARED}
-    own = {key: value for key, value in fields.items() if key not in SHARED}
-    return msgspec.structs.replace(default_config(folder), section=AppSection.model_validate(top | {"monitor": own}))
+    """A configuration of sections; nothing is written."""
+    return msgspec.structs.replace(default_config(folder), section=AppSection.model_validate(nested(fields)))
 
 
 def monitor_config(folder: Path, **fields: Any) -> MonitorConfig:
