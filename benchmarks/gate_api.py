@@ -26,9 +26,9 @@ from pathlib import Path
 
 import aiohttp
 
-from areopage.ledger.traces import Traces
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 
 WARM_UP = 300
 SUBJECTS = ("Le salarié", "L’employeur", "Le notaire", "Le bailleur", "L’acquéreur", "Le vendeur", "Le locataire", "La commune")
@@ -98,8 +98,9 @@ def cpu_seconds(process: int) -> float:
 
 def measure(folder: Path, wishes: argparse.Namespace) -> dict[str, object]:
     ledger = wishes.url or str(folder / "ledger.db")
-    settings = {"ledger": ledger, "judges": ["rules:answer_quality"], "report": {"enabled": False}}
-    (folder / "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
+    monitor = {"judges": ["rules:answer_quality"], "report": {"enabled": False}}
+    settings = {"ledger": ledger, "monitor": monitor}
+    (folder / "areopage.yml").write_text(json.dumps(settings), encoding="utf-8")
     areopage = (sys.executable, "-m", "areopage")
     made = subprocess.run(
         [*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True

@@ -193,8 +193,9 @@ def measured_pages(ledger: str, id: str, times: int) -> dict[str, Any]:
         "/metrics": "/metrics",
     }
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"ledger": ledger, "judges": ["rules:answer_quality"], "report": {"enabled": False}}
-        Path(folder, "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
+        monitor = {"judges": ["rules:answer_quality"], "report": {"enabled": False}}
+        settings = {"ledger": ledger, "monitor": monitor}
+        Path(folder, "areopage.yml").write_text(json.dumps(settings), encoding="utf-8")
         command = [sys.executable, "-m", "areopage", "serve", "--port", "0", "--no-worker"]
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
             assert server.stdout is not None

@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.ledger.records import CriterionResult
 from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
+from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.search import filter_words, words_of
 
 DAYS = 30
@@ -76,7 +75,7 @@ def made_answers(rows: int) -> Iterator[tuple[Evaluation, list[str]]]:
         chosen = [*chance.choices(parts, k=6), *([notary] if number % 2 else []), *([rare] if number % 20_000 == 11 else [])]
         feedback = chance.choice(parts)
         score = made_score(f"answer-{number}", beginning + timedelta(days=DAYS * number / rows), chance)
-        score = replace(score, question=question.text, answer=" ".join(one.text for one in chosen), feedback=feedback.text)
+        score = replace(score, prompt=question.text, response=" ".join(one.text for one in chosen), feedback=feedback.text)
         words = question.words.union(feedback.words, *(one.words for one in chosen))
         yield score, [*filter_words(score), *words]
 
@@ -89,6 +88,7 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
     return Evaluation(
         id=id,
         run_id="m",
+        state="evaluated",
         timestamp=moment,
         evaluated_at=moment + timedelta(minutes=1),
         suite="answer_quality",
@@ -96,8 +96,6 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
         language="fr",
         source=chance.choice(SOURCES),
         variant=chance.choice("AB"),
-        question="",
-        answer="",
         score_global=overall if scored else None,
         band=band_of(overall) if scored else "unscored",
         criteria=tuple(

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import aiohttp
 
-from areopage.ledger.store import Ledger
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 WARM_UP = 200
@@ -94,8 +94,9 @@ def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str
     ledger = wishes.url or str(folder / "ledger.db")
     working = wishes.worker != "none"
     judges = ["openai:judge-a"] if working else ["rules:answer_quality"]
-    settings = {"ledger": ledger, "judges": judges, "worker": {"concurrency": wishes.judging}, "report": {"enabled": False}}
-    (folder / "monitor.yml").write_text(json.dumps(settings), encoding="utf-8")
+    monitor = {"judges": judges, "worker": {"concurrency": wishes.judging}, "report": {"enabled": False}}
+    settings = {"ledger": ledger, "monitor": monitor}
+    (folder / "areopage.yml").write_text(json.dumps(settings), encoding="utf-8")
     areopage = (sys.executable, "-m", "areopage")
     created = subprocess.run(
         [*areopage, "keys", "create", "benchmark", "--role", "write"], cwd=folder, capture_output=True, check=True

@@ -22,8 +22,8 @@ from threading import Thread
 import yaml
 from sqlalchemy import text
 
-from areopage.ledger.store import Ledger
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, submission_of
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
@@ -106,15 +106,14 @@ def figure(ledger: Ledger, query: str) -> int:
 
 
 def measure(given: argparse.Namespace, location: str, judge: str, folder: Path) -> dict[str, object]:
-    config = folder / "monitor.yml"
-    section = {
-        "ledger": location,
+    config = folder / "areopage.yml"
+    monitor = {
         "judges": ["openai:judge-a"],
         "worker": {"concurrency": given.concurrency, "pause": 2.0, "dead_after": 10},
         "alerts": {"threshold": None},
         "report": {"enabled": False},
     }
-    config.write_text(yaml.safe_dump(section), encoding="utf-8")
+    config.write_text(yaml.safe_dump({"ledger": location, "monitor": monitor}), encoding="utf-8")
     ledger = Ledger.open(location)
     told: dict[str, float] = {}
     began = time.perf_counter()

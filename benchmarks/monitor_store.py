@@ -24,23 +24,18 @@ from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
-from areopage.ledger.counting import Additions
-from areopage.ledger.days import Days
-from areopage.ledger.monitor_tables import quality_criteria, quality_scores, submissions
+from areopage.ledger.answers import insert_answers
+from areopage.ledger.days import DayCounts, Days, rebuild_days
+from areopage.ledger.evaluation_rows import evaluation_row, score_rows
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters
-from areopage.ledger.records import JudgeUse
-from areopage.ledger.records import Evaluation
-from areopage.ledger.queries import Scope
-from areopage.ledger.records import Answer
-from areopage.ledger.quality_rows import criterion_rows, score_row
-from areopage.ledger.records import Run
-from areopage.ledger.search import add_words
+from areopage.ledger.queries import Filters, Scope
+from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Run, Verdict
+from areopage.ledger.schema import evaluation_scores, evaluations
+from areopage.ledger.search import SEARCH_TABLE, add_words
 from areopage.ledger.store import Ledger
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.submissions import submission_row
 from areopage.monitor.measure import measure
+from areopage.scoring.outcome import Scored
 
 USE = JudgeUse(
     judge="one",
@@ -57,11 +52,29 @@ BATCH = 5000
 Item = TypeVar("Item")
 
 
-def submission_of(score: Evaluation) -> Answer:
-    """The submission of a score."""
-    case = Case(id=score.id, prompt=score.question, response=score.answer, source=score.source)
-    moment = score.timestamp
-    return Answer(case=case, received_at=moment, answered_at=moment, language="fr", variant=score.variant, state="evaluated")
+def answer_of(score: Evaluation) -> Answer:
+    """The answer that was evaluated."""
+    case, moment = Case(id=score.id, prompt=score.prompt, response=score.response), score.timestamp
+    return Answer(
+        id=score.id,
+        origin="monitor",
+        case=case,
+        received_at=moment,
+        answered_at=moment,
+        source=score.source,
+        variant=score.variant,
+        language="fr",
+    )
+
+
+def judgment_of(key: str) -> Judgment:
+    """What the judge said of an answer."""
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    texts = {"raw_text": "{}", "repair_text": "", "finish_reason": "stop", "repair": "none", "steps": ()}
+    spent = {"prompt_tokens": 900, "completion_tokens": 200, "seconds": 1.5, "cost": 0.001, "currency": "EUR"}
+    said = tuple(Verdict(criterion=name, outcome=Scored(score=7.0)) for name in CRITERIA)
+    own: dict[str, Any] = texts | spent
+    return Judgment(key=key, run_id="m", judge="one", model="model", pass_index=0, created_at=moment, verdicts=said, **own)
 
 
 def build(ledger: Ledger, rows: int) -> None:
@@ -69,7 +82,7 @@ def build(ledger: Ledger, rows: int) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=moment, finished_at=None, spec="{}")
     ledger.put_panel(run)
-    additions = Additions()
+    counts = DayCounts()
     with ledger.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("PRAGMA cache_size=-1000000")
@@ -77,13 +90,14 @@ def build(ledger: Ledger, rows: int) -> None:
         indexes = drop_indexes(connection)
         for batch in batched(enumerate(made_answers(rows), 1), BATCH):
             for _, (score, _) in batch:
-                additions.count(score, (USE,))
-            load(connection, submissions, [submission_row(submission_of(score)) for _, (score, _) in batch])
-            load(connection, quality_scores, [score_row(score) for _, (score, _) in batch])
-            load(connection, quality_criteria, [row for number, (score, _) in batch for row in criterion_rows(number, score)])
+                counts.add(score, (USE,))
+            numbers = insert_answers(connection, [answer_of(score) for _, (score, _) in batch])
+            rows_of = [evaluation_row(score) | {"number": number, "answer": numbers[score.id]} for number, (score, _) in batch]
+            load(connection, evaluations, rows_of)
+            load(connection, evaluation_scores, score_rows({number: score.criteria for number, (score, _) in batch}))
             load_words(connection, {number: words for number, (_, words) in batch})
             connection.commit()
-        additions.write(connection)
+        counts.write(connection)
         for statement in indexes:
             connection.exec_driver_sql(statement)
         connection.commit()
@@ -96,9 +110,9 @@ def build(ledger: Ledger, rows: int) -> None:
 def drop_indexes(connection: Connection) -> list[str]:
     """Drop the indexes that are quicker made at the end; returns the statements that make them."""
     if connection.dialect.name == "sqlite":
-        query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = 'quality_scores'"
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = 'evaluations'"
     else:
-        query = "SELECT indexname, indexdef FROM pg_indexes WHERE indexname ~ '^ix_(quality|submissions)'"
+        query = "SELECT indexname, indexdef FROM pg_indexes WHERE indexname ~ '^ix_(evaluation|answers)'"
     found = connection.execute(text(query)).all()
     for name, _ in found:
         connection.exec_driver_sql(f"DROP INDEX {name}")
@@ -121,7 +135,7 @@ def load_words(connection: Connection, words: dict[int, list[str]]) -> None:
     if connection.dialect.name == "sqlite":
         add_words(connection, words)
         return
-    with connection.connection.cursor() as cursor, cursor.copy("COPY quality_search (number, words) FROM STDIN") as copy:  # type: ignore[attr-defined]
+    with connection.connection.cursor() as cursor, cursor.copy(f"COPY {SEARCH_TABLE} (number, words) FROM STDIN") as copy:  # type: ignore[attr-defined]
         for number, listed in words.items():
             copy.write_row((number, " ".join(f"'{word}'" for word in listed)))
 
@@ -187,23 +201,31 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
 
 def write_times(ledger: Ledger) -> dict[str, float]:
     """How long each write takes."""
-    intake, scores = Evaluations(ledger), Evaluations(ledger)
+    store = Evaluations(ledger)
     beginning = time.time_ns()  # a store that is kept has those of the last time
-    fresh = [score for score, _ in made_answers(1500)]
-    ready = [replace(submission_of(replace(score, id=f"{beginning}-{score.id}")), state="waiting") for score in fresh]
+    fresh = [replace(score, id=f"{beginning}-{score.id}", timestamp=END - timedelta(hours=1)) for score, _ in made_answers(1500)]
+    ready = [answer_of(score) for score in fresh]
     singles, hundreds = iter(ready[:100]), iter(list(batched(ready[100:], 100)))
     took = {
-        "add_1": median_ms(lambda: intake.add([next(singles)]), 90),
-        "add_100": median_ms(lambda: intake.add(next(hundreds)), 12),
+        "add_1": median_ms(lambda: store.submit([next(singles)]), 90),
+        "add_100": median_ms(lambda: store.submit(next(hundreds)), 12),
     }
+    store.submit(ready)
+    ledger.append([judgment_of(score.id) for score in fresh])
     todo = iter(fresh)
 
     def finish() -> None:
         score = next(todo)
-        now = replace(score, id=f"{beginning}-{score.id}", timestamp=END - timedelta(hours=1))
-        assert scores.finish(now, [USE], [f"{score.id}-key"], None)
+        assert store.finish(score, [score.id])
 
     return took | {"finish": median_ms(finish, 1000)}
+
+
+def rebuild_seconds(ledger: Ledger) -> float:
+    """How long it takes to form all counts by day anew."""
+    begun = time.perf_counter()
+    rebuild_days(ledger)
+    return round(time.perf_counter() - begun, 1)
 
 
 def main() -> None:
@@ -221,6 +243,7 @@ def main() -> None:
         built = time.perf_counter() - begun
         file = None if options.url else Path(ledger.place).stat().st_size / 1e9
         took = read_times(ledger, options.rows, options.times) | write_times(ledger)
+        rebuilt = rebuild_seconds(ledger)
         ledger.close()
     figures = {
         "benchmark": "monitor_store",
@@ -229,6 +252,7 @@ def main() -> None:
         "build_seconds": round(built, 1),
         "gigabytes": round(file, 2) if file else None,
         "ms": took,
+        "rebuild_seconds": rebuilt,
     }
     print(json.dumps(figures))
 

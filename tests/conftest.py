@@ -34,7 +34,7 @@ ANYWHERE: dict[str, Any] = {
 }
 settings.register_profile("ci", max_examples=25, derandomize=True, database=None, **ANYWHERE)
 settings.register_profile("full", max_examples=200, **ANYWHERE)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile("full" if os.environ.get("AREOPAGE_TESTS") == "full" else "ci")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,6 +18,7 @@ from areopage.jury.opening import open_judge
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Refused, Scored
+from servers import HUGE
 
 from .rule_calls import asked, criterion_of
 
@@ -272,8 +273,7 @@ def test_a_suite_without_the_section_is_told_its_key() -> None:
 
 @pytest.mark.parametrize("piece", ["**Analyse** : ", "article 45, ", "[", "1 000 ", "a\n", "CCN "])
 def test_a_long_hostile_answer_is_judged(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    response = "mot " + piece * (300_000 // len(piece))
+    response = "mot " + piece * (HUGE // len(piece))
     document = Document(id="d1", title="CCN Article 45", text=response)
     for criterion in (FORMAT, SOURCES):
         assert 0 <= judge(response, criterion, document).score <= 10

@@ -262,7 +262,7 @@ def monitor_run(name: str = "m", spec: str = "{}") -> Run:
 
 def test_the_bench_does_not_see_the_monitors_runs(location: str, open_ledger: Opener) -> None:
     ledger = open_ledger(location)
-    ledger.put_monitor_run(monitor_run())
+    ledger.put_panel(monitor_run())
     assert ledger.runs() == []
     assert ledger.unfinished_run("f") is None
     for name in ("latest", "m"):
@@ -270,9 +270,9 @@ def test_the_bench_does_not_see_the_monitors_runs(location: str, open_ledger: Op
             ledger.run(name)
 
 
-def test_the_monitors_run_is_put_once(location: str, open_ledger: Opener) -> None:
+def test_a_panel_is_put_once(location: str, open_ledger: Opener) -> None:
     ledger = open_ledger(location)
-    ledger.put_monitor_run(monitor_run())
-    ledger.put_monitor_run(monitor_run(spec='{"later": true}'))
-    assert ledger.monitor_run("m") == monitor_run()
-    assert ledger.monitor_run("n") is None
+    ledger.put_panel(monitor_run())
+    ledger.put_panel(monitor_run(spec='{"later": true}'))
+    assert ledger.panel("m") == monitor_run()
+    assert ledger.panel("n") is None

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.monitor.context import ContextBudget
-from areopage.monitor.evaluation import Evaluation, evaluation_of
-from areopage.monitor.terms import decode_terms, settled_terms
 
 from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
+from areopage.jury.context import ContextBudget
 from areopage.jury.judges import JudgeStatus
+from areopage.jury.panel import checked_panel, panel_of
+from areopage.jury.results import Evaluated
+from areopage.jury.results import evaluated as evaluated_again
+from areopage.ledger.records import Run
 from areopage.monitor.answer_case import case_of
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Scored, Unparsed
@@ -47,8 +49,8 @@ def judge_of(server: "FakeServer", *judges: str, **wishes: Any) -> QualityJudge:
     return QualityJudge.from_suite("answer_quality", judges or ["openai:fake-a"], environment=environment, **wishes)
 
 
-def evaluated(judge: QualityJudge, response: str = GOOD, **named: Any) -> Evaluation:
-    async def run() -> Evaluation:
+def evaluated(judge: QualityJudge, response: str = GOOD, **named: Any) -> Evaluated:
+    async def run() -> Evaluated:
         async with judge:
             return await judge.evaluate(QUESTION, response, CHUNKS, **named)
 
@@ -100,13 +102,13 @@ def test_one_joint_call_asks_for_all_criteria_and_brings_the_judges_words(server
 
 
 def test_the_names_of_the_specification_are_accepted(server: "FakeServer") -> None:
-    async def run() -> tuple[Evaluation, Evaluation]:
+    async def run() -> tuple[Evaluated, Evaluated]:
         async with judge_of(server) as judge:
             first = await judge.evaluate(question=QUESTION, answer=GOOD, context_chunks=CHUNKS)
             return first, await judge.evaluate(QUESTION, GOOD, [Document(id="x", title="CCN Article 45", text=CHUNKS[0]["text"])])
 
     first, second = asyncio.run(run())
-    assert first.case_id == second.case_id
+    assert first.id == second.id
     assert [one.key for one in first.judgments] == [one.key for one in second.judgments]
 
 
@@ -197,7 +199,7 @@ def test_documents_go_whole_within_the_budget_and_what_is_left_out_is_counted(se
     def shown(context: ContextBudget) -> tuple[int, str]:
         server.calls.clear()
 
-        async def run() -> Evaluation:
+        async def run() -> Evaluated:
             async with judge_of(server, context=context) as judge:
                 return await judge.evaluate(QUESTION, VAGUE, chunks)
 
@@ -234,8 +236,8 @@ def test_a_document_without_text_is_a_mistake_that_is_named(server: "FakeServer"
         evaluated_documents(server, ["a", {"doc_titre": "b"}])
 
 
-def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluation:
-    async def run() -> Evaluation:
+def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluated:
+    async def run() -> Evaluated:
         async with judge_of(server) as judge:
             return await judge.evaluate(QUESTION, GOOD, documents)
 
@@ -264,29 +266,30 @@ def test_a_suites_mistake_a_wrong_judge_and_a_language_it_does_not_speak_are_nam
 def test_a_jury_that_may_judge_nothing_is_refused() -> None:
     judge = QualityJudge.from_suite(judges=["controle=rules:readability"], environment={}, suite="child_safety")
     asyncio.run(judge.check())
-    terms = judge.terms
+    panel = judge.panel
     with pytest.raises(CriteriaError, match="may judge none"):
-        settled_terms(msgspec.structs.replace(terms, criteria=terms.criteria[:1]), {terms.judges[0].reference: JudgeStatus()})
+        checked_panel(msgspec.structs.replace(panel, criteria=panel.criteria[:1]), {panel.judges[0].reference: JudgeStatus()})
 
 
-def test_scores_can_be_reckoned_again_from_the_run_and_the_judgments_alone(server: "FakeServer") -> None:
+def test_scores_can_be_computed_again_from_the_run_and_the_judgments_alone(server: "FakeServer") -> None:
     case = case_of(QUESTION, GOOD, CHUNKS)
 
-    async def run() -> tuple[Evaluation, str, list[str]]:
+    async def run() -> tuple[Evaluated, Run, list[str]]:
         async with judge_of(server, "openai:fake-a", "controle") as judge:
             found = await judge.evaluate_case(case)
-            return found, judge.run().spec, judge.keys(case)
+            return found, judge.run(), judge.keys(case)
 
-    found, spec, keys = asyncio.run(run())
-    terms = decode_terms(spec, "run x")
+    found, stored, keys = asyncio.run(run())
+    panel = panel_of(stored)
     held = {one.key: one for one in found.judgments}
     assert list(held) == keys
-    assert evaluation_of(terms, found.run_id, case, held, found.seconds) == found
-    assert short_names(terms.criteria) == NAMES
+    again = evaluated_again(panel, stored.id, case, held, found.timestamp)
+    assert msgspec.structs.replace(again, seconds=found.seconds, remarks=found.remarks) == found
+    assert short_names(panel.criteria) == NAMES
     assert all(isinstance(one.outcome, Scored | Unparsed) for judgment in held.values() for one in judgment.verdicts)
 
 
-def test_the_run_is_the_same_in_every_process_and_another_for_other_terms(server: "FakeServer") -> None:
+def test_the_run_is_the_same_in_every_process_and_another_of_another_panel(server: "FakeServer") -> None:
     def run_id(**wishes: Any) -> str:
         judge = judge_of(server, **wishes)
 

@@ -3,11 +3,11 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from areopage.monitor.context import ContextBudget, fit_documents
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
+from areopage.jury.context import ContextBudget, fit_documents
 from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
 from areopage.monitor.quality_judge import QualityJudge
@@ -90,10 +90,9 @@ def test_a_model_is_given_no_more_calls_at_once_than_it_can_take(server: "FakeSe
 
     async def run() -> int:
         async with QualityJudge.from_suite(judges=["openai:fake-a"], environment=environment) as judge:
-            seating = judge._seatings.here()
-            (reference,) = seating._judges
-            one = seating._judges[reference] = OneAtATime(seating._judges[reference])
-            seating.enter_loop()
+            pool = judge._session._pool()
+            (reference,) = pool.references
+            one = pool._open[reference] = OneAtATime(pool.judge(reference))
             await asyncio.gather(*(judge.evaluate(f"q{n}", "a") for n in range(10)))
             return one.most
 

@@ -8,16 +8,18 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from areopage.monitor.evaluation import Evaluation
 
 import areopage
 from areopage.cases.records import Case
 from areopage.errors import DatasetError, StorageError
+from areopage.jury.results import Evaluated
+from areopage.jury.session import LedgerJudgments, NoJudgments
 from areopage.ledger.records import Judgment
 from areopage.monitor.answer_case import case_of
 from areopage.monitor.quality_judge import QualityJudge
@@ -38,14 +40,32 @@ def judge_of(server: "FakeServer", *judges: str, **wishes: Any) -> QualityJudge:
     return QualityJudge.from_suite("answer_quality", judges or ["openai:fake-a"], environment=environment, **wishes)
 
 
+class Held(NoJudgments):
+    """Judgments that are known, and those that were appended."""
+
+    def __init__(self, known: Mapping[str, Judgment], fault: Exception | None = None) -> None:
+        super().__init__()
+        self.secret = b"the same for all"
+        self._known, self._fault = known, fault
+        self.appended: list[Judgment] = []
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        return {key: self._known[key] for key in keys if key in self._known}
+
+    def append(self, judgment: Judgment) -> None:
+        if self._fault is not None:
+            raise self._fault
+        self.appended.append(judgment)
+
+
 def quick(judge: QualityJudge) -> QualityJudge:
     """A judge that does not try long."""
-    judge._seatings._outage_seconds = 0.05
+    judge._session._outage_seconds = 0.05
     return judge
 
 
-def evaluated(judge: QualityJudge, case: Case = CASE, **named: Any) -> Evaluation:
-    async def run() -> Evaluation:
+def evaluated(judge: QualityJudge, case: Case = CASE, **named: Any) -> Evaluated:
+    async def run() -> Evaluated:
         async with judge:
             return await judge.evaluate_case(case, **named)
 
@@ -53,7 +73,7 @@ def evaluated(judge: QualityJudge, case: Case = CASE, **named: Any) -> Evaluatio
 
 
 def test_a_server_that_dies_after_the_check_is_unreachable_and_worth_another_attempt(server: "FakeServer") -> None:
-    async def run() -> Evaluation:
+    async def run() -> Evaluated:
         async with quick(judge_of(server)) as judge:
             await judge.check()
             server.stop()
@@ -86,12 +106,12 @@ def test_a_call_that_the_server_declines_is_refused_and_not_tried_again(server: 
 
 
 def test_a_failed_first_check_is_reported_and_the_next_attempt_checks_again(server: "FakeServer") -> None:
-    async def run() -> tuple[Evaluation, Evaluation]:
+    async def run() -> tuple[Evaluated, Evaluated]:
         async with quick(judge_of(server)) as judge:
             server.stop()
             first = await judge.evaluate_case(CASE)
             server.start()
-            judge._seatings.here()._failed = None
+            judge._session._failed = None
             return first, await judge.evaluate_case(CASE)
 
     first, second = asyncio.run(run())
@@ -102,7 +122,7 @@ def test_a_failed_first_check_is_reported_and_the_next_attempt_checks_again(serv
 def test_while_a_server_is_down_not_every_answer_knocks_at_its_door(server: "FakeServer") -> None:
     server.api_key = "another"
 
-    async def run() -> list[Evaluation]:
+    async def run() -> list[Evaluated]:
         async with judge_of(server) as judge:
             return await asyncio.gather(*(judge.evaluate_case(CASE) for _ in range(20)))
 
@@ -113,17 +133,16 @@ def test_while_a_server_is_down_not_every_answer_knocks_at_its_door(server: "Fak
 
 
 def test_what_is_known_is_not_paid_for_again_and_what_failed_is(server: "FakeServer") -> None:
-    async def run() -> tuple[Evaluation, list[Judgment], Evaluation, list[Judgment]]:
+    async def run() -> tuple[Evaluated, list[Judgment], Evaluated, list[Judgment]]:
         async with judge_of(server, "openai:fake-a", "ollama:fake-b", "controle") as judge:
-            first: list[Judgment] = []
-            found = await judge.evaluate_case(CASE, record=first.append)
+            first, second = Held({}), list[Judgment]()
+            found = await judge.evaluate_case(CASE, first)
             known = {one.key: one for one in found.judgments}
             lost = next(one for one in found.judgments if one.judge == "ollama_fake-b")
             verdicts = tuple(type(one)(criterion=one.criterion, outcome=Unreachable(reason="gone")) for one in lost.verdicts)
             known[lost.key] = msgspec.structs.replace(lost, verdicts=verdicts)
             server.calls.clear()
-            second: list[Judgment] = []
-            return found, first, await judge.evaluate_case(CASE, known, second.append), second
+            return found, first.appended, await judge.evaluate_case(CASE, Held(known), second.append), second
 
     found, first, again, second = asyncio.run(run())
     assert {one.key for one in first} == {one.key for one in found.judgments}
@@ -135,13 +154,13 @@ def test_what_is_known_is_not_paid_for_again_and_what_failed_is(server: "FakeSer
 def test_judgments_go_to_the_ledger_and_come_back(server: "FakeServer", tmp_path: Path) -> None:
     ledger = ledger_at(tmp_path / "ledger.db")
 
-    async def run() -> tuple[Evaluation, Evaluation]:
+    async def run() -> tuple[Evaluated, Evaluated]:
         async with judge_of(server, "openai:fake-a", "controle") as judge:
             await judge.check()
             ledger.create_run(judge.run(), [])
-            first = await judge.evaluate_case(CASE, record=lambda one: ledger.append([one]))
+            first = await judge.evaluate_case(CASE, LedgerJudgments(ledger))
             server.calls.clear()
-            return first, await judge.evaluate_case(CASE, ledger.judgments(judge.keys(CASE)))
+            return first, await judge.evaluate_case(CASE, LedgerJudgments(ledger))
 
     first, second = asyncio.run(run())
     assert server.calls == []
@@ -151,11 +170,9 @@ def test_judgments_go_to_the_ledger_and_come_back(server: "FakeServer", tmp_path
 
 
 def test_a_ledger_that_cannot_be_written_stops_the_evaluation(server: "FakeServer") -> None:
-    def full(_: Judgment) -> None:
-        raise StorageError("no space left")
-
+    full = Held({}, StorageError("no space left"))
     with pytest.raises(StorageError, match="no space left"):
-        evaluated(judge_of(server, "openai:fake-a", "ollama:fake-b"), record=full)
+        evaluated(judge_of(server, "openai:fake-a", "ollama:fake-b"), store=full)
 
 
 def test_a_case_without_a_response_cannot_be_judged(server: "FakeServer") -> None:
@@ -164,14 +181,14 @@ def test_a_case_without_a_response_cannot_be_judged(server: "FakeServer") -> Non
 
 
 def test_many_answers_at_once_share_one_check(server: "FakeServer") -> None:
-    async def run() -> list[Evaluation]:
+    async def run() -> list[Evaluated]:
         async with judge_of(server) as judge:
             return await asyncio.gather(*(judge.evaluate(f"q{n}", "a") for n in range(50)))
 
     found = asyncio.run(run())
     assert all(one.score_global is not None for one in found)
     assert server.lookups == 1
-    assert len({one.case_id for one in found}) == 50
+    assert len({one.id for one in found}) == 50
 
 
 def test_evaluate_sync_needs_no_event_loop(server: "FakeServer") -> None:
@@ -196,7 +213,7 @@ def test_evaluate_sync_works_inside_a_running_loop_beside_evaluate(server: "Fake
 
 
 def test_evaluate_sync_serves_several_threads(server: "FakeServer") -> None:
-    found: list[Evaluation] = []
+    found: list[Evaluated] = []
     with judge_of(server) as judge:
         threads = [threading.Thread(target=lambda n=n: found.append(judge.evaluate_sync(f"q{n}", "a"))) for n in range(8)]
         for thread in threads:
@@ -210,7 +227,7 @@ def test_a_judge_outlives_the_loops_that_ask_it(server: "FakeServer") -> None:
     judge = judge_of(server)
     first = asyncio.run(judge.evaluate("Why?", "Because."))
 
-    async def last() -> Evaluation:
+    async def last() -> Evaluated:
         async with judge:
             return await judge.evaluate("Why?", "Because.")
 

@@ -19,12 +19,13 @@ from areopage.ledger.labels import Labels
 from areopage.server.context import ServerContext
 
 from .live import Live, live
-from .seeded import NOW, WEAK_ID, context_for, seed
+from .seeded import NOW, SEEDED_IDS, WEAK_ID, context_for, seeded_context
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Iterator[ServerContext]:
-    made = context_for(tmp_path)
+def context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ServerContext]:
+    """What a server shares; its ledger holds answers where the test asks for `seeded`."""
+    made = (seeded_context if "seeded" in request.fixturenames else context_for)(tmp_path)
     yield made
     made.ledger.close()
 
@@ -36,8 +37,8 @@ def site(context: ServerContext) -> Iterator[Live]:
 
 
 @pytest.fixture
-def seeded(context: ServerContext) -> list[str]:
-    return seed(context.ledger)
+def seeded() -> list[str]:
+    return list(SEEDED_IDS)
 
 
 def shown(site: Live, id: str) -> Any:

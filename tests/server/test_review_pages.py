@@ -19,7 +19,7 @@ from areopage.ledger.records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
-from .seeded import NOW, SAMPLES, context_for, judged, seed
+from .seeded import NOW, SAMPLES, judged, seeded_context
 
 CHROMIUM = Path("/usr/bin/chromium")
 INERT_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
@@ -34,8 +34,7 @@ VERDICT_WORDS = ("Réponse vague", "Délai absent", "Claire", "une alerte", "an 
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[ServerContext]:
     """A server over a seeded ledger; `WEAK_ID` waits for a second label: Claire has labelled it already."""
-    made = context_for(tmp_path)
-    seed(made.ledger)
+    made = seeded_context(tmp_path)
     ReviewQueue(made.ledger).add([ReviewItem(answer_id=WEAK_ID, why="alert", created_at=NOW, wanted=2)])
     claire = Label(
         answer_id=WEAK_ID, rater="Claire", criterion=EXACT, score=3, note="Délai absent.", origin="web", created_at=NOW

@@ -20,7 +20,7 @@ from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended, ended
 
-RULES = 'judges: ["rules:answer_quality"]\nreport: {enabled: false}\n'
+RULES = 'monitor:\n  judges: ["rules:answer_quality"]\n  report: {enabled: false}\n'
 
 
 class Running:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.figures import Figure, figures, supports
+from servers import HUGE
 
 PIECES = st.sampled_from(
     [
@@ -86,6 +87,7 @@ def test_percentages_and_amounts_are_read_in_both_number_formats(text: str, valu
         ("25 jours ouvrés", "25", "day", "business", ""),
         ("30 working days a year", "30", "day", "working", "year"),
         ("10 calendar days", "10", "day", "calendar", ""),
+        ("two business days", "2", "day", "business", ""),
         ("2,5 jours par mois", "2.5", "day", "", "month"),
         ("2.5 days of paid leave per month", "2.5", "day", "", "month"),
         ("2,5 jours ouvrables de congés payés par mois", "2.5", "day", "working", "month"),
@@ -204,8 +206,7 @@ def test_english_and_french_writings_of_an_amount_are_equal(value: Decimal) -> N
         "é",
     ],
 )
-def test_a_million_hostile_characters_are_read(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    text = piece * (1_000_000 // len(piece))
+def test_many_hostile_characters_are_read(piece: str) -> None:
+    text = piece * (HUGE // len(piece))
     assert only(f"{text[:0]}12 %").value == 12
     assert len(figures(f"{text}\n\n12 %")) >= 1

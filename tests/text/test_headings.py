@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from areopage.text.folding import plain
 from areopage.text.headings import headings, sections
+from servers import HUGE
 
 EXPECTED = {
     "analysis": ["Analyse", "Analysis"],
@@ -145,7 +146,6 @@ def test_headings_are_exact_ordered_and_their_names_are_plain(text: str) -> None
         "— ",
     ],
 )
-def test_a_million_hostile_characters_have_headings(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    text = piece * (1_000_000 // len(piece))
+def test_many_hostile_characters_have_headings(piece: str) -> None:
+    text = piece * (HUGE // len(piece))
     assert len(sections(text, EXPECTED)) <= 1

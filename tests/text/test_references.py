@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.references import references
+from servers import HUGE
 
 PIECES = st.sampled_from(
     [
@@ -157,7 +158,6 @@ def test_references_are_exact_ordered_and_found_again_alone(text: str) -> None:
         "é",
     ],
 )
-def test_a_million_hostile_characters_are_read(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    text = piece * (1_000_000 // len(piece))
+def test_many_hostile_characters_are_read(piece: str) -> None:
+    text = piece * (HUGE // len(piece))
     assert len(references(f"{text} article 45")) >= 1

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from areopage.text.sentences import sentences
 from areopage.text.words import words
+from servers import HUGE
 
 
 def cut(text: str, language: str = "en") -> list[str]:
@@ -129,7 +130,6 @@ def test_text_without_letters_or_digits_has_no_sentence() -> None:
 
 
 @pytest.mark.parametrize("piece", [".", "!", "… ", ". ", "a. ", "A. ", "\n", "a\n", "a,\r\n", "- ", '.»"', ". »", "1. ", " "])
-def test_a_million_hostile_characters_are_cut(piece: str) -> None:
-    # A method that is quadratic would run for hours here.
-    text = piece * (1_000_000 // len(piece))
+def test_many_hostile_characters_are_cut(piece: str) -> None:
+    text = piece * (HUGE // len(piece))
     assert sum(len(span.text) for span in sentences(f"a.{text}x", "fr")) <= len(text) + 3

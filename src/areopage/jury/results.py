@@ -1,5 +1,6 @@
 """What a jury found: a pure function of the panel, the case and the judgments. No model is asked and nothing is stored."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,7 @@ from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
-from areopage.ledger.records import CriterionResult, Evaluation, Judgment, Verdict
+from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import band_of
 from areopage.scoring.fold import final_shares, leaf
 from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, TimedOut, Unreachable, outcome_name
@@ -75,6 +76,11 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     judgments: tuple[Judgment, ...] = ()
     retryable: str = ""
+
+    @property
+    def uses(self) -> tuple[JudgeUse, ...]:
+        """What each judge did."""
+        return judge_uses(self.judgments)
 
     @property
     def quality_score(self) -> dict[str, Any]:
@@ -178,6 +184,27 @@ def planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappin
             for criterion in call.criteria
         )
     return passes
+
+
+def judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
+    """What each judge did, in the order of their first judgments."""
+    by_judge: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        by_judge.setdefault(judgment.judge, []).append(judgment)
+    return tuple(
+        JudgeUse(
+            judge=name,
+            model=own[0].model,
+            calls=sum(one.calls for one in own),
+            outcomes=dict(Counter(outcome_name(verdict.outcome) for one in own for verdict in one.verdicts)),
+            seconds=sum(one.seconds for one in own),
+            prompt_tokens=sum(one.prompt_tokens or 0 for one in own),
+            completion_tokens=sum(one.completion_tokens or 0 for one in own),
+            cost=sum(one.cost or 0.0 for one in own),
+            currency=next((one.currency for one in own if one.currency), ""),
+        )
+        for name, own in by_judge.items()
+    )
 
 
 def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:

@@ -1,6 +1,6 @@
 """Evaluations as rows and back."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,9 +32,9 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     return row | {"run_id": evaluation.run_id or None, "band": evaluation.band if evaluation.state == "evaluated" else ""}
 
 
-def insert_scores(connection: Connection, criteria: dict[int, Sequence[CriterionResult]]) -> None:
-    """Insert the criteria of evaluations (by their numbers), in their order."""
-    rows = [
+def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
+    """The criteria of evaluations (by their numbers) as rows, in their order."""
+    return [
         {
             "evaluation": number,
             "criterion": storable(one.criterion),
@@ -46,6 +46,11 @@ def insert_scores(connection: Connection, criteria: dict[int, Sequence[Criterion
         for number, found in criteria.items()
         for position, one in enumerate(found)
     ]
+
+
+def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
+    """Insert the criteria of evaluations (by their numbers), in their order."""
+    rows = score_rows(criteria)
     if rows:
         connection.execute(insert(evaluation_scores), rows)
 

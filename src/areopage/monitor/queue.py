@@ -175,7 +175,7 @@ class DurableQueue:
                 DBOS.apply_schedules([schedule])
             except error.DBOSException:
                 message = f"{tick.schedule!r} is no cron expression: write e.g. '0 6 * * *'"
-                raise ConfigError(message, path="monitor.yml", key=f"the schedule of {name}") from None
+                raise ConfigError(message, path="areopage.yml", key=f"the schedule of {name}") from None
         for known in DBOS.list_schedules():
             if known["schedule_name"] not in self._duties:
                 DBOS.delete_schedule(known["schedule_name"])

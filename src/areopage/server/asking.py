@@ -21,7 +21,7 @@ from areopage.server.metrics import metrics_of
 from areopage.server.telemetry import tell_decision
 
 WORDS = Path(__file__).parent / "pages" / "gate_words.yml"
-NO_PIPELINE = "this server answers no questions: write a rag.yml, put documents into its collection, and start it again"
+NO_PIPELINE = "this server answers no questions: add a section rag to areopage.yml, ingest documents, and start it again"
 
 log = logging.getLogger(__name__)
 

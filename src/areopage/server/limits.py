@@ -27,7 +27,7 @@ class KnownHosts:
             request = Request(scope)
             host = request.headers.get("host", "")
             if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
-                message = "this server does not answer for that host: add its address to server.origins in monitor.yml"
+                message = "this server does not answer for that host: add its address to server.origins in areopage.yml"
                 await answer(request, 421, "unknown_host", message)(scope, receive, send)
                 return
         await self.app(scope, receive, send)

@@ -1,1 +1,1 @@
-"""What code can see in a text, in English and French; pure: no I/O, no clock."""
+"""Text analysis in English and French; pure: no I/O, no clock."""

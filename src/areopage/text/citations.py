@@ -9,7 +9,7 @@
 Letter case, accents, spaces and punctuation of ids and titles do not matter where no id is written exactly so.
 A citation of what does not exist is only seen in a form that cannot be something else: a number in square brackets, `[id: ...]`,
 a word such as document with a number in square brackets, or what is written like the ids of the documents at hand. One that
-stands in a document just so was copied with the text around it. Links, `[sic]`, `[...]`, years and exponents are no citations.
+a document has in the same form was copied with the text around it. Links, `[sic]`, `[...]`, years and exponents are no citations.
 """
 
 import re
@@ -144,7 +144,7 @@ def citations_of(response: str, documents: Sequence[Citable]) -> Citations:
 
 
 def exact_ids(response: str, documents: Sequence[Citable]) -> Citations:
-    """The documented reading: what stands between square brackets is an id if a document has it, written just so."""
+    """The documented reading: a text in square brackets is an id if it is exactly the id of a document."""
     ids = {document.id for document in documents}
     cited: dict[str, None] = {}
     known: list[tuple[str, Span]] = []
@@ -157,7 +157,7 @@ def exact_ids(response: str, documents: Sequence[Citable]) -> Citations:
 
 
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
-    """Each citation: how it is written, the id that it means (None: of nothing that exists), its place."""
+    """Each citation: how it is written, the id that it means (None: of nothing that exists), its span."""
     seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
     for sign, pattern, square in (("[", _SQUARE, True), ("【", _LENS, True), ("(", _ROUND, False)):
         for match in pattern.finditer(response) if sign in response else ():
@@ -185,7 +185,7 @@ def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | 
 
 
 def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str | None]]:
-    """What stands between one pair of brackets; nothing where it is no citation."""
+    """The citations in one pair of brackets; none where it is no citation."""
     content = content.partition("†")[0].removeprefix("^").strip("\"'`«» \u00a0")
     whole = _one(content, names, square=square)
     if whole is not None and whole[1] is not None:

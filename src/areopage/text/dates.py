@@ -1,6 +1,6 @@
 """Dates of a text as ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY; English and French; linear.
 
-01/02/2025 is the first of February; the day and the month change places only where that alone gives a date. Two writings are
+01/02/2025 is the first of February; the day and the month are swapped only where that alone gives a date. Two writings are
 read on request: years before 1900 where a word says that they are years, and days without a year (--MM-DD).
 """
 

@@ -66,8 +66,9 @@ _AMOUNT = re.compile(
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
     rf"(?P<after>{_CURRENCY})"
 )
+_COUNTED = any_of(sorted(COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
-    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{any_of(COUNTS)})(?:{_S}{{1,2}}|-))"
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_COUNTED})(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
@@ -75,7 +76,8 @@ _DURATION = re.compile(
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
 _WORDS_AND_SIGNS = re.compile("[a-zà-öø-ÿ]+|[€$£]")
-_SIGNS = frozenset("€$£")
+_SIGNS, _COUNT_WORDS, _MONTH_WORDS = frozenset("€$£"), frozenset(COUNTS), frozenset(MONTHS)
+_CURRENCY_CODES = [(word, code) for code, words in CURRENCIES.items() for word in words]
 
 
 class _Read:
@@ -125,10 +127,10 @@ def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True)
     read = _Read(text)
     found = list(_figures(read, kind))
     if kind is None or kind == "date":
-        found += map(read.date, early_years(read.low))
-        for one in map(read.date, days_without_year(text) if days else ()):
-            if not any(other.start < one.end and one.start < other.end for other in found):
-                found.append(one)
+        found += [read.date(one) for one in early_years(read.low)]
+        for one in days_without_year(text) if days else ():
+            if not any(other.start < one[2] and one[1] < other.end for other in found):
+                found.append(read.date(one))
     return found
 
 
@@ -182,11 +184,11 @@ def _amounts(read: _Read) -> Iterator[Figure]:
 
 def _currency(written: str) -> str:
     """The ISO code of a currency as it is written."""
-    return next(code for code, words in CURRENCIES.items() if any(word in written for word in words))
+    return next(code for word, code in _CURRENCY_CODES if word in written)
 
 
 def _durations(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_DURATION, read.low, read.starts(COUNTS.keys())):
+    for match in matches_at(_DURATION, read.low, read.starts(_COUNT_WORDS)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
         if word in ("un", "une", "one") and unaccented(match["unit"]) not in _COUNTED_ALONE:
@@ -201,4 +203,4 @@ def _durations(read: _Read) -> Iterator[Figure]:
 
 
 def _dates(read: _Read) -> Iterator[Figure]:
-    return map(read.date, dates(read.low, read.starts(MONTHS.keys())))
+    return map(read.date, dates(read.low, read.starts(_MONTH_WORDS)))

@@ -34,7 +34,7 @@ class Heading(Struct, frozen=True, kw_only=True):
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """An expected section that was found; its content is `source[start:end]`, and `empty` says that no word stands there."""
+    """An expected section that was found; its content is `source[start:end]`, and `empty` says that it has no word."""
 
     name: str
     heading: Heading
@@ -93,8 +93,8 @@ def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[Section,
     aliases = {name: [plain(alias) for alias in written] for name, written in expected.items()}
     opened = [(name, heading) for heading in headings(text) if (name := _opens(heading, aliases))]
     found: dict[str, Section] = {}
-    for place, (name, heading) in enumerate(opened):
-        end = opened[place + 1][1].start if place + 1 < len(opened) else len(text)
+    for index, (name, heading) in enumerate(opened):
+        end = opened[index + 1][1].start if index + 1 < len(opened) else len(text)
         empty = not any(map(str.isalnum, text[heading.body : end]))
         if name not in found or (found[name].empty and not empty):
             found[name] = Section(name=name, heading=heading, start=heading.body, end=end, empty=empty)
@@ -161,7 +161,7 @@ def _inside(text: str, start: int, end: int) -> Iterator[Heading]:
 
 
 def _heading(text: str, style: HeadingStyle, start: int, end: int, body: int) -> Heading | None:
-    """The heading over a range, less the white space and colons at its ends; None where no word stands there."""
+    """The heading over a range, less the white space and colons at its ends; None for a range without a word."""
     written = text[start:end].rstrip(" \t\u00a0\u202f:：*_")
     bare = written.lstrip()
     name = plain(bare)

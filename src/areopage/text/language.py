@@ -3,7 +3,7 @@
 from areopage.text import english, french
 
 _READ = 2_000  # characters: a language shows at the beginning
-_CLEAR = 1.5  # so many times more words of one language than of the other tell it
+_CLEAR = 1.5  # a language has so many times more words than the other
 _FRENCH = frozenset(french.FUNCTION_WORDS.split())
 _ENGLISH = frozenset(english.FUNCTION_WORDS.split())
 # Other Romance languages have these too: they count half.
@@ -17,7 +17,7 @@ _FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FREN
 
 
 def language_of(text: str) -> str:
-    """ "fr" or "en", or "" where too little text tells; reads no more than the first 2,000 characters."""
+    """ "fr" or "en", or "" for too little text; reads the first 2,000 characters."""
     begin = text[:_READ].lower().replace("’", "'")
     words = [word.strip(_EDGES) for word in begin.split()]
     french = sum([_FOR_FRENCH[word] for word in words if word in _FOR_FRENCH])

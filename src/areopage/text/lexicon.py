@@ -21,12 +21,12 @@ TIME_UNITS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {"day": ("day", 1), "week": ("day", 7), "month": ("month", 1), "quarter": ("month", 3), "year": ("month", 12)}
     | {"minute": ("minute", 1), "hour": ("minute", 60)}
 )
-"""By name: the unit that durations are told in, and how many of it make one."""
+"""By name: the unit that durations are converted to, and the factor."""
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of some words, with or without their accents, the longest first."""
-    return "|".join(sorted({form for word in words for form in _forms(word)}, key=lambda form: (-len(form), form)))
+    """A pattern for any of some words, with or without their accents, in their order; what follows must end the word."""
+    return "|".join(dict.fromkeys(form for word in words for form in _forms(word)))
 
 
 def _forms(word: str) -> tuple[str, ...]:

@@ -79,10 +79,10 @@ _PHONE = (
     rf"){_NO_QUANTITY})"
 )
 _NUMBER = re.compile(rf"{_CARD}|{_SSN}|{_PHONE}")
-_BEHIND = 16  # characters behind a stretch that tell a quantity
+_BEHIND = 16  # characters behind a stretch that show a quantity
 
 
-# What a word may not stand behind is asked after its first letter, so that the search for that letter is the machine's own.
+# The look-behind follows the first letter of a word: the search for that letter is faster.
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŸŹŻŽ"
 _WORD = rf"[{_UPPER}](?<![\w\[].)(?:\.|[^\W\d_]{{0,30}}+(?:['’-][^\W\d_]{{1,30}}+){{0,3}}+)(?!\w)"
 _LINK = rf"(?:(?:de{_S}l[ae]|de|du|des|van{_S}de[rn]|van|von|der|ten|el|al|ben|bin|di|da|dos){_S}|(?:de{_S}l|d)['’])"
@@ -128,7 +128,7 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})\W?$")
 
 
 def redact(text: str) -> str:
-    """The text with a tag in place of each piece of personal data that is found; see the module's table."""
+    """The text with a tag for each item of personal data; see the module's table."""
     if _AT.search(text):
         text = _EMAIL.sub(_EMAIL_TAG, text)
     text = _replaced(text, _ibans(text))
@@ -221,7 +221,7 @@ def _without_names(text: str) -> str:
 
 
 def _titled(match: re.Match[str]) -> str:
-    """A title with the tag behind it; the match as it stands where no name follows (Monsieur, Madame; Tell Me About)."""
+    """A title with the tag behind it; the unchanged match where no name follows (Monsieur, Madame; Tell Me About)."""
     name = match["name"]
     words = list(_ONE_WORD.finditer(name))
     length = _name_length(words)
@@ -255,7 +255,7 @@ def _full_name_length(words: Sequence[re.Match[str]]) -> int:
     """How many of these words are a first name and what belongs to it; under 2 where they begin with none."""
     first = words[0].group()
     if _is_first_name(first):
-        # in a text all in capitals nothing tells where a name ends
+        # in a text all in capitals the end of a name is not visible
         return _name_length(words[:2] if first.isupper() and len(first) > 2 else words)
     second = words[1].group() if len(words) > 1 else ""
     reversed_order = first.isupper() and len(first) > 2 and not second.isupper() and _is_first_name(second)
@@ -265,7 +265,7 @@ def _full_name_length(words: Sequence[re.Match[str]]) -> int:
 def _name_length(words: Sequence[re.Match[str]]) -> int:
     """How many of these words a name may consist of: up to one that belongs to no name."""
     names = [plain(word.group()) for word in words]
-    length = next((place for place, name in enumerate(names) if name in _NAME_ENDS), len(names))
+    length = next((index for index, name in enumerate(names) if name in _NAME_ENDS), len(names))
     while length and names[length - 1] in _NO_LAST_NAMES:
         length -= 1
     return length

@@ -200,7 +200,7 @@ def _act(written: str) -> str:
 def _agreements(text: str) -> Iterator[Reference]:
     for match in _AGREEMENT.finditer(text):
         name = match["name"]
-        # Without "du", only a capital tells a name (CCN Notariat) from the words that follow.
+        # Without "du", only a capital distinguishes a name (CCN Notariat) from the words that follow.
         if name and (match["link"] or name[0].isupper()):
             yield _made("agreement", f"agreement {plain(name)}", match)
         else:

@@ -11,10 +11,10 @@ from functools import cached_property
 
 from areopage.text.stems import WORD, stem, stems
 
-LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
-MOST_SENTENCES = 12  # nor is an answer of more of them
-READ_PROMPT = 20_000  # characters
-OWN_WORDS = 4  # stems that neither the question nor a refusal has: more of them say something
+_LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
+_MOST_SENTENCES = 12  # nor is an answer of more of them
+_READ_PROMPT = 20_000  # characters
+_OWN_WORDS = 4  # stems that neither the question nor a refusal has: more of them say something
 
 # Looked for first, since the expressions below take longer.
 _CUES = (
@@ -157,7 +157,7 @@ class _Asked:
     """What the question already has, read when it is first wanted."""
 
     def __init__(self, prompt: str) -> None:
-        self._prompt = prompt[:READ_PROMPT]
+        self._prompt = prompt[:_READ_PROMPT]
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -168,7 +168,7 @@ class _Asked:
         return frozenset(stems(self._prompt))
 
     def has_numbers_of(self, text: str) -> bool:
-        """Whether every number of a text stands in the question; what cites is left out."""
+        """Whether the question has every number of a text, citations aside."""
         return self.numbers.issuperset(_DIGITS.findall(_CITED.sub(" ", text)))
 
 
@@ -176,7 +176,7 @@ def is_refusal(sentence: str, prompt: str) -> bool:
     """Whether a sentence says that the answer is not known, and nothing else.
 
     Args:
-        prompt: what stands in it may be repeated; any other figure or name, and many other words, are claims.
+        prompt: its words may be repeated; any other figure or name, and many other words, are claims.
     """
     return _refuses(" ".join(sentence.split()), _Asked(prompt))
 
@@ -187,7 +187,7 @@ def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int,
     Args:
         sentences: each sentence, and whether it claims something.
     """
-    if len(sentences) > MOST_SENTENCES:
+    if len(sentences) > _MOST_SENTENCES:
         return ()
     asked = _Asked(prompt)
     refusing: list[int] = []
@@ -207,7 +207,7 @@ def _refuses(line: str, asked: _Asked, *, last: bool = False) -> bool:
     Args:
         last: nothing may follow the refusal but courtesy: a second refusal is looked for once.
     """
-    if len(line) > LONGEST:
+    if len(line) > _LONGEST:
         return False
     body = _APOLOGY.sub(" ", line, count=1)
     found = _REFUSAL.search(body)
@@ -235,7 +235,7 @@ def _what_follows(body: str, end: int) -> tuple[int, str] | None:
 
 def _courtesy(line: str, asked: _Asked) -> bool:
     """Whether a sentence greets, thanks, apologises, asks back or sends the reader elsewhere, without a figure of its own."""
-    return len(line) <= LONGEST and _COURTESY.match(line) is not None and asked.has_numbers_of(line)
+    return len(line) <= _LONGEST and _COURTESY.match(line) is not None and asked.has_numbers_of(line)
 
 
 def _claims(line: str, asked: _Asked) -> bool:
@@ -244,7 +244,7 @@ def _claims(line: str, asked: _Asked) -> bool:
         return True
     own = _own(line, asked)
     named = any(word[0].isupper() and stem(word) in own for word in WORD.findall(_CITED.sub(" ", line))[1:])
-    return named or len(own) > OWN_WORDS
+    return named or len(own) > _OWN_WORDS
 
 
 def _own(line: str, asked: _Asked) -> Set[str]:

@@ -3,7 +3,7 @@
 A line is cut first: blank lines, list markers, headings and a line that starts anew end a sentence even without a full stop;
 a line that goes on in lower case (or after a comma) is the same sentence, wrapped. Then each block is cut at `. ! ? …`:
 
-- `!` and `?` end a sentence unless a closing quote stands between them and a word in lower case (« Viens ! » dit-il).
+- `!` and `?` end a sentence unless a closing quote and then a word in lower case follow (« Viens ! » dit-il).
 - `...` and `…` end one unless a word in lower case follows.
 - `.` ends one unless it belongs to a title or an abbreviation, to initials (J. K. Rowling), to a dotted acronym (U.S.),
   or a word in lower case follows something that looks like an abbreviation (one letter, no vowel).

@@ -62,7 +62,7 @@ COUNTING = frozenset(itertools.chain.from_iterable(NUMBER_WORDS.values()))
 # The names of months that a day may have beside it.
 _NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
 _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
-# No word and no other group of the same number (1 200) stands before.
+# No word and no other group of the same number (1 200) comes before.
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
 _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
 _THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
@@ -124,8 +124,10 @@ def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> lis
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
             found.append((start, end))
     for word in COUNTING.intersection(low.replace("-", " ").split()):
-        ends = (start + len(word) for start in starts_of(word, low))
-        found += [(end - len(word), end) for end in ends if _cued(low, end, end)]
+        for start in starts_of(word, low):
+            end = start + len(word)
+            if _cued(low, end, end):
+                found.append((start, end))
     return sorted(found)
 
 

@@ -13,7 +13,7 @@ WORD = re.compile(r"[\w\u0300-\u036f]+")
 # Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
 _PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
 _MOST_STEMS = 65_536
-_LONGEST_WORD = 60  # characters: what follows of a longer "word" tells nothing
+_LONGEST_WORD = 60  # characters: the rest of a longer "word" is ignored
 _WRITTEN = (
     "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice"
     " ingly edly ings ing ness ities ity ites ite ies ied ers er est ed ly iques ique ical ically ic"

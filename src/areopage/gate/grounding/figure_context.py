@@ -21,22 +21,22 @@ Spot = tuple[int, int, int]  # number of the text, start, end
 FigureReader = Callable[..., Sequence[Figure]]  # `all_figures`, kept: several claims are sought in the same windows
 
 _END = re.compile(r"[.!?;]\s|\n")
-NEAR = 80  # characters on each side in which the nearest words are sought
-NEAREST_IN_ANSWER, NEAREST = 5, 6  # words on each side
-SENTENCE = 220  # characters on each side: a sentence is not looked at beyond
-BEYOND = 160  # characters on each side of the sentence that count as its neighbourhood
-NEARER, NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, without and with those of its sentence
-FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
-FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
-MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
-MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
+_NEAR = 80  # characters on each side in which the nearest words are sought
+_NEAREST_IN_ANSWER, _NEAREST = 5, 6  # words on each side
+_SENTENCE = 220  # characters on each side: a sentence is not looked at beyond
+_BEYOND = 160  # characters on each side of the sentence that count as its neighbourhood
+_NEARER, _NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, without and with those of its sentence
+_FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
+_FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
+_MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
+_MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
 # What stands within a few characters of the digits of a figure of its kind.
-RIVAL_CUES = {
+_RIVAL_CUES = {
     "percentage": CUES["percentage"],
     "amount": CUES["amount"],
     "duration": re.compile("|".join(CUES[unit].pattern for unit in ("day", "month", "minute"))),
 }
-YEARS = range(1000, 2100)
+_YEARS = range(1000, 2100)
 
 
 class Judged(Struct, frozen=True):
@@ -85,9 +85,9 @@ class Surroundings:
         asked = self._asked(stated)
         near = [len(asked.near & self._around(spot)) for spot in spots]
         best = spots[near.index(max(near))]
-        if max(near) > min(len(asked.near), 2 * NEAREST) - NEARER:
+        if max(near) > min(len(asked.near), 2 * _NEAREST) - _NEARER:
             return best
-        enough = len(asked.local) >= FEWEST_LOCAL and len(asked.local & self._around(best)) >= len(asked.local) - 1
+        enough = len(asked.local) >= _FEWEST_LOCAL and len(asked.local & self._around(best)) >= len(asked.local) - 1
         return best if enough else None
 
     def judge(self, stated: Figure, spots: Sequence[Spot]) -> Judged:
@@ -96,14 +96,14 @@ class Surroundings:
         near = [len(asked.near & self._around(spot)) for spot in spots]
         nearest = max(near)
         best = spots[near.index(nearest)]
-        for rival in self._rivals(stated, asked.near, nearest + NEARER):
+        for rival in self._rivals(stated, asked.near, nearest + _NEARER):
             nearness = len(asked.near & self._around(rival))
-            if nearness < nearest + NEARER or 2 * len(asked.local & self._around(rival)) < len(asked.local):
+            if nearness < nearest + _NEARER or 2 * len(asked.local & self._around(rival)) < len(asked.local):
                 continue
             in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
-            if nearness + len(asked.words & self._sentence(rival)) >= in_all + NEARER_IN_ALL:
+            if nearness + len(asked.words & self._sentence(rival)) >= in_all + _NEARER_IN_ALL:
                 return Judged(True, best, rival)
-        alone = asked.own >= FEWEST and not any(asked.words & self._neighbourhood(spot) for spot in spots)
+        alone = asked.own >= _FEWEST and not any(asked.words & self._neighbourhood(spot) for spot in spots)
         return Judged(alone, best)
 
     def _asked(self, stated: Figure) -> _Asked:
@@ -115,7 +115,7 @@ class Surroundings:
         unit = set(_stems(clean[start:end]))
         first, last = _sentence_at(self._response, start, end)
         own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
-        local = frozenset(_nearest(clean, max(first, start - NEAR), start, end, min(last, end + NEAR))) - unit
+        local = frozenset(_nearest(clean, max(first, start - _NEAR), start, end, min(last, end + _NEAR))) - unit
         question = self._question - unit
         asked = _Asked(local, local | question, own | question, len(own))
         self._last = ((start, end), asked)
@@ -126,7 +126,7 @@ class Surroundings:
         near = [(len(wanted & words), spot) for spot, words in self._candidates(stated.kind)]
         # The figure may be longer than its digits, so that one word nearer comes in on either side.
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
-        for _, spot in worth[:MOST_READ]:
+        for _, spot in worth[:_MOST_READ]:
             for figure, found in self._figures_at(stated.kind, spot):
                 if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not supports(figure, stated):
                     yield found
@@ -142,7 +142,7 @@ class Surroundings:
                 for start, end in _numbers(text, words=kind == "duration")
                 if _alike(kind, text, start, end)
             )
-            known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, MOST_RIVALS)]
+            known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
         return known
 
     def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
@@ -165,7 +165,7 @@ class Surroundings:
         if found is None:
             number, start, end = spot
             found = self._near[spot] = frozenset(
-                _nearest(self._clean[number], max(0, start - NEAR), start, end, end + NEAR, NEAREST)
+                _nearest(self._clean[number], max(0, start - _NEAR), start, end, end + _NEAR, _NEAREST)
             )
         return found
 
@@ -182,7 +182,7 @@ class Surroundings:
         found = self._neighbourhoods.get(spot)
         if found is None:
             first, last = self._bounds(spot)
-            wide = self._clean[spot[0]][max(0, first - BEYOND) : last + BEYOND]
+            wide = self._clean[spot[0]][max(0, first - _BEYOND) : last + _BEYOND]
             found = self._neighbourhoods[spot] = frozenset(_stems(wide))
         return found
 
@@ -200,14 +200,14 @@ def _stems(clean: str) -> list[str]:
     return list(filter(None, stems_of(clean.split())))
 
 
-def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int = NEAREST_IN_ANSWER) -> list[str]:
+def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int = _NEAREST_IN_ANSWER) -> list[str]:
     """The stems of the nearest words on both sides, of a text that is parted already."""
     return _stems(clean[first:start])[-words:] + _stems(clean[end:last])[:words]
 
 
 def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the sentence around a spot begins and ends."""
-    first, last = max(0, start - SENTENCE), min(len(text), end + SENTENCE)
+    first, last = max(0, start - _SENTENCE), min(len(text), end + _SENTENCE)
     for match in _END.finditer(text, first, start):
         first = match.end()
     closing = _END.search(text, end, last)
@@ -227,6 +227,6 @@ def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
 def _alike(kind: str, text: str, start: int, end: int) -> bool:
     """Whether digits may be those of a figure of a kind."""
     if kind == "date":
-        return end - start == 4 and int(text[start:end]) in YEARS
+        return end - start == 4 and int(text[start:end]) in _YEARS
     near = text[max(0, start - 3) : end + 14].lower()
-    return RIVAL_CUES[kind].search(near) is not None
+    return _RIVAL_CUES[kind].search(near) is not None

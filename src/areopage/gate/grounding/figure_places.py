@@ -30,12 +30,12 @@ from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, NUMBER_WORDS
 from areopage.text.stems import stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
-MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
-MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
-GROUPED = 1_000  # from which on a number may be written in groups
-MOST_SPOTS = 12  # of one claim
-BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
-BESIDE = 40  # characters on each side of a number in which what it counts may stand
+_MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
+_MOST_TRIES = 8  # for the same characters in a document, where the first ones belong to a longer number
+_GROUPED = 1_000  # from which on a number may be written in groups
+_MOST_SPOTS = 12  # of one claim
+_BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
+_BESIDE = 40  # characters on each side of a number in which what it counts may stand
 
 
 class Places:
@@ -46,7 +46,7 @@ class Places:
         self._read = read
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
-        self._readable = MOST_READ
+        self._readable = _MOST_READ
         self._written: dict[tuple[str, bool], list[Spot]] = {}
         self._valued: dict[tuple[str, ...], list[Spot]] = {}
         self._low: list[str] = []
@@ -58,7 +58,7 @@ class Places:
         dated = isinstance(stated, Figure) and stated.kind == "date"
         key = (stated.text, dated)
         if key not in self._written:
-            self._written[key] = list(islice(self._word_by_word(stated.text, dated=dated), MOST_SPOTS))
+            self._written[key] = list(islice(self._word_by_word(stated.text, dated=dated), _MOST_SPOTS))
         return self._written[key]
 
     def valued(self, stated: Figure | Reference) -> list[Spot]:
@@ -68,7 +68,7 @@ class Places:
         else:
             key = ("reference", stated.normalised)
         if key not in self._valued:
-            self._valued[key] = list(islice(self._by_value(stated), MOST_SPOTS))
+            self._valued[key] = list(islice(self._by_value(stated), _MOST_SPOTS))
         return self._valued[key]
 
     def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
@@ -101,7 +101,7 @@ class Places:
         found: list[Spot] = []
         for number, start, end in self._numbers(stated.value):
             text = self._texts[number]
-            if stated.noun in stems(text[max(0, start - BESIDE) : end + BESIDE]):
+            if stated.noun in stems(text[max(0, start - _BESIDE) : end + _BESIDE]):
                 return [(number, start, end)], True
             found.append((number, start, end))
         return found, False
@@ -111,7 +111,7 @@ class Places:
             self._readable -= len(text)
             if self._readable < 0:
                 return
-            for start in starts_of(written, text, MOST_TRIES):
+            for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
                 if _whole(text, start, start + len(written), dated=dated):
                     yield number, start, start + len(written)
 
@@ -145,7 +145,7 @@ class Places:
                     yield number, start + place[0], start + place[1]
         for factor, cues in UNIT_CUES.get(stated.unit, {}).items():
             for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
-                low = self._texts[number][max(0, start - BESIDE_UNIT) : end + BESIDE_UNIT].lower()
+                low = self._texts[number][max(0, start - _BESIDE_UNIT) : end + _BESIDE_UNIT].lower()
                 if any(cue in low for cue in cues):
                     yield number, start, end
 
@@ -163,7 +163,7 @@ class Places:
     def _numbers(self, value: int) -> Iterator[Spot]:
         """Where a whole number stands."""
         digits = str(value)
-        for number, start, end in self._runs(digits) if value < GROUPED else self._digits().spans(key_of(digits)):
+        for number, start, end in self._runs(digits) if value < _GROUPED else self._digits().spans(key_of(digits)):
             if self._left <= 0:
                 return
             self._left -= 1
@@ -175,7 +175,7 @@ class Places:
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
         for number, text in enumerate(self._texts):
-            for start in starts_of(digits, text, MOST_SPANS):
+            for start in starts_of(digits, text, MOST_SPANS) if digits in text else ():
                 yield number, start, start + len(digits)
 
     def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:

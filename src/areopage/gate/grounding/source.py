@@ -6,8 +6,8 @@ from areopage.cases.records import Document
 from areopage.gate.records import Place
 from areopage.text.stems import denies, parted, stems, stems_of
 
-STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
-LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
+_STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
+_LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
 MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an answer's cost is bounded
 
 
@@ -100,9 +100,9 @@ class Source:
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
     """The stretches of a text: together they are the whole of it."""
     start, length = 0, len(text)
-    while length - start > STRETCH:
-        space = text.find(" ", start + STRETCH, start + STRETCH + LONGEST_CUT)
-        end = space if space >= 0 else min(start + STRETCH + LONGEST_CUT, length)
+    while length - start > _STRETCH:
+        space = text.find(" ", start + _STRETCH, start + _STRETCH + _LONGEST_CUT)
+        end = space if space >= 0 else min(start + _STRETCH + _LONGEST_CUT, length)
         yield start, end
         start = end
     if start < length:

@@ -16,35 +16,35 @@ from areopage.text.numbers import COUNT_WORDS, DIGITS, DigitIndex, decimal_of, i
 from areopage.text.references import Reference
 from areopage.text.stated import CUES, Stated
 
-SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
-MOST_SPOTS = 12
-IN_ROW = 3  # numbers that make a line a row of a table
-BEFORE_WORDS = 30  # characters before a number in words in which it may have begun: "quatre vingt dix sept mille"
-AFTER_WORDS = 24  # characters in which the unit follows an amount in words
-BESIDE = 150  # characters on each side of an amount in which what it was reckoned from may stand
-BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
-PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
-LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
-JOINED_BEFORE, JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
-GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
-GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
-SIGNS = frozenset("€$£")
-UNITS = SIGNS | {"%", "°"}
+_SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
+_MOST_SPOTS = 12
+_IN_ROW = 3  # numbers that make a line a row of a table
+_BEFORE_WORDS = 30  # characters before a number in words in which it may have begun: "quatre vingt dix sept mille"
+_AFTER_WORDS = 24  # characters in which the unit follows an amount in words
+_BESIDE = 150  # characters on each side of an amount in which what it was reckoned from may stand
+_BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
+_PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
+_LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
+_JOINED_BEFORE, _JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
+_GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
+_GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
+_SIGNS = frozenset("€$£")
+_UNITS = _SIGNS | {"%", "°"}
 Row = tuple[int, int, frozenset[str]]  # start, end, what it is named by
-YEAR = re.compile("(?:19|20)[0-9]{2}")
-ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
+_ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # An amendment is an agreement, and is called either.
-ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
+_ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
 
 
 def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: Figure) -> Iterator[Spot]:
     """Where the number of an amount stands alone, as in a table."""
     value = stated.value
-    if not isinstance(value, Decimal) or (value == int(value) and value < SMALLEST):
+    if not isinstance(value, Decimal) or (value == int(value) and value < _SMALLEST):
         return
-    for number, start, end in index.spans(key_of(f"{value:f}"))[:MOST_SPOTS]:
+    for number, start, end in index.spans(key_of(f"{value:f}"))[:_MOST_SPOTS]:
         text = texts[number]
-        if PIECE.fullmatch(text, start, end) and decimal_of(text[start:end]) == value and _stands_alone(text, start, end):
+        if _PIECE.fullmatch(text, start, end) and decimal_of(text[start:end]) == value and _stands_alone(text, start, end):
             yield number, start, end
 
 
@@ -61,7 +61,7 @@ def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozens
     left = list(response)
     for one in stated:
         left[one.start : one.end] = " " * (one.end - one.start)
-    return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in LABEL.finditer(text)) - {""}
+    return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in _LABEL.finditer(text)) - {""}
 
 
 def amounts_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
@@ -70,7 +70,7 @@ def amounts_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
         return
     for words in in_words(int(stated.value)):
         for number, start, end in _whole_numbers(low, words):
-            priced = CUES["amount"].search(low[number], end, end + AFTER_WORDS)
+            priced = CUES["amount"].search(low[number], end, end + _AFTER_WORDS)
             if priced and COUNT_WORDS.isdisjoint(low[number][end : priced.start()].split()):
                 yield number, start, end
 
@@ -94,7 +94,7 @@ def _whole_numbers(low: Sequence[str], written: str) -> Iterator[Spot]:
     """Where some words stand, the first place of each text at which no word goes on before them, and no number."""
     for number, text in enumerate(low):
         start = text.find(written)
-        while start > 0 and (text[start - 1].isalnum() or _counts_on(text[max(0, start - BEFORE_WORDS) : start])):
+        while start > 0 and (text[start - 1].isalnum() or _counts_on(text[max(0, start - _BEFORE_WORDS) : start])):
             start = text.find(written, start + 1)
         if start >= 0:
             yield number, start, start + len(written)
@@ -109,7 +109,7 @@ def _counts_on(before: str) -> bool:
 def date_of(stated: Reference) -> Figure | None:
     """The date by which a reference names an act; None where it has a number."""
     iso = stated.normalised.rpartition(" ")[2]
-    if stated.kind != "law" or not ISO_DATE.fullmatch(iso):
+    if stated.kind != "law" or not _ISO_DATE.fullmatch(iso):
         return None
     return Figure(kind="date", value=iso, text=stated.text, start=stated.start, end=stated.end)
 
@@ -124,7 +124,7 @@ def acts_by_number(texts: Sequence[str], stated: Reference) -> Iterator[Spot]:
     act, _, written = stated.normalised.rpartition(" ")
     if stated.kind != "law" or not act or not written.isdigit() or not any(written in text for text in texts):
         return
-    sought = re.compile(rf"(?<![^\W_])(?:{_act(act)})[^0-9\n]{{1,{BEFORE_ACT}}}0?{written}(?![0-9]|[-/.][0-9])", re.IGNORECASE)
+    sought = re.compile(rf"(?<![^\W_])(?:{_act(act)})[^0-9\n]{{1,{_BEFORE_ACT}}}0?{written}(?![0-9]|[-/.][0-9])", re.IGNORECASE)
     for number, text in enumerate(texts):
         found = sought.search(text)
         if found:
@@ -136,43 +136,49 @@ def derived(stated: Figure, response: str) -> bool:
     value = stated.value
     if stated.kind != "amount" or not isinstance(value, Decimal):
         return False
-    near = response[max(0, stated.start - BESIDE) : stated.start], response[stated.end : stated.end + BESIDE]
-    values = {one for text in near for one in islice(_sums(text), MOST_SPOTS)} - {value}
+    near = response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
+    values = {one for text in near for one in islice(_sums(text), _MOST_SPOTS)} - {value}
     return any(one + value in values or value - one in values - {one} for one in values)
 
 
 def _sums(text: str) -> Iterator[Decimal]:
     """The numbers of a text that may be sums of money: with a currency, or large and no year."""
-    for match in PIECE.finditer(text):
+    for match in _PIECE.finditer(text):
         value = decimal_of(match.group())
-        large = value >= SMALLEST and not YEAR.fullmatch(match.group())
+        large = value >= _SMALLEST and not _YEAR.fullmatch(match.group())
         if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
             yield value
 
 
 def _act(act: str) -> str:
     """A pattern for the name of an act, whose accents are lost in the normalised form."""
-    return ALIKE.get(act, re.sub("e", "[eéèê]", re.escape(act)))
+    return _ALIKE.get(act, re.sub("e", "[eéèê]", re.escape(act)))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no word, unit, or further group of the same number touches it; another number may stand one space away."""
     before, after = text[max(0, start - 5) : start], text[end : end + 5]
     following = after.lstrip(" \u00a0\u202f\u2009")[:1]
-    if before[-1:].isalnum() or following.isalpha() or after[:1].isdigit() or following in UNITS or before.rstrip()[-1:] in SIGNS:
+    if (
+        before[-1:].isalnum()
+        or following.isalpha()
+        or after[:1].isdigit()
+        or following in _UNITS
+        or before.rstrip()[-1:] in _SIGNS
+    ):
         return False
-    if JOINED_BEFORE.search(before) or JOINED_AFTER.match(after):
+    if _JOINED_BEFORE.search(before) or _JOINED_AFTER.match(after):
         return False
     groups = DIGITS.findall(text[start:end])
-    return not (GROUP_AFTER.match(after) or (len(groups[0]) == 3 and GROUP_BEFORE.search(before)))
+    return not (_GROUP_AFTER.match(after) or (len(groups[0]) == 3 and _GROUP_BEFORE.search(before)))
 
 
 def rows_of(text: str) -> list[Row]:
     """The rows of tables in a text."""
     rows, start = [], 0
     for line in text.splitlines(keepends=True):
-        if len(PIECE.findall(line)) >= IN_ROW:
-            rows.append((start, start + len(line), frozenset(_label(match.group()) for match in LABEL.finditer(line)) - {""}))
+        if len(_PIECE.findall(line)) >= _IN_ROW:
+            rows.append((start, start + len(line), frozenset(_label(match.group()) for match in _LABEL.finditer(line)) - {""}))
         start += len(line)
     return rows
 

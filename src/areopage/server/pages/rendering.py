@@ -1,4 +1,4 @@
-"""Pages out of templates: in the reader's language, escaped always, built once per application.
+"""Pages out of templates: in the reader's language, escaped always, built once per process.
 
 Every page extends `base.html.j2`. What a template has: `lang`, `say`, `count`, `standing`, `unfit`, `standing_of_judge`, `asset`,
 `answer_url`, `gate_url`, `review_url`, `version`; the filters of `pages.formats`; of the request: `here` (its path), `languages`
@@ -8,7 +8,7 @@ this server answers questions).
 
 import hashlib
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -42,11 +42,12 @@ PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 
 class Pages(Struct, frozen=True, kw_only=True):
-    """What all pages of one application are made with: an environment for each language."""
+    """What all pages are made with: an environment for each language."""
 
     environments: Mapping[str, Environment]
 
 
+@cache
 def load_pages() -> Pages:
     """Read the words and set up the environments."""
     words = read_words()
@@ -101,7 +102,7 @@ def environment(language: Language, assets: Mapping[str, str]) -> Environment:
 
 
 def pages_of(app: FastAPI) -> Pages:
-    """The application's pages, made at the first request."""
+    """The pages, made at the first request."""
     if not hasattr(app.state, "pages"):
         app.state.pages = load_pages()
     pages: Pages = app.state.pages
