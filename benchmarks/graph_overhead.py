@@ -86,12 +86,8 @@ async def timed(count: int, work: Callable[[int], Awaitable[Any]]) -> dict[str, 
 async def measure(count: int, folder: Path) -> dict[str, Any]:
     real = load_gate()
     config = RagConfig(section=RagSection(), folder=folder)
-    state: RagState = {
-        "id": "0" * 32,
-        "at": datetime.now(UTC),
-        "asked": ChatPrompt(prompt=QUESTION, collection="c"),
-        "language": "fr",
-    }
+    asked = ChatPrompt(prompt=QUESTION, collection="c")
+    state: RagState = {"id": "0" * 32, "at": datetime.now(UTC), "asked": asked, "language": "fr"}
 
     def graph_with(gate: Gate) -> Callable[[int], Awaitable[None]]:
         nodes = Nodes(retriever=InstantRetriever(), generator=InstantGenerator(), gate=gate, texts=texts_of(config))

@@ -55,16 +55,8 @@ Item = TypeVar("Item")
 def answer_of(score: Evaluation) -> Answer:
     """The answer that was evaluated."""
     case, moment = Case(id=score.id, prompt=score.prompt, response=score.response), score.timestamp
-    return Answer(
-        id=score.id,
-        origin="monitor",
-        case=case,
-        received_at=moment,
-        answered_at=moment,
-        source=score.source,
-        variant=score.variant,
-        language="fr",
-    )
+    place: dict[str, Any] = {"source": score.source, "variant": score.variant, "language": "fr"}
+    return Answer(id=score.id, origin="monitor", case=case, received_at=moment, answered_at=moment, **place)
 
 
 def judgment_of(key: str) -> Judgment:
