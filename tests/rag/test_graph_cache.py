@@ -86,7 +86,7 @@ def modes(
     return [answer.mode for answer in asyncio.run(all_of_them())]
 
 
-def test_a_delivered_answer_is_kept_and_its_repetition_is_an_exchange_of_its_own(tmp_path: Path) -> None:
+def test_a_delivered_answer_is_kept_and_its_repetition_is_a_trace_of_its_own(tmp_path: Path) -> None:
     generator = GivenGenerator()
 
     assert modes(tmp_path, generator, asked(), asked(f"  {QUESTION.replace(' ', chr(10))} ")) == ["generated", "cached"]

@@ -201,7 +201,7 @@ def test_every_answer_is_in_the_ledger_and_a_held_back_one_in_the_review_queue(t
     assert release.state == "waiting"
 
 
-def test_a_model_that_does_not_answer_is_a_fault_and_never_an_exchange(tmp_path: Path) -> None:
+def test_a_model_that_does_not_answer_is_a_fault_and_never_a_trace(tmp_path: Path) -> None:
     service = rag_service(tmp_path, generator=GivenGenerator(fault=CallTimedOut("too slow")))
 
     with pytest.raises(CallTimedOut, match="too slow"):

@@ -140,7 +140,7 @@ def language_of(named: str, config: AppConfig) -> str:
 
 
 def scope_of(since: str | None, until: str | None, collection: str | None) -> TraceFilter:
-    """The exchanges that are wanted.
+    """The traces that are wanted.
 
     Raises:
         UserError: a day is none, or the last one lies before the first.
