@@ -49,7 +49,7 @@ def test_each_generated_answer_is_listed_with_its_scores_and_judgments(command: 
             "small",
             "evaluated",
         )
-        assert evaluation.score_global == pytest.approx(record.tree.score)
+        assert evaluation.score_global == pytest.approx(record.tree.score, abs=1e-6)
         assert {result.criterion: result.score for result in evaluation.criteria} == {
             score.criterion.removesuffix("__v1_0"): score.score for score in record.criteria
         }
@@ -72,7 +72,7 @@ def test_a_recorded_answer_is_one_answer_in_every_run_and_has_the_scores_of_each
     for run in runs:
         evaluation = Evaluations(ledger).get(one.id, run.id)
         assert evaluation is not None
-        assert evaluation.score_global == pytest.approx(view_run(run, ledger).scores.tree.score)
+        assert evaluation.score_global == pytest.approx(view_run(run, ledger).scores.tree.score, abs=1e-6)
     assert {judgment.judge for judgment in Evaluations(ledger).judgments(one.id)} == {"alpha", "beta"}
 
 
