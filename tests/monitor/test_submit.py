@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
+from servers import PATIENCE
 from servers.new_ledger import ledger_at
 
 SUBMIT_FOREVER = """
@@ -78,7 +80,7 @@ def test_callers_share_commits_and_each_hears_of_its_own(ledger: Ledger, monkeyp
     def add(self: Evaluations, submissions: Any) -> list[bool]:
         commits.append(len(submissions))
         if len(commits) == 1:
-            assert first.wait(10)
+            assert first.wait(PATIENCE)
         return real(self, submissions)
 
     monkeypatch.setattr(Evaluations, "submit", add)
@@ -88,10 +90,13 @@ def test_callers_share_commits_and_each_hears_of_its_own(ledger: Ledger, monkeyp
         told[name] = intake.submit([answer(name), answer("same")])
 
     threads = [threading.Thread(target=hand_over, args=(f"t{number}",)) for number in range(20)]
-    for thread in threads:
+    threads[0].start()
+    while not commits:
+        time.sleep(0.001)
+    for thread in threads[1:]:
         thread.start()
     while intake._batch.waiting < 40:
-        pass
+        time.sleep(0.001)
     first.set()
     for thread in threads:
         thread.join()
