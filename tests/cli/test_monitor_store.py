@@ -70,7 +70,7 @@ def test_an_export_holds_nothing_personal_unless_asked_for(monitor: Command) -> 
 
 def test_no_cell_of_the_csv_runs_as_a_formula(monitor: Command) -> None:
     row = table(monitor("monitor", "export", "--format", "csv", "--out", "-").out)[2]
-    assert (row["answer"], row["feedback"]) == (f"'{FORMULA}", "+1")
+    assert (row["response"], row["feedback"]) == (f"'{FORMULA}", "+1")
     text = monitor("monitor", "export", "--format", "csv", "--out", "-", "--text", "full").out
     assert not [cell for one in table(text) for cell in one.values() if cell.startswith(("=", "@"))]
 
@@ -80,7 +80,7 @@ def test_json_lines_hold_the_record_with_its_criteria(monitor: Command) -> None:
     records = [json.loads(line) for line in (monitor.folder / "a.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [record["id"] for record in records] == ["a-4", "a-3", "a-2", "a-1"]
     assert records[-1]["criteria"]["quality.answer.exactitude"] == {"score": 2.0, "band": "weak", "agreement": None}
-    assert (records[-1]["prompt"], records[2]["answer"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
+    assert (records[-1]["prompt"], records[2]["response"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
 
 
 def test_parquet_keeps_types(monitor: Command) -> None:

@@ -96,7 +96,7 @@ def two_weeks(**fields: Any) -> list[Evaluation]:
 
 
 def hostile() -> list[Evaluation]:
-    texts = dict.fromkeys(["id", "question", "answer", "feedback", "source", "variant", "standing"], ATTACK)
+    texts = dict.fromkeys(["id", "prompt", "response", "feedback", "source", "variant", "standing"], ATTACK)
     lists = dict.fromkeys(["strengths", "weaknesses", "suggestions"], (ATTACK,))
     other = {**texts, "id": "other", "variant": "b"}
     return [answered(1, 2.0, **texts, **lists), answered(2, 9.0, **other, **lists)]  # type: ignore[arg-type]
@@ -182,7 +182,7 @@ def test_no_control_character_reaches_a_terminal(make: Make) -> None:
 
 
 def test_tables_and_lists_of_the_markdown_hold_whatever_answers_say(make: Make) -> None:
-    texts = dict.fromkeys(["question", "answer", "feedback", "source", "variant"], MARKED + "\n| x |\n\n# no")
+    texts = dict.fromkeys(["prompt", "response", "feedback", "source", "variant"], MARKED + "\n| x |\n\n# no")
     scores = [answered(n, 2.0 + n, **texts, weaknesses=(MARKED,), suggestions=("- x", "1. y")) for n in range(3)]  # type: ignore[arg-type]
     report = make([*scores, *two_weeks()], storage=StorageSection(export_text="full"))
     outline = Outline(rendered(render_markdown(report)))
@@ -342,7 +342,7 @@ def test_variants_are_compared_in_the_report(make: Make) -> None:
 )
 def test_texts_leave_by_the_policy_for_exports(make: Make, policy: Any, shown: str) -> None:
     text = "M. Jean Dupont of jean@exemple.fr"
-    fields: Any = {**dict.fromkeys(["question", "answer", "feedback"], text), "weaknesses": (text,), "suggestions": (text,)}
+    fields: Any = {**dict.fromkeys(["prompt", "response", "feedback"], text), "weaknesses": (text,), "suggestions": (text,)}
     report = make([answered(1, 2.0, **fields)], storage=StorageSection(export_text=policy, max_chars=8))
     assert shown in Outline(render_html(report)).text
     for form in FORMS:

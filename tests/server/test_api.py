@@ -376,7 +376,11 @@ def test_an_answer_that_was_erased_while_it_was_judged_takes_no_label(site: Live
     assert site.ask("DELETE", "/v1/evaluations/mine").status == 204
     assert site.post("/v1/labels", {"answer_id": "mine", "scores": {"": 3}}).code == "unknown_answer"
     page = site.get("/review/mine", {"Accept": "text/html"})
-    assert page.status == 200 and b"texts of this answer were erased" in page.body and b"<form method=\"post\" action=\"/review" not in page.body
+    assert (
+        page.status == 200
+        and b"texts of this answer were erased" in page.body
+        and b'<form method="post" action="/review' not in page.body
+    )
 
 
 @pytest.mark.parametrize(
