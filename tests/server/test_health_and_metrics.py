@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -9,8 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
+from areopage.ledger.records import Evaluation
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from servers.evaluated import evaluate, judged
+from servers.judged_answers import NOW, RUN, SUITE
 from servers.new_ledger import ledger_at
 
 from .live import Live, live
@@ -99,6 +103,9 @@ def test_it_is_not_ready_once_the_file_of_its_ledger_is_gone(site: Live, tmp_pat
 
 def test_metrics_count_what_was_handed_over_and_what_the_ledger_holds(site: Live) -> None:
     seed(site.context.ledger)
+    unread = Evaluation(id="unread", run_id=RUN, timestamp=NOW, evaluated_at=NOW, suite=SUITE.name)
+    of_judge: dict[str, Any] = {"run_id": RUN, "judge": "mistral", "model": "ollama:mistral-small"}
+    evaluate(site.context.ledger, unread, [judged("unread", {"unparsed": 4}, **of_judge)])
     site.post("/v1/evaluations", {"items": [{"id": "a", "prompt": "?", "response": "!"}] * 2})
     site.get("/v1/evaluations/a")
     site.get("/v1/evaluations/b")
@@ -111,9 +118,10 @@ def test_metrics_count_what_was_handed_over_and_what_the_ledger_holds(site: Live
     assert found["areopage_backlog", "failed"] == 1
     assert found["areopage_oldest_waiting_seconds",] > 0
     assert found["areopage_answers_total", "scored"] == 54
+    assert found["areopage_answers_total", "unscored"] == 1
     assert found["areopage_answers_total", "failed"] == 1
     assert found["areopage_judge_calls_total", "mistral", "ollama:mistral-small"] > 0
-    assert found["areopage_judge_verdicts_total", "mistral", "ollama:mistral-small", "scored"] > 0
+    assert found["areopage_judge_verdicts_total", "mistral", "ollama:mistral-small", "unparsed"] == 4
     assert sum(value for key, value in found.items() if key[0] == "areopage_open_alerts") == 2
     assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "200"] == 1
     assert found["areopage_request_seconds_count", "GET", "/v1/evaluations/{id}", "404"] == 1
