@@ -138,6 +138,28 @@ def test_finishing_sets_the_state_and_keeps_what_is_to_stay_of_the_answer(
     assert found == [("evaluated", "Why?"), ("evaluated", "[cut]")]
 
 
+def test_an_answer_that_the_gate_has_seen_is_evaluated_once_it_is_submitted_and_keeps_its_texts(
+    scores: Evaluations, monitored: Ledger, submission: Make, scored: MakeScore
+) -> None:
+    trace = held_trace()
+    Traces(monitored).append([trace])
+    assert scores.get(trace.id) is None
+    assert scores.submit([submission(trace.id)]) == [True]
+    assert scores.submit([submission(trace.id)]) == [False]
+    assert [id for id, _ in scores.due(MOMENT + timedelta(days=1000), 9)] == [trace.id]
+    assert scores.finish(scored(trace.id), [], submission(trace.id, prompt="", response=""))
+    kept = Traces(monitored).get(trace.id)
+    assert kept is not None
+    assert (kept.prompt, kept.response) == (trace.prompt, trace.response)  # it still waits for a person
+
+
+def test_an_erased_answer_of_the_gate_is_not_evaluated(scores: Evaluations, monitored: Ledger, submission: Make) -> None:
+    trace = held_trace()
+    Traces(monitored).append([trace])
+    erase(monitored, [trace.id])
+    assert scores.submit([submission(trace.id)]) == [False]
+
+
 def test_what_was_never_submitted_cannot_be_finished(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     assert not scores.finish(scored("a"), [])
     assert scores.get("a") is None

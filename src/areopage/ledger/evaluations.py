@@ -43,10 +43,11 @@ class Evaluations:
     def submit(self, given: Sequence[Answer]) -> list[bool]:
         """Append answers that are to be judged; on return they are on the disk, whatever happens to power.
 
-        An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why.
+        An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
+        that the gate has seen, or that was imported, is judged as it stands in the ledger.
 
         Returns:
-            For each whether it is new; one whose id is there already (or came earlier in the sequence) changes nothing.
+            For each whether it is new to the monitor; one that was submitted before (or earlier in the sequence) changes nothing.
         """
         if not given:
             return []
@@ -55,6 +56,7 @@ class Evaluations:
             by_id.setdefault(storable(answer.id), answer)
         with storage_errors(self._ledger.place), durable(self._ledger) as connection:
             new = insert_answers(connection, list(by_id.values()))
+            new |= _unsubmitted(connection, [id for id in by_id if id not in new])
             waiting = {number: _submitted(by_id[id]) for id, number in new.items()}
             if waiting:
                 rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
@@ -148,7 +150,7 @@ class Evaluations:
             row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
             row |= {"state": "evaluated", "band": evaluation.band}
             connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
-            if stored is not None:
+            if stored is not None and found.submitted:
                 texts = text_row(found.answer, stored)
                 connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
             insert_scores(connection, {found.number: evaluation.criteria})
@@ -287,6 +289,18 @@ def _submitted(answer: Answer) -> Evaluation:
     )
 
 
+def _unsubmitted(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of those of these answers that the gate or an import brought, that have texts and no evaluation; locked."""
+    evaluated = exists().where(evaluations.c.answer == answers.c.number)
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    found: dict[str, int] = {}
+    for part in chunks(ids):
+        query = select(answers.c.id, answers.c.number).where(answers.c.id.in_(part), answers.c.origin.in_(("gate", "import")))
+        query = query.where(there, ~evaluated).order_by(answers.c.number).with_for_update(of=answers)
+        found |= {row.id: row.number for row in connection.execute(query)}
+    return found
+
+
 def _attempts() -> Select[Any]:
     source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
     return select(answers.c.id, evaluations.c.attempts).select_from(source)
@@ -329,7 +343,8 @@ def _place_of(row: Row[Any]) -> Evaluation:
 def _locked(id: str) -> Select[Any]:
     """The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
     gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
-    query = select(*_PLACE, evaluations.c.answer, evaluations.c.state, gone.label("is_erased"))
+    submitted = (answers.c.origin == "monitor").label("submitted")  # else the gate's own storage policy holds
+    query = select(*_PLACE, evaluations.c.answer, evaluations.c.state, gone.label("is_erased"), submitted)
     source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
     return query.select_from(source).where(answers.c.id == id, MONITOR).with_for_update(of=evaluations)
 
