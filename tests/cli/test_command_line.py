@@ -19,8 +19,9 @@ import areopage
 from areopage.cli.lazy import LazyGroup
 from areopage.cli.main import app
 from servers import PATIENCE
-from servers.command import Command
+from servers.command import Command, ended
 from servers.fake_llm import FakeServer
+from servers.forked import Forked
 
 HEAVY = ("aiohttp", "sqlalchemy", "numpy", "pydantic", "jinja2", "alembic", "msgspec", "yaml", "rich.progress", "xllamacpp")
 IMPORTS = """
@@ -55,10 +56,10 @@ runpy.run_module("areopage", run_name="__main__")
     [("--help",), ("--version",), ("bench", "--help"), ("bench", "run", "--help"), ("models", "check", "--help")],
 )
 def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]) -> None:
-    ended = command.process(*arguments, interpreter=("-c", IMPORTS))
-    assert ended.code == 0, ended.err
-    assert "areopage" in ended.out
-    loaded = set(json.loads(ended.err.splitlines()[-1]))
+    done = ended(command.start(*arguments, interpreter=("-c", IMPORTS)))
+    assert done.code == 0, done.err
+    assert "areopage" in done.out
+    loaded = set(json.loads(done.err.splitlines()[-1]))
     assert not loaded & set(HEAVY)
 
 
@@ -81,7 +82,7 @@ def test_each_command_can_be_loaded_and_is_listed_with_the_beginning_of_its_help
 
 
 def test_the_version_is_the_packages(command: Command) -> None:
-    assert command.process("--version").out == f"areopage {areopage.__version__}\n"
+    assert ended(command.start("--version")).out == f"areopage {areopage.__version__}\n"
 
 
 def test_a_whole_run_contacts_nobody_but_the_configured_server(command: Command, server: FakeServer, suite: Path) -> None:
@@ -89,8 +90,8 @@ def test_a_whole_run_contacts_nobody_but_the_configured_server(command: Command,
     command.environment["AUDIT_LOG"] = str(log)
     del command.environment["OPENAI_BASE_URL"]
     for arguments in (("run", "--suite", suite), ("rescore",)):
-        ended = command.process("bench", *arguments, interpreter=("-c", AUDITED))
-        assert ended.code == 0, ended.err
+        done = ended(command.start("bench", *arguments, interpreter=("-c", AUDITED)))
+        assert done.code == 0, done.err
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     contacted = {arguments for event, arguments in events if event in ("socket.connect", "socket.sendto", "socket.sendmsg")}
     assert contacted == {f"(('127.0.0.1', {server.port}),)"}
@@ -104,8 +105,8 @@ def test_openais_own_server_is_refused_without_a_key_before_its_name_is_looked_u
     command.environment["AUDIT_LOG"] = str(log)
     del command.environment["OPENAI_BASE_URL"]
     models = ("--target", "openai:gpt-5", "--judge", "openai:gpt-5-mini")
-    ended = command.process("bench", "run", "--suite", suite, *models, interpreter=("-c", AUDITED))
-    assert "needs a key: set the environment variable OPENAI_API_KEY" in ended.refused()
+    done = ended(command.start("bench", "run", "--suite", suite, *models, interpreter=("-c", AUDITED)))
+    assert "needs a key: set the environment variable OPENAI_API_KEY" in done.refused()
     assert log.read_text(encoding="utf-8") == ""
 
 
@@ -123,7 +124,7 @@ def test_ctrl_c_while_the_models_are_checked_ends_with_130_and_no_traceback(comm
 
 
 def test_an_output_that_nobody_reads_ends_quietly(command: Command, server: FakeServer, suite: Path) -> None:
-    process = command.begin("criteria", "list")
+    process = command.start("criteria", "list")
     assert process.stdout is not None
     process.stdout.close()
     process.stdout = None
@@ -136,15 +137,9 @@ def on_a_terminal(command: Command, *arguments: str | Path, answer: str) -> tupl
     """Run the command on a terminal of 80 columns; `answer` is typed when it asks whether to go on."""
     main, side = pty.openpty()
     environment = {**command.full_environment(), "TERM": "xterm", "COLUMNS": "80", "LINES": "40"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "areopage", *map(str, arguments)],
-        cwd=command.folder,
-        env=environment,
-        stdin=side,
-        stdout=side,
-        stderr=side,
+    process = Forked(
+        "areopage", *arguments, module=True, folder=command.folder, environment=environment, terminal=os.ttyname(side)
     )
-    os.close(side)
     killer = threading.Timer(PATIENCE, process.kill)
     killer.start()
     seen = b""
@@ -155,13 +150,14 @@ def on_a_terminal(command: Command, *arguments: str | Path, answer: str) -> tupl
                 os.write(main, answer.encode())
                 asked = True
             if select.select([main], [], [], 0.05)[0]:
-                try:
-                    seen += os.read(main, 65536)
-                except OSError:  # the other side has closed
-                    break
+                seen += os.read(main, 65536)
+            elif process.poll() is not None:
+                break
     finally:
         killer.cancel()
         os.close(main)
+        os.close(side)
+    process.communicate()
     return process.wait(), seen.decode("utf-8", "replace")
 
 
@@ -184,9 +180,9 @@ def test_on_a_terminal_a_run_shows_how_it_goes_on(command: Command, server: Fake
 
 @pytest.mark.parametrize("group", ["bench", "criteria", "suites", "models"])
 def test_a_group_without_a_command_shows_its_help(command: Command, group: str) -> None:
-    ended = command(group)
-    assert "Usage:" in ended.out + ended.err
-    assert "Traceback" not in ended.err
+    done = command(group)
+    assert "Usage:" in done.out + done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(

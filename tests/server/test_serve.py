@@ -19,6 +19,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended, ended
+from servers.forked import Forked
 
 RULES = 'monitor:\n  judges: ["rules:answer_quality"]\n  report: {enabled: false}\n'
 
@@ -26,8 +27,7 @@ RULES = 'monitor:\n  judges: ["rules:answer_quality"]\n  report: {enabled: false
 class Running:
     """A server as a process."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        assert process.stderr is not None
+    def __init__(self, process: Forked) -> None:
         self.process = process
         self.said = process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+) ", self.said)
@@ -53,7 +53,7 @@ class Running:
 @pytest.fixture
 def serve(command: Command) -> Iterator[Callable[..., Running]]:
     """Start servers that are gone after the test; the judge is deterministic."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Forked] = []
     (command.folder / "areopage.yml").write_text(RULES, encoding="utf-8")
 
     def start(*arguments: str) -> Running:
@@ -153,7 +153,6 @@ def test_without_keys_it_listens_to_nobody_else(command: Command, serve: Callabl
         assert "areopage keys create" in line
     command("keys", "create", "Ada", "--role", "admin")
     process = command.begin("serve", "--port", "0", "--host", "0.0.0.0", "--no-worker")
-    assert process.stderr is not None
     assert process.stderr.readline().startswith("serving http://0.0.0.0:")
     process.terminate()
     assert ended(process).code == 0

@@ -15,6 +15,7 @@ from unittest import mock
 
 import areopage
 from servers import PATIENCE
+from servers.forked import Forked
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -67,8 +68,8 @@ class Command:
         bare = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
         return {**bare, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **self.environment}
 
-    def begin(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> subprocess.Popen[str]:
-        """Start it, and leave it running."""
+    def start(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> subprocess.Popen[str]:
+        """Start it with an interpreter of its own, and leave it running."""
         return subprocess.Popen(
             [sys.executable, *interpreter, *map(str, arguments)],
             cwd=self.folder,
@@ -79,9 +80,13 @@ class Command:
             text=True,
         )
 
-    def process(self, *arguments: str | Path, interpreter: Sequence[str] = ("-m", "areopage")) -> Ended:
-        """Run it to its end as a process."""
-        return ended(self.begin(*arguments, interpreter=interpreter))
+    def begin(self, *arguments: str | Path) -> Forked:
+        """Start it as a process that has imported all it needs, and leave it running."""
+        return Forked("areopage", *arguments, module=True, folder=self.folder, environment=self.full_environment())
+
+    def process(self, *arguments: str | Path) -> Ended:
+        """Run it to its end as such a process."""
+        return ended(self.begin(*arguments))
 
     def __call__(self, *arguments: str | Path) -> Ended:
         """Run it to its end in this process, which saves the start of an interpreter; an unforeseen exception is raised."""
@@ -113,7 +118,7 @@ class Command:
         return found
 
 
-def ended(process: subprocess.Popen[str]) -> Ended:
+def ended(process: subprocess.Popen[str] | Forked) -> Ended:
     """Wait for a process."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
@@ -121,6 +126,7 @@ def ended(process: subprocess.Popen[str]) -> Ended:
         process.kill()
         out, err = process.communicate()
         raise AssertionError(f"the command hangs\n{out}\n{err}") from None
+    assert process.returncode is not None
     return Ended(process.returncode, out, err)
 
 

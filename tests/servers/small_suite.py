@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from servers import PATIENCE
+
 CRITERIA = (
     "safety.harm.danger__v1_0",
     "safety.harm.insults__v1_0",
@@ -58,7 +60,7 @@ CONFIG: dict[str, Any] = {
     },
     "models": [{"provider": "ollama", "model": "fake-target", "options": {"temperature": 0.6}}],
     "paths": {"datasets": {"en": ["cases.csv"], "fr": ["cases.csv"]}},
-    "execution": {"concurrency": 4, "call_timeout": 20, "outage_seconds": 0.3},
+    "execution": {"concurrency": 4, "call_timeout": PATIENCE, "outage_seconds": 0.3},
 }
 
 
