@@ -1,8 +1,6 @@
 """Equal answers that are held back: one item for the reviewer, one settlement for all who asked, on both databases."""
 
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -20,6 +18,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Release, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
+from servers.forked import Forked
 from servers.made_traces import NOW, grounding_label, held_trace, trace_id
 
 LEFT_ALONE = """
@@ -181,15 +180,12 @@ def test_a_settlement_that_is_killed_settles_all_or_none(
     ledger = open_ledger(location)
     store = Traces(ledger)
     store.append([held_trace(group * 100 + one, prompt=f"{group} ?") for group in range(40) for one in range(20)])
-    process = subprocess.Popen([sys.executable, "-c", SETTLE_FOREVER, location], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+    process = Forked(SETTLE_FOREVER, location)
     for _ in range(5):
         process.stdout.readline()
     time.sleep(0.003)
     process.send_signal(signal.SIGKILL)
-    acknowledged = 5 + len(process.stdout.read().splitlines())
-    process.wait()
-    process.stdout.close()
+    acknowledged = 5 + len(process.communicate()[0].splitlines())
     left = [store.waiting([trace_id(group * 100)]).get(trace_id(group * 100), 0) for group in range(40)]
     assert set(left) <= {0, 20}
     assert left.count(0) in (acknowledged, acknowledged + 1)

@@ -2,13 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
+from servers.forked import Forked
 
 PRELUDE = """
 import sys
@@ -70,14 +70,9 @@ asyncio.run(main())
 )
 
 
-def start(code: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 @pytest.mark.parametrize("lines", [1, 30, 200])
 def test_what_was_committed_survives_kill_9(ledger: Ledger, location: str, lines: int) -> None:
-    process = start(APPEND_FOREVER, location, "a")
-    assert process.stdout is not None
+    process = Forked(APPEND_FOREVER, location, "a")
     printed = [process.stdout.readline().strip() for _ in range(lines)]
     process.send_signal(signal.SIGKILL)
     rest, _ = process.communicate()
@@ -88,15 +83,15 @@ def test_what_was_committed_survives_kill_9(ledger: Ledger, location: str, lines
     assert set(found) == set(printed)
     assert all(one.verdicts for one in found.values())
     # and whoever comes next can write at once
-    follower = start(APPEND_SOME, location, "b")
-    _, complaints = follower.communicate(timeout=120)
+    follower = Forked(APPEND_SOME, location, "b")
+    _, complaints = follower.communicate(timeout=PATIENCE)
     assert follower.returncode == 0, complaints
     assert len(ledger.judgments([f"b-{number}" for number in range(60)])) == 60
 
 
 def test_two_processes_that_write_at_once_lose_nothing_and_share_the_secret(ledger: Ledger, location: str) -> None:
-    processes = [start(APPEND_SOME, location, name) for name in "abc"]
-    ended = [process.communicate(timeout=120) for process in processes]
+    processes = [Forked(APPEND_SOME, location, name) for name in "abc"]
+    ended = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], ended
     keys = [f"{name}-{number}" for name in "abc" for number in range(60)]
     assert set(ledger.judgments(keys)) == set(keys)
@@ -105,8 +100,8 @@ def test_two_processes_that_write_at_once_lose_nothing_and_share_the_secret(ledg
 
 def test_processes_that_open_a_new_ledger_at_once_make_it_once(new_location: str) -> None:
     code = "import sys; from areopage.ledger.store import Ledger; print(Ledger.open(sys.argv[1]).secret().hex())"
-    processes = [start(code, new_location) for _ in range(4)]
-    ended = [process.communicate(timeout=120) for process in processes]
+    processes = [Forked(code, new_location) for _ in range(4)]
+    ended = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [process.returncode for process in processes] == [0] * 4, ended
     assert len({said for said, _ in ended}) == 1
 
@@ -114,15 +109,15 @@ def test_processes_that_open_a_new_ledger_at_once_make_it_once(new_location: str
 def test_a_ledger_whose_making_died_half_way_is_made_by_the_next_opening(
     new_location: str, open_ledger: Callable[[str], Ledger]
 ) -> None:
-    process = start(DIE_HALF_WAY, new_location)
-    process.communicate(timeout=120)
+    process = Forked(DIE_HALF_WAY, new_location)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 9
     ledger = open_ledger(new_location)
     assert (ledger.runs(), len(ledger.secret())) == ([], 32)
 
 
 def test_a_killed_writer_has_committed_what_arrived_a_moment_before(ledger: Ledger, location: str) -> None:
-    process = start(WRITER_FOREVER, location, "w")
+    process = Forked(WRITER_FOREVER, location, "w")
     while not ledger.judgments(["w-50"]):
         assert process.poll() is None
     os.kill(process.pid, signal.SIGKILL)

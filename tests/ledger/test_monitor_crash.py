@@ -1,8 +1,6 @@
 """Fault injection on the monitor's stores: processes that are killed, and processes that finish the same answers at once."""
 
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -17,6 +15,8 @@ from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Answer
 from areopage.ledger.schema import answer_judgments, evaluation_scores, evaluations
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
+from servers.forked import Forked
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -74,10 +74,6 @@ print(sum(finish(f"a{number}", number) for number in numbers), flush=True)
 )
 
 
-def start(code: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 def wait_for_quiet(ledger: Ledger) -> None:
     """Wait until PostgreSQL has noticed that its client is dead; it may be carrying out that one's last words."""
     others = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -119,8 +115,7 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
 def test_what_was_added_and_finished_survives_kill_9_and_the_counts_are_those_of_the_rows(
     monitored: Ledger, location: str, lines: int
 ) -> None:
-    process = start(FOREVER, location, "p")
-    assert process.stdout is not None
+    process = Forked(FOREVER, location, "p")
     printed = [process.stdout.readline().split() for _ in range(lines)]
     process.send_signal(signal.SIGKILL)
     rest, _ = process.communicate()
@@ -139,8 +134,8 @@ def test_processes_that_finish_the_same_answers_at_once_write_each_once(
 ) -> None:
     answers = 60
     Evaluations(monitored).submit([submission(f"a{number}") for number in range(answers)])
-    processes = [start(OVERLAPPING, location, name, str(answers)) for name in "abc"]
-    ended = [process.communicate(timeout=120) for process in processes]
+    processes = [Forked(OVERLAPPING, location, name, str(answers)) for name in "abc"]
+    ended = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], ended
     assert sum(int(said) for said, _ in ended) == answers
     assert assert_counts_equal_rows(monitored) == answers

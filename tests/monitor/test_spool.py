@@ -4,8 +4,6 @@ import logging
 import os
 import resource
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ from areopage.ledger.records import Answer
 from areopage.monitor.spool import Spool
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import submission_of
+from servers.forked import Forked
 
 WRITE_FOREVER = """
 import sys
@@ -102,10 +101,7 @@ def test_kill_9_of_a_writer_loses_nothing_that_was_appended(tmp_path: Path, size
     taken, spool = Taken(), Spool(tmp_path / "spool")
     acknowledged: list[str] = []
     for name in "abc":
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITE_FOREVER, str(spool.folder), name, str(size)], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
+        process = Forked(WRITE_FOREVER, spool.folder, name, str(size))
         lines = [process.stdout.readline() for _ in range(20)]
         spool.drain(taken)  # while it writes
         process.send_signal(signal.SIGKILL)

@@ -2,8 +2,6 @@
 
 import asyncio
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -24,6 +22,7 @@ from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
 from servers import PATIENCE
+from servers.forked import Forked
 from servers.new_ledger import ledger_at
 
 SUBMIT_FOREVER = """
@@ -61,8 +60,7 @@ def test_an_answer_is_stored_when_submit_returns_and_only_once(ledger: Ledger) -
 
 def test_submit_survives_kill_9(tmp_path: Path) -> None:
     place = tmp_path / "ledger.db"
-    process = subprocess.Popen([sys.executable, "-c", SUBMIT_FOREVER, str(place)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+    process = Forked(SUBMIT_FOREVER, place)
     printed = [process.stdout.readline() for _ in range(30)]
     process.send_signal(signal.SIGKILL)
     printed += process.communicate()[0].splitlines(keepends=True)

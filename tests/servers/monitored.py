@@ -24,6 +24,7 @@ from areopage.monitor.submit import Intake, submission_of
 from servers import PATIENCE
 from servers.configured import CONFIG, load_monitor, write_config
 from servers.fake_llm import FakeServer
+from servers.forked import Forked
 
 SOURCE = Path(areopage.__file__).parents[1]
 TESTS = Path(__file__).parents[1]
@@ -56,7 +57,7 @@ class Monitored:
     folder: Path
     server: FakeServer
     location: str
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[subprocess.Popen[str] | Forked] = field(default_factory=list)
     # a folder of modules that workers' processes find before all others
     path_first: str = ""
 
@@ -83,14 +84,18 @@ class Monitored:
         places = {"PYTHONPATH": os.pathsep.join(path), "OPENAI_BASE_URL": self.server.openai_url}
         return {**os.environ, **places, "PYTHONUNBUFFERED": "1"}
 
-    def work(self, beat: float = 1.0) -> subprocess.Popen[str]:
+    def work(self, beat: float = 1.0) -> subprocess.Popen[str] | Forked:
         """A worker as a process."""
-        command = [sys.executable, "-c", WORK, str(self.path), str(beat)]
-        process = subprocess.Popen(command, env=self.environment(), stderr=subprocess.PIPE, text=True)
+        process: subprocess.Popen[str] | Forked
+        if self.path_first:
+            command = [sys.executable, "-c", WORK, str(self.path), str(beat)]
+            process = subprocess.Popen(command, env=self.environment(), stderr=subprocess.PIPE, text=True)
+        else:
+            process = Forked(WORK, self.path, str(beat), environment=self.environment())
         self.processes.append(process)
         return process
 
-    def kill(self, process: subprocess.Popen[str]) -> None:
+    def kill(self, process: subprocess.Popen[str] | Forked) -> None:
         """kill -9."""
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -100,8 +105,8 @@ class Monitored:
         for process in self.processes:
             if process.poll() is None:
                 self.kill(process)
-            elif process.stderr is not None:
-                process.stderr.close()
+            else:
+                process.communicate()
 
     def submit(self, ledger: Ledger, count: int, start: int = 0) -> list[Answer]:
         """Hand answers over, each unlike the others."""
