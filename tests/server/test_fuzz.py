@@ -66,11 +66,11 @@ class Target(NamedTuple):
         """Send a request; whatever is not as the schema says is raised. Returns the status."""
         return case.call_and_validate(checks=CHECKS, headers=self.headers).status_code
 
-    def fuzz(self, method: str, path: str, mode: GenerationMode) -> set[int]:
+    def fuzz(self, method: str, path: str, mode: GenerationMode, examples: int = 0) -> set[int]:
         """Send many requests; returns the statuses of their answers."""
         statuses: set[int] = set()
 
-        @settings(max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples or settings().max_examples, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
         @given(case=self.schema[path][method].as_strategy(generation_mode=mode))
         def send(case: "Case[Any]") -> None:
             statuses.add(self.check(case))
@@ -101,7 +101,8 @@ def test_every_operation_of_the_schema_is_tried(target: Target) -> None:
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
-    statuses = target.fuzz(method, path, GenerationMode.POSITIVE)
+    examples = 100 if (method, path) == ("POST", "/v1/evaluations") else 0  # it takes that many until one has texts that are not empty
+    statuses = target.fuzz(method, path, GenerationMode.POSITIVE, examples)
     assert statuses <= {200, 201, 202, 204, 400, 404, 409, 422}
     if path in (*ASKED, "/v1/gate/check"):
         assert statuses & {200, 202}, "no request got through: the schema asks for something else than the server"
