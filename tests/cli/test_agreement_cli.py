@@ -11,10 +11,11 @@ import pytest
 
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Label
+from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_at, ledger_file
 
 NOW = datetime.now(UTC)
 EXACT = "quality.answer.exactitude"
@@ -24,7 +25,11 @@ EXACT = "quality.answer.exactitude"
 def labelled(tmp_path: Path) -> Command:
     """The command, in a folder whose ledger holds 24 answers, all labelled by Anne, half of them by Bruno too."""
     command = Command(tmp_path)
-    ledger = ledger_at(command.outputs / "ledger.db")
+    ledger_file(command.outputs / "ledger.db", fill)
+    return command
+
+
+def fill(ledger: Ledger) -> None:
     ledger.create_run(run_of(NOW), [])
     drawn = random.Random(1)
     for number in range(24):
@@ -46,8 +51,6 @@ def labelled(tmp_path: Path) -> Command:
                     for criterion, score in found["answer_quality"].items()
                 ]
             )
-    ledger.close()
-    return command
 
 
 def test_the_text_says_in_plain_words_whether_it_is_over_the_bound(labelled: Command) -> None:

@@ -20,7 +20,7 @@ from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
 from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_at, ledger_file
 
 HELD = trace_id(1)
 
@@ -28,13 +28,15 @@ HELD = trace_id(1)
 @pytest.fixture
 def gate(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of two answers that were held back and one that was delivered."""
-    other = held_trace(2, prompt="Quel délai, et quels frais ?")
     command = Command(tmp_path)
-    ledger = Ledger.open(command.outputs / "ledger.db")
+    ledger_file(command.outputs / "ledger.db", fill)
+    return command
+
+
+def fill(ledger: Ledger) -> None:
+    other = held_trace(2, prompt="Quel délai, et quels frais ?")
     Traces(ledger).append([held_trace(1), other, delivered_trace(3)])
     ReviewQueue(ledger).add([ReviewItem(answer_id="a9", why="alert", created_at=datetime.now(UTC))])
-    ledger.close()
-    return command
 
 
 def opened(command: Command) -> Ledger:

@@ -7,10 +7,11 @@ import pytest
 
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
+from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_at, ledger_file
 
 NOW = datetime.now(UTC)
 
@@ -19,13 +20,15 @@ NOW = datetime.now(UTC)
 def review(tmp_path: Path) -> Command:
     """The command, in a folder with a ledger of five answers of yesterday, one of them queued."""
     command = Command(tmp_path)
-    ledger = ledger_at(command.outputs / "ledger.db")
+    ledger_file(command.outputs / "ledger.db", fill)
+    return command
+
+
+def fill(ledger: Ledger) -> None:
     ledger.create_run(run_of(NOW), [])
     for number, sample in enumerate(SAMPLES):
         judged(ledger, f"a{number}", NOW - timedelta(days=1), sample)
     ReviewQueue(ledger).add([ReviewItem(answer_id="a2", why="low_score", created_at=NOW)])
-    ledger.close()
-    return command
 
 
 def test_the_queue_is_listed_without_telling_what_the_judge_thinks(review: Command) -> None:

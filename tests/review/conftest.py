@@ -10,7 +10,7 @@ from areopage.ledger.store import Ledger
 from areopage.review.rubric import Rubric, rubric_of
 from server.samples import SAMPLES
 from servers.judged_answers import NOW, SUITE, judged, run_of
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_file
 
 
 @pytest.fixture
@@ -22,10 +22,13 @@ def rubric() -> Rubric:
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     """Thirty answers of the three days before `NOW`: a00 to a29, five questions in turn; each third one is weak."""
-    opened = ledger_at(tmp_path / "ledger.db")
-    opened.create_run(run_of(NOW), [])
-    for number in range(30):
-        at = (NOW - timedelta(days=1 + number // 10)).replace(hour=8) + timedelta(minutes=number)
-        judged(opened, f"a{number:02d}", at, SAMPLES[2 if number % 3 == 0 else number % 2])
+    opened = Ledger.open(ledger_file(tmp_path / "ledger.db", fill))
     yield opened
     opened.close()
+
+
+def fill(ledger: Ledger) -> None:
+    ledger.create_run(run_of(NOW), [])
+    for number in range(30):
+        at = (NOW - timedelta(days=1 + number // 10)).replace(hour=8) + timedelta(minutes=number)
+        judged(ledger, f"a{number:02d}", at, SAMPLES[2 if number % 3 == 0 else number % 2])

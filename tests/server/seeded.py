@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from areopage.app.gate_rules import load_gate
@@ -22,7 +20,7 @@ from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests tak
 from servers.judged_answers import SUITE as SUITE  # noqa: PLC0414
 from servers.judged_answers import judged as judged  # noqa: PLC0414
 from servers.judged_answers import run_of as run_of  # noqa: PLC0414
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_at, ledger_file
 
 from .samples import SAMPLES as SAMPLES  # noqa: PLC0414
 from .samples import WEAK
@@ -44,18 +42,8 @@ SEEDED_IDS = [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in r
 
 def seeded_context(folder: Path, *, now: Callable[[], datetime] = lambda: NOW) -> ServerContext:
     """What a server over a new ledger shares that holds what `seed` puts into it."""
-    (folder / "ledger.db").write_bytes(_seeded_ledger())
+    ledger_file(folder / "ledger.db", seed)
     return context_for(folder, now=now)
-
-
-@cache
-def _seeded_ledger() -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "ledger.db"
-        ledger = ledger_at(path)
-        seed(ledger)
-        ledger.close()
-        return path.read_bytes()
 
 
 def seed(ledger: Ledger, *, now: datetime = NOW, days: int = 9, per_day: int = 6) -> list[str]:

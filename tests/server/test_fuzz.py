@@ -70,7 +70,12 @@ class Target(NamedTuple):
         """Send many requests; returns the statuses of their answers."""
         statuses: set[int] = set()
 
-        @settings(max_examples=examples or settings().max_examples, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=examples or settings().max_examples,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(case=self.schema[path][method].as_strategy(generation_mode=mode))
         def send(case: "Case[Any]") -> None:
             statuses.add(self.check(case))
@@ -101,7 +106,9 @@ def test_every_operation_of_the_schema_is_tried(target: Target) -> None:
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
-    examples = 100 if (method, path) == ("POST", "/v1/evaluations") else 0  # it takes that many until one has texts that are not empty
+    examples = (
+        100 if (method, path) == ("POST", "/v1/evaluations") else 0
+    )  # it takes that many until one has texts that are not empty
     statuses = target.fuzz(method, path, GenerationMode.POSITIVE, examples)
     assert statuses <= {200, 201, 202, 204, 400, 404, 409, 422}
     if path in (*ASKED, "/v1/gate/check"):

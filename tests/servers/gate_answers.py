@@ -16,6 +16,7 @@ from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from servers.made_traces import made_trace
+from servers.new_ledger import ledger_at
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 QUESTION = "Quel est le délai de rétractation pour un achat en ligne ?"
@@ -79,7 +80,7 @@ def label(one: Trace, grounded: Grounded, rater: str = "anne", sentences: tuple[
 
 def filled(place: str | Path, answers: Sequence[Trace], labels: Sequence[Label] = ()) -> Ledger:
     """An open ledger with these in it."""
-    ledger = Ledger.open(place)
+    ledger = Ledger.open(place) if "://" in str(place) else ledger_at(Path(place))
     Traces(ledger).append(answers)
     Labels(ledger).add(labels)
     return ledger

@@ -1,5 +1,6 @@
-"""Ledgers whose tables are copied from one that is made once in each process."""
+"""Ledgers that are copied from one that is made once in each process."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,15 +15,26 @@ def ledger_at(path: Path) -> Ledger:
 
 def new_ledger_file(path: Path) -> Path:
     """A new file with an empty ledger."""
+    return ledger_file(path, _nothing)
+
+
+def ledger_file(path: Path, fill: Callable[[Ledger], object]) -> Path:
+    """A new file with what a function puts into an empty ledger; the function is called once in each process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
-        file.write(_empty_ledger())
+        file.write(_filled(fill))
     return path
 
 
 @cache
-def _empty_ledger() -> bytes:
+def _filled(fill: Callable[[Ledger], object]) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.db"
-        Ledger.open(path).close()
+        ledger = Ledger.open(path) if fill is _nothing else ledger_at(path)
+        fill(ledger)
+        ledger.close()
         return path.read_bytes()
+
+
+def _nothing(_: Ledger) -> None:
+    pass

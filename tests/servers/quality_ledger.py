@@ -1,16 +1,19 @@
 """Ledgers that hold scores of answers, as the monitor would have written them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from areopage.criteria.records import Scale
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import band_of
 from servers.evaluated import evaluate, judged_by
-from servers.new_ledger import ledger_at
+from servers.new_ledger import ledger_file
 from servers.quality import quality_score
 
 SCALE = Scale(min=0.0, max=10.0)
@@ -49,9 +52,21 @@ def answered(
 
 def filled(location: str | Path, scores: Iterable[Evaluation], uses: Sequence[JudgeUse] = (USE,)) -> Ledger:
     """An open ledger with these scores; each was judged by the same judges."""
-    ledger = Ledger.open(location) if "://" in str(location) else ledger_at(Path(location))
+    if "://" in str(location) or Path(location).exists():
+        ledger = Ledger.open(location)
+        _fill(ledger, scores, uses)
+        return ledger
+    return Ledger.open(ledger_file(Path(location), _filling(msgspec.json.encode((list(scores), list(uses))))))
+
+
+@cache
+def _filling(content: bytes) -> Callable[[Ledger], None]:
+    scores, uses = msgspec.json.decode(content, type=tuple[list[Evaluation], list[JudgeUse]])
+    return partial(_fill, scores=scores, uses=uses)
+
+
+def _fill(ledger: Ledger, scores: Iterable[Evaluation], uses: Sequence[JudgeUse]) -> None:
     run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
     ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
     for score in scores:
         evaluate(ledger, score, [judged_by(use, f"{score.id}-{at}", "monitor-1") for at, use in enumerate(uses)])
-    return ledger
