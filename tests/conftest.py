@@ -5,6 +5,7 @@ A real PostgreSQL serves the tests that ask for it; they are skipped where it ca
 
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from servers.fake_llm import FakeServer
 
 POSTGRES_STARTS = 6
+MUCH_MEMORY = 4 * 1024**3
 # What hypothesis does must not depend on how busy the machine is.
 ANYWHERE: dict[str, Any] = {
     "deadline": None,
@@ -86,9 +88,7 @@ def postgres(postgres_lock: "FileLock") -> Iterator["Engine"]:
     from sqlalchemy.engine import make_url
 
     # not below pytest's own folder, which each session that starts closes to all users but its own
-    folder = (
-        Path(tempfile.gettempdir()) / f"areopage-postgres-{os.environ.get('PYTEST_XDIST_TESTRUNUID') or secrets.token_hex(16)}"
-    )
+    folder = place_of_databases() / f"areopage-postgres-{os.environ.get('PYTEST_XDIST_TESTRUNUID') or secrets.token_hex(16)}"
     try:
         with postgres_lock:
             server = started_postgres(folder)
@@ -102,6 +102,13 @@ def postgres(postgres_lock: "FileLock") -> Iterator["Engine"]:
     engine.dispose()
     with postgres_lock:
         server.cleanup()
+
+
+def place_of_databases() -> Path:
+    """Memory where there is plenty, for a database is copied for each test; else the folder of temporary files."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).total > MUCH_MEMORY
+    return memory if roomy else Path(tempfile.gettempdir())
 
 
 def started_postgres(folder: Path) -> Any:
@@ -147,6 +154,12 @@ def empty_database(postgres: "Engine") -> Iterator[str]:
     yield from new_database(postgres, "template1")
 
 
+@pytest.fixture(scope="module")
+def shared_postgres_ledger(postgres: "Engine", postgres_template: str) -> Iterator[str]:
+    """The URL of a ledger on PostgreSQL, empty at first, that a module's tests share."""
+    yield from new_database(postgres, postgres_template)
+
+
 @pytest.fixture
 def postgres_ledger(postgres: "Engine", postgres_template: str) -> Iterator[str]:
     """The URL of an empty ledger on PostgreSQL."""
@@ -159,7 +172,7 @@ def new_database(postgres: "Engine", template: str) -> Iterator[str]:
 
     name = f"test_{secrets.token_hex(6)}"
     with postgres.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
     yield database_url(postgres, name)
     with postgres.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))

@@ -15,6 +15,8 @@ from servers.new_ledger import new_ledger_file
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
+MONITORED = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
@@ -54,7 +56,7 @@ def ledger(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Ledger
     return opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def judgment() -> Callable[..., Judgment]:
     """A judgment, with the fields that a test cares about."""
 
@@ -85,18 +87,30 @@ def judgment() -> Callable[..., Judgment]:
 def monitored(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Ledger:
     """An open ledger that holds the monitor's run `m`."""
     opened = open_ledger(location)
-    run = Run(id="m", kind="monitor", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}")
-    opened.put_panel(run)
+    opened.put_panel(MONITORED)
     return opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+    """An open ledger that a module's tests share; it holds the monitor's run `m`."""
+    if request.param == "sqlite":
+        place = str(new_ledger_file(tmp_path_factory.mktemp("shared") / "ledger.db"))
+    else:
+        place = str(request.getfixturevalue("shared_postgres_ledger"))
+    opened = Ledger.open(place)
+    opened.put_panel(MONITORED)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
 def submission() -> Callable[..., Answer]:
     """A submitted answer, with the fields that a test cares about."""
     return submitted
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def scored() -> Callable[..., Evaluation]:
     """The evaluation of an answer, with the fields that a test cares about."""
 

@@ -63,15 +63,19 @@ def submit_others(store: Evaluations) -> None:
     store.give_up("failed", "x")
 
 
-@pytest.fixture
-def full(monitored: Ledger, scored: MakeScore) -> tuple[EvaluationLists, list[Evaluation]]:
-    """A ledger of 90 answers, and those answers with their numbers."""
-    store = Evaluations(monitored)
+@pytest.fixture(scope="module")
+def full(shared: Ledger, scored: MakeScore) -> tuple[EvaluationLists, list[Evaluation]]:
+    """A ledger of 90 answers, and those answers with their numbers; tests read it only."""
+    return fill(shared, scored)
+
+
+def fill(ledger: Ledger, scored: MakeScore) -> tuple[EvaluationLists, list[Evaluation]]:
+    store = Evaluations(ledger)
     rows = make_rows(scored, 90)
     for row in rows:
-        assert evaluate(monitored, row)
+        assert evaluate(ledger, row)
     submit_others(store)
-    return EvaluationLists(monitored), [found for row in rows if (found := store.get(row.id))]
+    return EvaluationLists(ledger), [found for row in rows if (found := store.get(row.id))]
 
 
 def passes(row: Evaluation, filters: Filters) -> bool:
@@ -174,10 +178,8 @@ def test_the_words_of_a_period_are_those_of_its_days(start: date, days: int, day
     assert len(period_words(period)) < 100
 
 
-def test_an_erased_answer_stays_in_lists_without_its_words(
-    full: tuple[EvaluationLists, list[Evaluation]], monitored: Ledger
-) -> None:
-    lists, _ = full
+def test_an_erased_answer_stays_in_lists_without_its_words(monitored: Ledger, scored: MakeScore) -> None:
+    lists, _ = fill(monitored, scored)
     for filters in (Filters(), Filters(band="weak", period=YEAR), Filters(criterion="q.exactitude", band="good", variant="A")):
         first = lists.page(filters, limit=3)
         rest = lists.page(filters, before=first[-1].number)
