@@ -2,6 +2,9 @@
 
 import os
 import re
+import shlex
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
+from servers.forked import Forked
+from servers.monitored import wait_until
+
 DOCS = Path(__file__).parents[2] / "docs"
+# the page's port may be taken, and a worker may need more or less than the page's seconds
+PORT = "8651"
+STOPPED = re.compile(r"timeout -s INT \d+ (?P<command>areopage monitor worker) \|\| true")
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>[\w.]+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,6 +54,48 @@ def matches(expected: list[str], output: str) -> str | None:
     return None
 
 
+def run(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """The exit code of a command, and what it writes; what needs no shell is spared the start of an interpreter."""
+    if stopped := STOPPED.fullmatch(command):
+        process = forked(stopped["command"], folder, environment)
+        wait_until(lambda: all_evaluated(folder))
+        process.send_signal(signal.SIGINT)
+    elif command.startswith("areopage ") and not set("|&;<>$()") & set(command):
+        process = forked(command, folder, environment)
+    else:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        return done.returncode, done.stdout
+    said = process.communicate()[0]
+    return process.wait(), said
+
+
+def forked(command: str, folder: Path, environment: dict[str, str]) -> Forked:
+    module, *arguments = shlex.split(command)
+    return Forked(module, *arguments, module=True, folder=folder, environment=environment, together=True)
+
+
+def all_evaluated(folder: Path) -> bool:
+    """Whether a worker has nothing left to do."""
+    with Ledger.open(folder / "outputs" / "ledger.db") as ledger:
+        backlog = Evaluations(ledger).backlog()
+    return not backlog.waiting + backlog.queued and not list((folder / "outputs" / "spool").glob("*.jsonl"))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
 @pytest.mark.parametrize("page", sorted((DOCS / "tutorials").glob("*.md")), ids=lambda page: page.stem)
 def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
@@ -61,24 +114,15 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
     work = tmp_path / "work"
     work.mkdir()
     environment = os.environ | {"PATH": f"{command_folder}:{os.environ['PATH']}", "COLUMNS": "160"}
+    port = str(free_port())
     ran = 0
     for file, command, lines in steps(text):
         if file:
-            (work / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            (work / file).write_text("\n".join(lines).replace(PORT, port) + "\n", encoding="utf-8")
             continue
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=work,
-            env=environment,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}"
-        missing = matches(lines, done.stdout)
-        assert missing is None, f"{command}\ndoes not print {missing!r} but\n{done.stdout}"
+        code, said = run(command.replace(PORT, port), work, environment)
+        assert code == 0, f"{command}\n{said}"
+        missing = matches(lines, said)
+        assert missing is None, f"{command}\ndoes not print {missing!r} but\n{said}"
         ran += 1
     assert ran > 0

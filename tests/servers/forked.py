@@ -51,11 +51,13 @@ class Forked:
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
         terminal: str = "",
+        together: bool = False,
     ) -> None:
         """Args:
         code: the text, or the name of a module.
         environment: all of it; None: that of this process.
         terminal: the path of one that it reads from and writes to, instead of `stdout` and `stderr`.
+        together: what it writes to `stderr` is in `stdout`.
         """
         context = _context()
         reading, writing = zip(*(context.Pipe(duplex=False) for _ in range(2)), strict=True)
@@ -68,7 +70,8 @@ class Forked:
                 folder or Path.cwd(),
                 dict(environment or os.environ),
                 terminal,
-                *writing,
+                writing[0],
+                writing[0 if together else 1],
             ),
             daemon=True,
         )
@@ -152,8 +155,8 @@ def _run(
     with Path(terminal or os.devnull).open("r+b", buffering=0) as place:
         for number, file in enumerate((place, place if terminal else out, place if terminal else err)):
             os.dup2(file.fileno(), number)
-    out.close()
-    err.close()
+    for one in {out.fileno(): out, err.fileno(): err}.values():
+        one.close()
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
     os.chdir(folder)
     os.environ.clear()
