@@ -177,7 +177,7 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     # cases alike to the letter share the target's answer
     Evaluations(ledger).put(list({one.id: one for one in made if one.id in numbers}.values()))
     keys = [(one.id, judgment.key) for one, record in zip(made, records, strict=True) for judgment in by_case[record.case_id]]
-    Answers(ledger).append_judged([Link(numbers[id], key) for id, key in keys if id in numbers])
+    Answers(ledger).append_judged([Link(numbers[id], view.run.id, key) for id, key in keys if id in numbers])
 
 
 def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:

@@ -189,7 +189,7 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
         )
         for judge in spec.judges:
             calls = list(planned_calls(spec, judged, [judge]))
-            store.links = _links_of(calls, numbers)
+            store.links = _links_of(calls, numbers, context.run_id)
             held = await session.known(calls)
             context.observer.phase(judge.name, len(store.links), len(held))
             try:
@@ -214,11 +214,11 @@ class _RunJudgments:
         self._writer.write_soon([judgment, *self.links[judgment.key]])
 
 
-def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
+def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int], run_id: str) -> dict[str, list[Link]]:
     """Which answers each key is about: cases alike to the letter share their judgments."""
     links: dict[str, list[Link]] = {}
     for call in calls:
-        links.setdefault(call.key, []).append(Link(numbers[call.case.id], call.key))
+        links.setdefault(call.key, []).append(Link(numbers[call.case.id], run_id, call.key))
     return links
 
 

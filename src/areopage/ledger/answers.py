@@ -20,9 +20,10 @@ _TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "s
 
 
 class Link(Struct, frozen=True):
-    """That the judgment of a key was asked for about an answer, by the answer's number."""
+    """That the judgment of a key was asked for about an answer, by the answer's number, under a panel."""
 
     answer: int
+    run_id: str
     key: str
 
 
@@ -104,8 +105,9 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
 
 
 def insert_links(connection: Connection, links: Sequence[Link]) -> None:
-    """Note which judgments belong to which answers."""
-    insert_missing(connection, answer_judgments, [{"answer": one.answer, "key": one.key} for one in dict.fromkeys(links)])
+    """Note which judgments belong to which answers under which panels."""
+    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in dict.fromkeys(links)]
+    insert_missing(connection, answer_judgments, rows)
 
 
 def text_columns() -> list[Column[Any]]:

@@ -1,6 +1,6 @@
 """Counts by day: what evaluations and their judges add to them, what a period comes to, and how all of them are formed anew."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, storable
-from areopage.ledger.schema import answer_judgments, days, judgments, runs, score_days, verdicts
+from areopage.ledger.schema import answer_judgments, days, judgments, score_days, verdicts
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive
@@ -35,6 +35,8 @@ _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source
 _SCORE_SUMS = ("answers", "total", "squares")
 
 _Key = TypeVar("_Key")
+Place = tuple[int, str]
+"""The number of an answer, and the panel that judged it."""
 
 
 class DayCounts(Struct):
@@ -162,19 +164,16 @@ class Days:
             return connection.execute(query).all()
 
 
-def judge_uses(connection: Connection, answers: Sequence[int]) -> dict[int, list[JudgeUse]]:
-    """What judges did for some answers (by their numbers): the sums of the judgment that counts for each key of the answer.
-
-    Judgments on single sentences, which the gate asked for, are left out.
-    """
-    found: dict[int, list[JudgeUse]] = {}
-    for part in chunks(answers):
-        counting = list(_counting(connection, part))
+def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
+    """What judges did for some answers under their panels: the sums of the judgment that counts for each key."""
+    found: dict[Place, list[JudgeUse]] = {}
+    for part in chunks([answer for answer, _ in places]):
+        counting = list(_counting(connection, part, set(places)))
         outcomes = _outcomes(connection, [row.id for row in counting])
-        by_judge: dict[tuple[int, str, str, str], list[Any]] = {}
+        by_judge: dict[tuple[Place, str, str, str], list[Any]] = {}
         for row in counting:
-            by_judge.setdefault((row.answer, row.judge, row.model, row.currency), []).append(row)
-        for (answer, judge, model, currency), rows in by_judge.items():
+            by_judge.setdefault(((row.answer, row.panel), row.judge, row.model, row.currency), []).append(row)
+        for (place, judge, model, currency), rows in by_judge.items():
             counts: dict[str, int] = {}
             for row in rows:
                 for outcome in outcomes.get(row.id, ()):
@@ -190,7 +189,7 @@ def judge_uses(connection: Connection, answers: Sequence[int]) -> dict[int, list
                 cost=sum(row.cost or 0.0 for row in rows),
                 currency=currency,
             )
-            found.setdefault(answer, []).append(use)
+            found.setdefault(place, []).append(use)
     return found
 
 
@@ -203,9 +202,9 @@ def rebuild_days(ledger: Ledger) -> None:
         connection.execute(delete(days))
         counts = DayCounts()
         for portion in each_evaluation(connection, COUNTED):
-            uses = judge_uses(connection, [answer for answer, one in portion if one.state == "evaluated"])
+            uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
             for answer, one in portion:
-                counts.add(one, uses.get(answer, ()))
+                counts.add(one, uses.get((answer, one.run_id), ()))
         counts.write(connection)
         insert_or_add(connection, days, list(recounted_days(connection)))
 
@@ -238,25 +237,25 @@ def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], value
     return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
 
 
-def _counting(connection: Connection, answers: Sequence[int]) -> Iterator[Any]:
-    """The judgment that counts for each answer and key: the latest of which every verdict is a score, else the latest."""
+def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
+    """The judgment that counts for each place and key: the latest of which every verdict is a score, else the latest."""
     unscored = verdicts.c.judgment_id == judgments.c.id, verdicts.c.outcome != "scored"
     is_scored = (
         ~select(verdicts.c.criterion).where(*unscored).exists()
         & select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id).exists()
     )
     query = (
-        select(answer_judgments.c.answer, judgments, is_scored.label("is_scored"))
+        select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, is_scored.label("is_scored"))
         .join(judgments, judgments.c.key == answer_judgments.c.key)
-        .join(runs, runs.c.id == judgments.c.run_id)
-        .where(answer_judgments.c.answer.in_(answers), runs.c.kind != "gate")
+        .where(answer_judgments.c.answer.in_(answers))
         .order_by(judgments.c.id)
     )
-    best: dict[tuple[int, str], Any] = {}
+    best: dict[tuple[Place, str], Any] = {}
     for row in connection.execute(query):
-        known = best.get((row.answer, row.key))
-        if known is None or row.is_scored or not known.is_scored:
-            best[(row.answer, row.key)] = row
+        place = (row.answer, row.panel)
+        known = best.get((place, row.key))
+        if place in places and (known is None or row.is_scored or not known.is_scored):
+            best[(place, row.key)] = row
     yield from best.values()
 
 

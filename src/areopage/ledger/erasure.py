@@ -85,13 +85,13 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
     return erased
 
 
-def erase_late(ledger: Ledger, id: str, keys: Sequence[str]) -> None:
-    """Erase judgments that were made while their answer was erased; nothing where the answer has its texts."""
+def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
+    """Erase judgments of a panel that were made while their answer was erased; nothing where the answer has its texts."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
-            insert_links(connection, [Link(number, key) for key in keys])
+            insert_links(connection, [Link(number, run_id, key) for key in keys])
             blank_judgments(connection, [number])
     if number is not None:
         wipe(ledger)

@@ -239,7 +239,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         metrics: the specification's figures by name; a figure that an old log lacks is None.
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
-        judgments: keys of the judgments that were asked for about its sentences; they are not read back.
+        panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
     """
 
     answer: Answer
@@ -255,6 +255,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     profile: str = ""
     version: str = ""
     gate_seconds: float | None = None
+    panel: str = ""
     judgments: tuple[str, ...] = ()
 
     @property
@@ -307,6 +308,7 @@ def decided_trace(
     language: str,
     sources_filter: tuple[str, ...] = (),
     gate_seconds: float | None = None,
+    panel: str = "",
     judgments: tuple[str, ...] = (),
 ) -> Trace:
     """The trace of an answer that the gate has just decided on; the collection is the answer's source."""
@@ -324,6 +326,7 @@ def decided_trace(
         profile=decision.profile,
         version=decision.version,
         gate_seconds=gate_seconds,
+        panel=panel,
         judgments=judgments,
     )
 

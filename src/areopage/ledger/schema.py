@@ -219,11 +219,13 @@ evaluation_scores = Table(
     sqlite_with_rowid=False,
 )
 
-# Which judgments were asked for about an answer; one judgment may serve several answers with the same content.
+# Which judgments were asked for about an answer under a panel; one judgment may serve several answers with the same content, and
+# several panels that share a judge.
 answer_judgments = Table(
     "answer_judgments",
     metadata,
     Column("answer", Integer, ForeignKey("answers.number"), primary_key=True),
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
     Column("key", String(64), primary_key=True),
     Index("ix_answer_judgments_key", "key"),
     sqlite_with_rowid=False,
