@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
-from areopage.ledger.answers import Link, insert_links
+from areopage.ledger.answers import Link, blank_cases, insert_links
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
@@ -49,9 +49,9 @@ PAUSE = 0.02
 def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
 
-    With them go the notes of labels, the text of a release, items of the review queue, the texts of alerts, and what judges
-    wrote; judgments that another answer shares stay until that one goes. An answer that waits to be evaluated is not evaluated
-    any more; a held answer that waits for people is refused.
+    With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
+    queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes. An answer
+    that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused.
 
     Args:
         and_wipe: overwrite the bytes too, before this returns; see `wipe`.
@@ -161,6 +161,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     of_answers = evaluations.c.answer.in_(numbers)
     connection.execute(select(evaluations.c.number).where(of_answers).order_by(evaluations.c.number).with_for_update()).all()
     connection.execute(delete(answer_texts).where(answer_texts.c.answer.in_(numbers)))
+    blank_cases(connection, numbers)
     connection.execute(update(answers).where(answers.c.number.in_(numbers)).values(key="", prompt_key="", reason=""))
     connection.execute(update(decisions).where(decisions.c.answer.in_(numbers)).values(held_key=""))
     connection.execute(update(evaluations).where(of_answers).values(**BLANK))

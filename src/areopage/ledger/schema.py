@@ -44,6 +44,9 @@ run_cases = Table(
     Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("case", Text, nullable=False),
+    # the answer that was given to the case, or that it brings along; NULL until there is one
+    Column("answer", Integer, ForeignKey("answers.number")),
+    Index("ix_run_cases_answer", "answer", sqlite_where=text("answer IS NOT NULL"), postgresql_where=text("answer IS NOT NULL")),
 )
 
 run_rejected = Table(

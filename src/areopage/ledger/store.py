@@ -27,7 +27,7 @@ from areopage.ledger.rows import (
     storable,
     verdict_row,
 )
-from areopage.ledger.schema import judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import answer_judgments, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 
@@ -169,6 +169,19 @@ class Ledger:
                 if judgment.key not in best or is_scored(judgment) or not is_scored(best[judgment.key]):
                     best[judgment.key] = judgment
         return best
+
+    def judgments_under(self, places: Sequence[tuple[int, str]]) -> dict[tuple[int, str], list[Judgment]]:
+        """The judgments that count for answers (by their numbers) under panels, found by their links, in the order they came."""
+        links: dict[tuple[int, str], list[str]] = {}
+        wanted = set(places)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks([number for number, _ in places]):
+                for row in connection.execute(select(answer_judgments).where(answer_judgments.c.answer.in_(part))):
+                    if (row.answer, row.run_id) in wanted:
+                        links.setdefault((row.answer, row.run_id), []).append(row.key)
+        held = self.judgments([key for keys in links.values() for key in keys])
+        found = {place: [held[key] for key in keys if key in held] for place, keys in links.items()}
+        return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
 
     def judgment_counts(self) -> dict[str, int]:
         """How many judgments each run of the bench paid for."""
