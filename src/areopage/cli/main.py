@@ -133,6 +133,15 @@ RAG = LazyGroup(
         "collections": ("rag:collections", "List the collections."),
     },
 )
+LEDGER = LazyGroup(
+    "ledger",
+    "The ledger itself: compare, compute again, export.",
+    commands={
+        "check": ("ledger:check", "Compare every stored score and count with what it is computed from."),
+        "rebuild": ("ledger:rebuild", "Compute every stored score and count again; no model is called."),
+        "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
+    },
+)
 DEMO = LazyGroup(
     "demo",
     "Try it on this computer, without server or key.",
@@ -150,7 +159,9 @@ def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> No
 app = LazyGroup(
     "areopage",
     "A jury of judges that says whether answers of a language model are safe, right and grounded.",
-    groups={group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, DEMO)},
+    groups={
+        group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, LEDGER, DEMO)
+    },
     commands={
         "agreement": ("agreement:agreement", "Judge against people: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages, and evaluate what is submitted."),

@@ -65,8 +65,16 @@ class DayCounts(Struct):
 
     def write(self, connection: Connection) -> None:
         """Add all to the tables, in one order for every transaction. The busiest rows, those of days, are locked last."""
-        insert_or_add(connection, score_days, [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()])
-        insert_or_add(connection, days, [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()])
+        insert_or_add(connection, score_days, self.score_rows())
+        insert_or_add(connection, days, self.day_rows())
+
+    def score_rows(self) -> list[dict[str, Any]]:
+        """What is added to `score_days`."""
+        return [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()]
+
+    def day_rows(self) -> list[dict[str, Any]]:
+        """What is added to `days`."""
+        return [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()]
 
     def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
         place = (storable(one.suite), storable(one.source), storable(one.variant))
@@ -198,15 +206,20 @@ def rebuild_days(ledger: Ledger) -> None:
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
             connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
-        connection.execute(delete(score_days))
-        connection.execute(delete(days))
-        counts = DayCounts()
-        for portion in each_evaluation(connection, COUNTED):
-            uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
-            for answer, one in portion:
-                counts.add(one, uses.get((answer, one.run_id), ()))
-        counts.write(connection)
-        insert_or_add(connection, days, list(recounted_days(connection)))
+        computed = computed_days(connection)
+        for table in (score_days, days):
+            connection.execute(delete(table))
+            insert_or_add(connection, table, computed[table.name])
+
+
+def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
+    """The rows of `score_days` and `days`, by the table's name, that evaluations, judgments and decisions come to."""
+    counts = DayCounts()
+    for portion in each_evaluation(connection, COUNTED):
+        uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
+        for answer, one in portion:
+            counts.add(one, uses.get((answer, one.run_id), ()))
+    return {score_days.name: counts.score_rows(), days.name: [*counts.day_rows(), *recounted_days(connection)]}
 
 
 def rounded(score: float) -> float:

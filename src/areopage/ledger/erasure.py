@@ -140,7 +140,7 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
     if not found:
         return
     new = {row.key: f"erased-{secrets.token_hex(16)}" for row in found}
-    change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="")
+    change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="", stored="none")
     connection.execute(change.values(key=bindparam("new")), [{"number": row.id, "new": new[row.key]} for row in found])
     for part in chunks([row.id for row in found]):
         said = update(verdicts).where(verdicts.c.judgment_id.in_(part))

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
+from areopage.text.stored_text import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
@@ -115,7 +116,8 @@ class Judgment(Struct, frozen=True, kw_only=True):
     """One call to a judge. `steps` are the steps of parsing that were tried, in order.
 
     `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
-    call. `cost` is in `currency`; None where no price is known.
+    call. `cost` is in `currency`; None where no price is known. `stored` is what stays of its texts: what is not "full" cannot be
+    read again.
     """
 
     key: str
@@ -135,6 +137,7 @@ class Judgment(Struct, frozen=True, kw_only=True):
     cost: float | None = None
     currency: str = ""
     created_at: datetime
+    stored: Policy = "full"
     verdicts: tuple[Verdict, ...]
 
 

@@ -132,6 +132,8 @@ judgments = Table(
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
     Column("created_at", DateTime, nullable=False),
+    # what stays of its texts: full, truncated, redacted or none
+    Column("stored", String(16), nullable=False),
 )
 
 verdicts = Table(

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -199,12 +199,17 @@ class Ledger:
         for part in chunks(keys):
             with self.engine.connect() as connection:
                 rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()
-                said: dict[int, list[Verdict]] = {}
-                joined = select(verdicts).join(judgments, verdicts.c.judgment_id == judgments.c.id)
-                for row in connection.execute(joined.where(judgments.c.key.in_(part))):
-                    said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-            for row in rows:
-                yield judgment_of(row, tuple(said.get(row.id, ())))
+                found = judgments_of(connection, rows)
+            yield from found
+
+
+def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
+    """Rows of `judgments` with their verdicts, in the same order."""
+    said: dict[int, list[Verdict]] = {}
+    for part in chunks([row.id for row in rows]):
+        for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):
+            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+    return [judgment_of(row, tuple(said.get(row.id, ()))) for row in rows]
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
