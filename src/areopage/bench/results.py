@@ -8,9 +8,9 @@ from msgspec import Struct
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
-from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
+from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
@@ -18,8 +18,6 @@ from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
 
 PassKey = tuple[str, str, str, int]
 
@@ -51,25 +49,6 @@ class RunView(Struct, frozen=True, kw_only=True):
     variant: str
 
 
-class Variant(Struct, frozen=True, kw_only=True):
-    """What a rescoring changes; None and empty change nothing."""
-
-    weights: Weights | None = None
-    profile: Profile | None = None
-    without_judges: tuple[str, ...] = ()
-    reparse: bool = False
-
-    def describe(self) -> str:
-        """The changes in words, "" for none."""
-        parts = [
-            "other weights" if self.weights is not None else "",
-            f"profile {self.profile.name}" if self.profile is not None else "",
-            f"without {', '.join(self.without_judges)}" if self.without_judges else "",
-            "raw texts parsed again" if self.reparse else "",
-        ]
-        return "; ".join(part for part in parts if part)
-
-
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run."""
     return tuple(msgspec.json.decode(text, type=RunCase) for text in ledger.run_cases(run_id))
@@ -83,7 +62,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         StorageError: the ledger cannot be read.
     """
     change = variant or Variant()
-    spec = varied(spec_of(run), change)
+    stored = spec_of(run)
+    spec = varied(stored, change, stored.quorum)
     cases = load_run_cases(ledger, run.id)
     erased = Answers(ledger).erased_in(run.id)
     there = open_cases(cases, erased)
@@ -130,21 +110,14 @@ def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[P
     }
 
 
+def changed_readings(stored: RunView, again: RunView) -> list[Judgment]:
+    """The judgments of a run whose raw texts were read otherwise than they are stored, each once."""
+    found = {one.key: one for place, one in again.judgments.items() if not same_verdicts(one, stored.judgments[place])}
+    return list(found.values())
+
+
 def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgment:
     return judgment if case is None else reparsed(judgment, spec, case)
-
-
-def varied(spec: RunSpec, change: Variant) -> RunSpec:
-    """A specification with a variant's changes."""
-    names = [judge.name for judge in spec.judges]
-    for name in change.without_judges:
-        if name not in names:
-            raise UserError(f"the run has no judge {name!r}: it has {name_list(names)}")
-    judges = tuple(judge for judge in spec.judges if judge.name not in change.without_judges)
-    if not judges:
-        raise UserError("no judge would be left")
-    profile = change.profile.with_quorum(spec.quorum) if change.profile else spec.profile
-    return msgspec.structs.replace(spec, judges=judges, weights=change.weights or spec.weights, profile=profile)
 
 
 def planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:

@@ -80,6 +80,7 @@ MONITOR = LazyGroup(
         "retry": ("monitor_worker:retry", "Let answers that were given up be tried again from the start."),
         "report": ("monitor_report:report", "Write a report on the quality of the answers of some days."),
         "export": ("monitor_store:export", "Write answers with their scores into a file."),
+        "rescore": ("rescore:monitor", "Score answers again by other weights, rules or judges; no model is called."),
         "erase": (
             "monitor_store:erase",
             "Erase all texts of answers for good: theirs, and what judges and people wrote of them.",
@@ -108,6 +109,7 @@ GATE = LazyGroup(
         "check": ("gate:check", "Decide on an answer: verdict, reasons, sentences."),
         "report": ("gate_report:report", "Write a report on what became of the answers, and why."),
         "tune": ("gate_tune:tune", "Choose thresholds that keep a stated risk with a stated certainty."),
+        "rescore": ("rescore:gate", "Score again what the gate's judge said; no model is called."),
         "replay": ("gate_replay:replay", "Decide again on recorded answers by other rules."),
         "import": ("gate_data:import_logs", "Take the logs of an older system into the ledger."),
     },

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -115,6 +115,10 @@ class Ledger:
         found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
         return found[0] if found else None
 
+    def panels(self, kind: RunKind) -> list[Run]:
+        """All panels of a kind, the newest first."""
+        return self._runs(select(runs).where(runs.c.kind == kind))
+
     def run(self, name: str) -> Run:
         """A run of the bench by its id, an unambiguous beginning of it, its folder, or `latest`.
 
@@ -182,6 +186,24 @@ class Ledger:
         held = self.judgments([key for keys in links.values() for key in keys])
         found = {place: [held[key] for key in keys if key in held] for place, keys in links.items()}
         return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
+
+    def reread(self, judged: Sequence[Judgment]) -> None:
+        """Replace the verdicts of stored judgments, whose raw texts were read again, in one transaction.
+
+        A judgment that was erased meanwhile stays erased.
+        """
+        with storage_errors(self.place), self.engine.begin() as connection:
+            for one in judged:
+                same = (judgments.c.key == one.key, judgments.c.run_id == one.run_id)
+                found = select(judgments.c.id).where(*same, judgments.c.created_at == naive(one.created_at))
+                id = connection.execute(found.order_by(judgments.c.id.desc()).limit(1).with_for_update()).scalar()
+                if id is None:
+                    continue
+                row = judgment_row(one)
+                changed = {name: row[name] for name in ("steps", "repair")}
+                connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
+                connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
+                connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
 
     def judgment_counts(self) -> dict[str, int]:
         """How many judgments each run of the bench paid for."""
