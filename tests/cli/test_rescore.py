@@ -136,7 +136,10 @@ def test_the_commands_show_before_and_after(ledger: Ledger, command: Command) ->
 
 def test_a_wrong_wish_is_one_line(ledger: Ledger, command: Command) -> None:
     place = ("--ledger", ledger.place)
-    assert "no panel has a judge 'x': there are openai_fake-a" in command("monitor", "rescore", "--without-judge", "x", *place).refused()
+    assert (
+        "no panel has a judge 'x': there are openai_fake-a"
+        in command("monitor", "rescore", "--without-judge", "x", *place).refused()
+    )
     both = ("--without-judge", "openai_fake-a", "--without-judge", "openai_fake-b")
     assert "no judge would be left" in command("monitor", "rescore", *both, *place).refused()
     assert "no answers with judgments there" in command("monitor", "rescore", "--since", "2027-01-01", *place).refused()

@@ -32,9 +32,9 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
 
 
 def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Compute every stored score and count again and write those that differ; no model is called.
+    """Compute every stored score and count again; no model is called.
 
-    It may be interrupted at any moment and called again.
+    What differs is written. It may be interrupted at any moment and called again.
     """
     with open_ledger(find_config(config, ledger)) as opened:
         pace = Pace("rebuilt", count_stored(opened))
@@ -51,7 +51,10 @@ def export(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write all answers, evaluations, judgments, labels and decisions into a folder, as the ledger holds them."""
+    """Write answers, evaluations, judgments, labels and decisions into a folder.
+
+    All of them, as the ledger holds them: of texts there is what the storage policy and erasure left.
+    """
     chosen = one_of("--format", form, LEDGER_FORMS) or "jsonl"
     with open_ledger(find_config(config, ledger)) as opened:
         # before the first row: nothing leaves without an entry

@@ -58,9 +58,9 @@ def monitor(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Score evaluated answers again from the ledger; no model is called, and stored scores stay as they are.
+    """Score answers again by other weights, rules or judges; no model is called.
 
-    It shows the means before and after, and how many answers have another grade.
+    Stored scores stay as they are. It shows the means before and after, and how many answers have another grade.
     """
     change, days = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, None)
     wanted = EvaluationFilter(since=days.since, until=days.until, source=source, ids=tuple(id or ()))
@@ -82,9 +82,9 @@ def gate(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Score again what the gate's judge said of sentences; no model is called, and decisions stay as they are.
+    """Score again what the gate's judge said; no model is called.
 
-    It shows the means before and after, and how many sentences have another grade.
+    Decisions stay as they are. It shows the means before and after, and how many sentences have another grade.
     """
     change, wanted = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, collection)
     with open_ledger(find_config(config, ledger)) as opened:
