@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 import areopage
 from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
-from areopage.ledger.caches import Orphans
+from areopage.ledger.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
 from servers.command import Command
 from servers.fake_llm import FakeServer
@@ -38,8 +38,13 @@ def ledger(
     opened.close()
 
 
-def checked(ledger: Ledger) -> Comparison:
-    return check_ledger(ledger, lambda done: None)
+def compared(ledger: Ledger) -> tuple[Comparison, list[Difference]]:
+    found: list[Difference] = []
+    return check_ledger(ledger, lambda done: None, found.append), found
+
+
+def differences(ledger: Ledger) -> list[Difference]:
+    return compared(ledger)[1]
 
 
 def rebuild(ledger: Ledger) -> None:
@@ -49,14 +54,14 @@ def rebuild(ledger: Ledger) -> None:
 def test_a_rebuild_reproduces_every_stored_score_and_count_of_all_applications(ledger: Ledger) -> None:
     stored = caches(ledger)
     assert {len(rows) > 10 for rows in stored.values()} == {True}
-    assert checked(ledger).differences == ()
+    assert differences(ledger) == []
     rebuild(ledger)
     assert caches(ledger) == stored
     wipe_caches(ledger)
     assert caches(ledger) != stored
     rebuild(ledger)
     assert caches(ledger) == stored
-    assert checked(ledger).clean
+    assert compared(ledger)[0].clean
 
 
 CORRUPTIONS = {
@@ -87,14 +92,14 @@ def test_check_finds_each_corruption_and_a_rebuild_mends_it(ledger: Ledger) -> N
                 connection.execute(text(f"DELETE FROM evaluation_scores WHERE evaluation IN {bench}"))
             assert connection.execute(text(statement)).rowcount > 0
         damaged = caches(ledger)
-        found = checked(ledger)
-        assert not found.clean
-        assert any(expected in one.field or expected in f"{one.stored} {one.computed}" for one in found.differences) or (
-            expected == "agreement" and found.differences
+        found = differences(ledger)
+        assert found
+        assert any(expected in one.field or expected in f"{one.stored} {one.computed}" for one in found) or (
+            expected == "agreement" and found
         ), expected
         assert caches(ledger) == damaged  # a check writes nothing
         rebuild(ledger)
-        assert checked(ledger).clean
+        assert compared(ledger)[0].clean
         if expected == "evaluation":  # the rows that were missing have new numbers
             stored = caches(ledger)
         assert caches(ledger) == stored, expected
@@ -115,11 +120,11 @@ def test_a_rebuild_that_is_killed_leaves_whole_portions_and_the_next_one_ends_it
     stored = caches(ledger)
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE evaluations SET score_global = NULL, scored = 0 WHERE state = 'evaluated'"))
-    wrong = {one.subject for one in checked(ledger).differences if not one.field.startswith(("days", "score_days"))}
+    wrong = {one.subject for one in differences(ledger) if not one.field.startswith(("days", "score_days"))}
     environment = {**os.environ, "PYTHONPATH": str(Path(areopage.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", KILLED, ledger.place], env=environment, check=False)
     assert done.returncode == -signal.SIGKILL
-    left = {one.subject for one in checked(ledger).differences if not one.field.startswith(("days", "score_days"))}
+    left = {one.subject for one in differences(ledger) if not one.field.startswith(("days", "score_days"))}
     assert len(wrong) - len(left) == 6  # two portions
     rebuild(ledger)
     assert caches(ledger) == stored
@@ -132,15 +137,15 @@ def test_check_names_orphans_and_panels_that_cannot_be_read(ledger: Ledger) -> N
         keys = connection.execute(text(f"SELECT key FROM answer_judgments WHERE answer = {number}")).scalars().all()
         connection.execute(text(f"DELETE FROM answer_judgments WHERE answer = {number}"))
         connection.execute(text("UPDATE labels SET answer_id = 'nobody' WHERE answer_id = 'm-1'"))
-    found = checked(ledger)
+    found, wrong = compared(ledger)
     assert found.orphans == Orphans(
         judgments=len(keys), judgment_keys=found.orphans.judgment_keys, labels=1, labelled=("nobody",), scores=1, scored=("m-1",)
     )
     assert set(found.orphans.judgment_keys) == set(keys)
-    assert {one.field for one in found.differences if one.subject == "m-1"} >= {"score_global", "scored", "prompt_tokens"}
+    assert {one.field for one in wrong if one.subject == "m-1"} >= {"score_global", "scored", "prompt_tokens"}
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE runs SET spec = '{}' WHERE kind = 'monitor'"))
-    before, found = caches(ledger), checked(ledger)
+    before, (found, _) = caches(ledger), compared(ledger)
     assert found.unreadable and not found.clean
     assert "made by another version" in next(iter(found.unreadable.values()))
     rebuild(ledger)

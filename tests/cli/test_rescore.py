@@ -23,11 +23,15 @@ CRITERIA = ("completude", "exactitude", "format", "sources")
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
-    """A ledger of all applications, whose models are gone."""
+def ledger(
+    request: pytest.FixtureRequest, tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Ledger]:
+    """A ledger of all applications, whose models are gone; on SQLite unless the test asks for PostgreSQL."""
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    opened = Ledger.open(new_ledger_file(tmp_path / "ledger.db"))
+    postgres = getattr(request, "param", "sqlite") == "postgres"
+    place = request.getfixturevalue("postgres_ledger") if postgres else new_ledger_file(tmp_path / "ledger.db")
+    opened = Ledger.open(place)
     seed_ledger(opened, tmp_path, server)
     server.stop()
     yield opened
@@ -54,7 +58,7 @@ def test_without_a_change_every_score_stays_and_the_stored_means_are_those_befor
         scored, mean, answers = connection.execute(text(query)).one()
     overall = done.criteria[""]
     assert (done.answers, overall.before, overall.after, done.changed) == (answers, scored, scored, 0)
-    assert overall.means == (pytest.approx(mean), pytest.approx(mean))
+    assert list(overall.means) == pytest.approx([mean, mean])
     gate = of_gate(ledger, Variant())
     assert (gate.answers, gate.changed, set(gate.criteria)) == (4, 0, {"", "rag_grounding.sentence.supported"})
 
@@ -67,7 +71,7 @@ def test_other_weights_give_the_mean_that_they_give_by_hand(ledger: Ledger) -> N
     assert evaluation is not None
     by_name = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
     expected = sum(share * (by_name[name] or 0) for name, share in shares.items())
-    assert done.criteria[""].means == (evaluation.score_global, pytest.approx(expected))
+    assert list(done.criteria[""].means) == pytest.approx([evaluation.score_global, expected])
     assert {name.rpartition(".")[2]: shift.means for name, shift in done.criteria.items() if name} == {
         name: (score, score) for name, score in by_name.items()
     }
@@ -84,6 +88,10 @@ def test_v1_1_counts_failures_as_nought_and_a_judge_can_be_left_out(ledger: Ledg
     }
 
 
+def differing(ledger: Ledger) -> int:
+    return check_ledger(ledger, lambda done: None, lambda found: None).differing
+
+
 def damaged(ledger: Ledger) -> int:
     """Stored verdicts as another reader might have read them; returns how many judgments have other ones."""
     with ledger.engine.begin() as connection:
@@ -95,6 +103,7 @@ def damaged(ledger: Ledger) -> int:
     return len(ids)
 
 
+@pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 def test_raw_texts_are_read_again_by_todays_reader_and_stored_only_if_asked(ledger: Ledger, command: Command) -> None:
     assert of_monitor(ledger, Variant(reparse=True)).readings == of_gate(ledger, Variant(reparse=True)).readings == []
     stored, rows = caches(ledger), damaged(ledger)
@@ -104,12 +113,12 @@ def test_raw_texts_are_read_again_by_todays_reader_and_stored_only_if_asked(ledg
     assert shown.code == 0, shown.err
     assert "judgments read otherwise" in shown.out
     assert caches(ledger) == stored
-    assert len(check_ledger(ledger, lambda done: None).differences) > 5  # scores are not those of the damaged verdicts
+    assert differing(ledger) > 5  # scores are not those of the damaged verdicts
     for application in ("monitor", "gate"):
         assert command(application, "rescore", "--reparse", "--write", *place).code == 0
     golden = command("monitor", "rescore", "--reparse", "--write", "--source", "golden:morning", *place)
     assert golden.code == 0, golden.err
-    assert check_ledger(ledger, lambda done: None).differences == ()
+    assert differing(ledger) == 0
     assert caches(ledger) == stored
     assert of_monitor(ledger, Variant(reparse=True)).readings == of_gate(ledger, Variant(reparse=True)).readings == []
 

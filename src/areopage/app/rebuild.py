@@ -47,19 +47,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     Args:
         checked: evaluations that were computed again.
-        differences: stored values that are not the computed ones.
+        differing: how many stored values are not the computed ones.
         unreadable: panels that another version stored, with the reason; their evaluations are not computed.
     """
 
     checked: int
-    differences: tuple[Difference, ...]
+    differing: int
     orphans: Orphans
     unreadable: dict[str, str]
 
     @property
     def clean(self) -> bool:
         """Whether all could be computed, and nothing differs."""
-        return not self.differences and not self.unreadable
+        return not self.differing and not self.unreadable
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -75,18 +75,22 @@ def count_stored(ledger: Ledger) -> int:
     return count_evaluated(ledger, "monitor") + count_evaluated(ledger, "bench")
 
 
-def check_ledger(ledger: Ledger, progress: Progress) -> Comparison:
+def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> Comparison:
     """Compare what is stored with what it is computed from; nothing is written.
 
     Args:
         progress: is told how many evaluations are compared.
+        differs: is told each stored value that is not the computed one.
     """
-    recomputing, found = _Recomputing(ledger, progress), list[Difference]()
-    for portion in recomputing.portions():
-        found += [one for change in portion for one in change.differences]
+    recomputing, differing = _Recomputing(ledger, progress), 0
+    evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
+    for found in (evaluations, day_differences(ledger)):
+        for one in found:
+            differs(one)
+            differing += 1
     return Comparison(
         checked=recomputing.done,
-        differences=(*found, *day_differences(ledger)),
+        differing=differing,
         orphans=orphans(ledger),
         unreadable=recomputing.unreadable,
     )

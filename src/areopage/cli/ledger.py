@@ -24,7 +24,7 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """
     with open_ledger(find_config(config, ledger)) as opened:
         pace = Pace("checked", count_stored(opened))
-        found = check_ledger(opened, pace.moved)
+        found = check_ledger(opened, pace.moved, tell_difference)
         pace.finish()
     for line in lines_of(found):
         typer.echo(line)
@@ -63,10 +63,15 @@ def export(
     typer.echo(f"written to {out}: " + ", ".join(f"{rows:,} {name}" for name, rows in counts.items()), err=True)
 
 
+def tell_difference(one: Difference) -> None:
+    """A line about a value that differs."""
+    of = f" (run {one.run_id})" if one.run_id else ""
+    typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
+
+
 def lines_of(found: Comparison) -> list[str]:
-    """What a check found, a line for each."""
-    lines = [_line(one) for one in found.differences]
-    lines += [f"cannot be read: {reason}" for reason in found.unreadable.values()]
+    """What else a check found, a line for each."""
+    lines = [f"cannot be read: {reason}" for reason in found.unreadable.values()]
     orphans = found.orphans
     for what, rows, names in (
         ("judgments that belong to no answer", orphans.judgments, orphans.judgment_keys),
@@ -75,10 +80,5 @@ def lines_of(found: Comparison) -> list[str]:
     ):
         if rows:
             lines.append(f"{what}: {rows:,} ({', '.join(names)}{', …' if len(names) < rows else ''})")
-    differing = f"values that differ: {len(found.differences):,}" if found.differences else "nothing differs"
+    differing = f"values that differ: {found.differing:,}" if found.differing else "nothing differs"
     return [*lines, f"evaluations compared: {found.checked:,}; {differing}"]
-
-
-def _line(one: Difference) -> str:
-    of = f" (run {one.run_id})" if one.run_id else ""
-    return f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}"
