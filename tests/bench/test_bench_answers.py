@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from areopage.bench.results import store_evaluations, view_run
 from areopage.ledger.answers import Answers
+from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from servers.command import Command
 from servers.fake_answers import true_answer
+from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases
 
 
@@ -99,3 +102,71 @@ def test_cases_alike_to_the_letter_share_an_answer(command: Command, suite: Path
     evaluation = Evaluations(ledger).get(one.id)
     assert evaluation is not None
     assert evaluation.score_global is not None
+
+
+def held_texts(ledger: Ledger) -> str:
+    """Everything that the ledger holds of runs, answers and judgments."""
+    tables = ("run_cases", "answers", "answer_texts", "judgments", "verdicts", "evaluations")
+    with ledger.engine.connect() as connection:
+        return str([connection.execute(text(f"SELECT * FROM {name}")).all() for name in tables])
+
+
+@pytest.mark.parametrize("response", ["So, Xylophage.", ""])
+def test_an_erased_answer_leaves_no_text_of_its_case_in_its_runs_and_its_scores_stay(
+    command: Command, suite: Path, ledger: Ledger, response: str
+) -> None:
+    rows = [{"id": "x", "prompt": "Xylophage?", "response": response, "age": "10"}, {"id": "y", "prompt": "Why?", "age": "10"}]
+    cases = write_cases(suite / "r.csv", rows)
+    for profile in ("default", "v1_1"):
+        assert command("bench", "run", "--suite", suite, "--dataset", cases, "--profile", profile).code == 0
+    one = next(found for found in answers(ledger) if found.case.id == "x")
+    runs = ledger.runs()
+    before = [(view_run(run, ledger).scores.tree, Evaluations(ledger).get(one.id, run.id)) for run in runs]
+    assert "Xylophage" in held_texts(ledger)
+    assert erase(ledger, [one.id]) == 1
+    assert "Xylophage" not in held_texts(ledger)
+    assert "Why?" in held_texts(ledger)
+    for run, (tree, evaluation) in zip(runs, before, strict=True):
+        view = view_run(run, ledger)
+        assert [(case.id, case.prompt_text) for case in view.cases] == [("x", ""), ("y", "Why?")]
+        assert view.scores.tree == tree
+        store_evaluations(view, ledger)
+        again = Evaluations(ledger).get(one.id, run.id)
+        assert evaluation is not None and again is not None
+        assert replace(again, number=0) == replace(evaluation, number=0, prompt="", response="", erased=True)
+        assert len(Evaluations(ledger).judgments(one.id, run.id)) == 16
+
+
+def test_a_recorded_answer_that_is_erased_does_not_come_back_with_its_dataset(
+    command: Command, suite: Path, ledger: Ledger, server: FakeServer
+) -> None:
+    cases = write_cases(suite / "r.csv", [{"id": "x", "prompt": "Xylophage?", "response": "So.", "age": "10"}])
+    assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0
+    asked = len(server.calls)
+    erase(ledger, [one.id for one in answers(ledger)])
+    command("bench", "run", "--suite", suite, "--dataset", cases)
+    assert len(ledger.runs()) == 2
+    assert len(server.calls) == asked
+    assert "Xylophage" not in held_texts(ledger)
+    assert view_run(ledger.run("latest"), ledger).scores.tree.coverage == 0
+
+
+def test_a_resumed_run_does_not_ask_again_for_an_erased_answer(
+    command: Command, suite: Path, ledger: Ledger, server: FakeServer
+) -> None:
+    server.faults.stop_after = 30
+    assert command("bench", "run", "--suite", suite).code != 0
+    run = ledger.run("latest")
+    assert run.finished_at is None and len(answers(ledger)) == len(server.target_calls) == 5
+    erase(ledger, [answers(ledger)[0].id])
+    server.faults.stop_after = 0
+    server.start()
+    assert command("bench", "resume", "--yes").code == 0
+    assert len(answers(ledger)) == len(server.target_calls) == 5
+    view = view_run(ledger.run("latest"), ledger)
+    assert view.complete
+    assert 0.8 <= view.scores.tree.coverage < 1
+    evaluations = [Evaluations(ledger).get(one.id, run.id) for one in answers(ledger)]
+    assert [one and one.scored == one.planned for one in evaluations] == [False, True, True, True, True]
+    report = (Path(run.folder) / "report.html").read_text()
+    assert "erased" in report

@@ -157,7 +157,7 @@ def test_a_judgment_that_a_run_of_the_benchmark_made_stays_until_its_own_answer_
     target = Answer(id="t", origin="bench", case=case, key="call", run_id="r", received_at=MOMENT, answered_at=MOMENT)
     Answers(monitored).append([target])
     found = Answers(monitored).numbers(["t"])
-    Answers(monitored).append_judged([Link(found["t"], "k")])
+    Answers(monitored).append_judged([Link(found["t"], "r", "k")])
     assert erase(monitored, ["t"]) == 1
     assert tables_with(monitored, SECRET) == []
     assert Answers(monitored).by_key(["call"]) == {}
@@ -172,7 +172,7 @@ def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
     if state == "queued":
         scores.queued(["a"])
     monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
-    scores.link("a", ["k1", "k2"])
+    scores.link("a", "m", ["k1", "k2"])
     assert erase(monitored, ["a"]) == 1
     monitored.append([judgment("k2", run_id="m", raw_text=SECRET)])
     assert not scores.finish(scored("a", response=SECRET), ["k1", "k2"])

@@ -187,11 +187,27 @@ def test_an_answers_judgments_are_shown_with_it_failed_ones_first_when_they_came
     third = judgment("k2", run_id="m", created_at=MOMENT + timedelta(seconds=2))
     monitored.append([first, second, third, judgment("k3", run_id="m")])
     scores.submit([submitted("a")])
-    scores.link("a", ["k2"])
+    scores.link("a", "m", ["k2"])
     assert scores.judgments("a") == [first, third]
     scores.finish(scored(), ["k1", "k2", "k1"])
     assert scores.judgments("a") == [first, second, third]
     assert scores.judgments("b") == []
+
+
+def test_each_panels_judgments_of_an_answer_are_found_by_the_panel(
+    scores: Evaluations, monitored: Ledger, scored: MakeScore, judgment: MakeJudgment
+) -> None:
+    panel = Run(id="n", kind="monitor", suite="s", fingerprint="n", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+    monitored.put_panel(panel)
+    own, shared, other = (judgment(key, run_id="m") for key in ("k1", "k2", "k3"))
+    monitored.append([own, shared, other])
+    scores.submit([submitted("a")])
+    scores.link("a", "n", ["k2", "k3"])
+    assert scores.finish(scored(), ["k1", "k2"])
+    assert scores.judgments("a", "m") == [own, shared]
+    assert scores.judgments("a", "n") == [shared, other]
+    assert scores.judgments("a") == [own, shared, other]
+    assert [judge.calls for judge in Days(monitored).judges(YEAR)] == [2]  # those of the other panel are not its own
 
 
 def test_the_day_of_an_answer_is_its_day_in_utc(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
@@ -359,7 +375,10 @@ def test_a_judgment_that_the_gate_asked_for_is_not_counted_as_the_monitors(
 ) -> None:
     gate = Run(id="g", kind="gate", suite="", fingerprint="g", folder="", created_at=MOMENT, finished_at=None, spec="{}")
     monitored.put_panel(gate)
-    evaluate(monitored, scored(), [judged("k1"), judged("k2", run_id="g")])
+    scores.submit([submitted("a")])
+    monitored.append([judged("k2", run_id="g")])
+    scores.link("a", "g", ["k2"])
+    assert evaluate(monitored, scored(), [judged("k1")])
     assert [judge.calls for judge in Days(monitored).judges(YEAR)] == [2]
 
 

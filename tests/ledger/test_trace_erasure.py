@@ -45,7 +45,9 @@ def label(ledger: Ledger, number: int, grounded: Grounded) -> None:
 def test_the_judges_words_go_with_the_answer_that_they_are_about(ledger: Ledger, judgment: MakeJudgment) -> None:
     run, store = with_run(ledger), Traces(ledger)
     ledger.append([said(judgment, key, run) for key in ("own", "own", "shared", "other")])
-    store.append([held_trace(1, judgments=("own", "shared", "never-given")), held_trace(2, judgments=("shared",))])
+    store.append(
+        [held_trace(1, panel=run, judgments=("own", "shared", "never-given")), held_trace(2, panel=run, judgments=("shared",))]
+    )
     assert erase(ledger, [trace_id(1)])
     assert readable(ledger) == {"shared", "other"}
     assert ledger.attempts(["own"]) == []
@@ -57,8 +59,9 @@ def test_not_a_byte_of_what_the_judge_said_stays(
     tmp_path: Path, open_ledger: Callable[[str | Path], Ledger], judgment: MakeJudgment
 ) -> None:
     ledger = open_ledger(tmp_path / "l.db")
-    ledger.append([said(judgment, "k", with_run(ledger))])
-    Traces(ledger).append([held_trace(1, judgments=("k",))])
+    run = with_run(ledger)
+    ledger.append([said(judgment, "k", run)])
+    Traces(ledger).append([held_trace(1, panel=run, judgments=("k",))])
     assert any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
     erase(ledger, [trace_id(1)])
     assert not any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
@@ -69,11 +72,11 @@ def test_an_answer_of_the_monitor_keeps_a_judgment_that_it_shares(
 ) -> None:
     run = with_run(ledger)
     evaluate(ledger, scored("a", run_id=run), [said(judgment, "k", run)])
-    Traces(ledger).append([held_trace(1, judgments=("k",)), held_trace(2, judgments=("k",))])
+    Traces(ledger).append([held_trace(1, panel=run, judgments=("k",)), held_trace(2, panel=run, judgments=("k",))])
     erase(ledger, [trace_id(1)])
     erase(ledger, [trace_id(2)])
     assert readable(ledger) == {"k"}
-    Traces(ledger).append([held_trace(3, judgments=("k",))])
+    Traces(ledger).append([held_trace(3, panel=run, judgments=("k",))])
     erase(ledger, ["a"])
     assert readable(ledger) == {"k"}
     erase(ledger, [trace_id(3)])
@@ -86,7 +89,7 @@ def test_by_age_go_also_judgments_whose_trace_never_came(ledger: Ledger, judgmen
     given = [("linked", run, old), ("old", run, old), ("of-a-bench", "r", old), ("new", run, NOW)]
     ledger.append([said(judgment, key, run_id, created_at=at) for key, run_id, at in given])
     store = Traces(ledger)
-    store.append([delivered_trace(1, judgments=("linked",)), delivered_trace(2, at=old)])
+    store.append([delivered_trace(1, panel=run, judgments=("linked",)), delivered_trace(2, at=old)])
     assert erase_before(ledger, NOW - timedelta(days=30)) == 1
     assert {one.key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
 

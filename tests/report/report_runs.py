@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.results import RunView, Variant, view_run
+from areopage.bench.results import RunView, view_run
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.plan import plan
+from areopage.jury.rescore import Variant
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.models.reference import ModelReference

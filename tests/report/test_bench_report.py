@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.results import Variant
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall, Price
+from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report

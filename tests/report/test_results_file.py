@@ -8,10 +8,10 @@ import jsonschema
 import msgspec
 import pytest
 
-from areopage.bench.results import Variant
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
+from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.report.results_records import Results
 from areopage.report.run_files import SCHEMA_FILE, results_of, schema_text, write_results

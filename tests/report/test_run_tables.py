@@ -5,10 +5,11 @@ import csv
 import json
 from pathlib import Path
 
-from areopage.bench.results import RunView, Variant
+from areopage.bench.results import RunView
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
+from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording

@@ -1,6 +1,6 @@
 """The keys and ids under which the ledger holds a run's answers and judgments, computed from the run alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -22,6 +22,15 @@ class AnswerCall(Struct, frozen=True, kw_only=True):
     case: Case
     messages: tuple[Message, ...]
     target: Target
+
+
+def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCase]:
+    """The cases whose answers are not erased.
+
+    Args:
+        erased: the positions of the others.
+    """
+    return [item for position, item in enumerate(cases) if position not in erased]
 
 
 def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:

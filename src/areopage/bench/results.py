@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import answer_calls, judged_cases, recorded_id
+from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
-from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
+from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
@@ -18,8 +18,6 @@ from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
 
 PassKey = tuple[str, str, str, int]
 
@@ -32,6 +30,7 @@ class RunView(Struct, frozen=True, kw_only=True):
         cases: every case, the target's response filled in where there is one.
         rejected: the rows of the datasets that could not be used.
         answers: the target's answers by case.
+        erased: the answers of cases that are erased, by case; their judgments count all the same.
         judgments: by (case, criterion, judge, pass).
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; "" where it does not.
@@ -42,30 +41,12 @@ class RunView(Struct, frozen=True, kw_only=True):
     cases: tuple[Case, ...]
     rejected: tuple[RejectedRow, ...]
     answers: dict[str, Answer]
+    erased: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
-
-
-class Variant(Struct, frozen=True, kw_only=True):
-    """What a rescoring changes; None and empty change nothing."""
-
-    weights: Weights | None = None
-    profile: Profile | None = None
-    without_judges: tuple[str, ...] = ()
-    reparse: bool = False
-
-    def describe(self) -> str:
-        """The changes in words, "" for none."""
-        parts = [
-            "other weights" if self.weights is not None else "",
-            f"profile {self.profile.name}" if self.profile is not None else "",
-            f"without {', '.join(self.without_judges)}" if self.without_judges else "",
-            "raw texts parsed again" if self.reparse else "",
-        ]
-        return "; ".join(part for part in parts if part)
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
@@ -81,12 +62,15 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         StorageError: the ledger cannot be read.
     """
     change = variant or Variant()
-    spec = varied(spec_of(run), change)
+    stored = spec_of(run)
+    spec = varied(stored, change, stored.quorum)
     cases = load_run_cases(ledger, run.id)
-    calls = answer_calls(spec, cases)
+    erased = Answers(ledger).erased_in(run.id)
+    there = open_cases(cases, erased)
+    calls = answer_calls(spec, there)
     by_key = Answers(ledger).by_key([call.key for call in calls])
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
-    judged = judged_cases(spec, cases, calls, by_key)
+    judged = judged_cases(spec, there, calls, by_key)
     places = {
         (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
         for call in planned_calls(spec, judged)
@@ -95,8 +79,10 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     held = ledger.judgments(list(places.values()))
     responses = {item.case.id: item.case for item in judged}
     judgments = {place: held[key] for place, key in places.items() if key in held}
+    erased_cases = {cases[position].case.id: answer for position, answer in erased.items()}
+    judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
-        judgments = {place: reparsed(judgment, spec, responses[place[0]]) for place, judgment in judgments.items()}
+        judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     scores = fold(planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
     return RunView(
         run=run,
@@ -104,6 +90,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         cases=tuple(responses.get(item.case.id, item.case) for item in cases),
         rejected=tuple(msgspec.json.decode(text, type=RejectedRow) for text in ledger.run_rejected(run.id)),
         answers=answers,
+        erased=erased_cases,
         judgments=judgments,
         scores=scores,
         health=tuple(run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
@@ -112,17 +99,25 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     )
 
 
-def varied(spec: RunSpec, change: Variant) -> RunSpec:
-    """A specification with a variant's changes."""
-    names = [judge.name for judge in spec.judges]
-    for name in change.without_judges:
-        if name not in names:
-            raise UserError(f"the run has no judge {name!r}: it has {name_list(names)}")
-    judges = tuple(judge for judge in spec.judges if judge.name not in change.without_judges)
-    if not judges:
-        raise UserError("no judge would be left")
-    profile = change.profile.with_quorum(spec.quorum) if change.profile else spec.profile
-    return msgspec.structs.replace(spec, judges=judges, weights=change.weights or spec.weights, profile=profile)
+def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:
+    """The judgments of erased answers, by their cases. They are found by their links: their keys are random."""
+    found = ledger.judgments_under([(answer.number, run_id) for answer in erased.values()])
+    return {
+        (case_id, verdict.criterion, judgment.judge, judgment.pass_index): judgment
+        for case_id, answer in erased.items()
+        for judgment in found.get((answer.number, run_id), ())
+        for verdict in judgment.verdicts
+    }
+
+
+def changed_readings(stored: RunView, again: RunView) -> list[Judgment]:
+    """The judgments of a run whose raw texts were read otherwise than they are stored, each once."""
+    found = {one.key: one for place, one in again.judgments.items() if not same_verdicts(one, stored.judgments[place])}
+    return list(found.values())
+
+
+def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgment:
+    return judgment if case is None else reparsed(judgment, spec, case)
 
 
 def planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
@@ -167,27 +162,45 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Args:
         view: of the run as it was carried out, not of a variant.
     """
-    by_case: dict[str, list[Judgment]] = {record.case_id: [] for record in view.scores.records}
-    for (case_id, _, _, _), judgment in view.judgments.items():
-        by_case.setdefault(case_id, []).append(judgment)
-    cases = {case.id: case for case in view.cases if case.response is not None}
-    records = [record for record in view.scores.records if record.case_id in cases]
-    made = [_evaluation_of(view, record, cases[record.case_id], by_case[record.case_id]) for record in records]
-    numbers = Answers(ledger).numbers([one.id for one in made])
-    # cases alike to the letter share the target's answer
-    Evaluations(ledger).put(list({one.id: one for one in made if one.id in numbers}.values()))
-    keys = [(one.id, judgment.key) for one, record in zip(made, records, strict=True) for judgment in by_case[record.case_id]]
-    Answers(ledger).append_judged([Link(numbers[id], key) for id, key in keys if id in numbers])
+    made = run_evaluations(view)
+    numbers = Answers(ledger).numbers([one.id for one, _ in made])
+    Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
+    links = [Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers]
+    Answers(ledger).append_judged(links)
+
+
+def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
+    """The evaluations of a run's answers, erased ones included, with the keys of their judgments; one for each answer.
+
+    Cases alike to the letter share the target's answer.
+    """
+    by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
+    for case_id, criterion, judge, number in sorted(view.judgments):  # sums of floats depend on the order
+        judgment = view.judgments[case_id, criterion, judge, number]
+        by_case[case_id][judgment.key] = judgment
+    cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
+    found: dict[str, tuple[Evaluation, list[str]]] = {}
+    for record in view.scores.records:
+        if record.case_id in cases:
+            judgments = by_case[record.case_id]
+            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()))
+            found[made.id] = (made, list(judgments))
+    return list(found.values())
 
 
 def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
     """The evaluation of one case's answer."""
-    answer = view.answers.get(case.id)
+    erased = view.erased.get(case.id)
+    answer = erased or view.answers.get(case.id)
     at = max((one.created_at for one in judgments), default=view.run.created_at)
+    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at)
     return msgspec.structs.replace(
-        evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at),
+        made,
         id=recorded_id(case) if answer is None else answer.id,
         origin="bench",
-        timestamp=view.run.created_at if answer is None else answer.answered_at,
+        reason="" if erased else made.reason,
+        erased=erased is not None,
+        # a recorded answer, which no model gave, belongs to many runs
+        timestamp=answer.answered_at if answer is not None and answer.model else view.run.created_at,
         source=case.source if answer is None else answer.source,
     )

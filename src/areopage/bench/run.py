@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, recorded_answers
+from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
@@ -18,7 +18,7 @@ from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
 from areopage.jury.session import Session, is_open
-from areopage.ledger.answers import Answers, Link, Record
+from areopage.ledger.answers import Answers, CaseAnswer, Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState, Judgment
 from areopage.ledger.store import Ledger
@@ -74,14 +74,17 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     """Ask whatever the ledger does not hold yet, then note that the run is complete.
 
     A run is complete when nothing is left that another try could bring; calls that timed out or found no server are left, and
-    resuming tries them again.
+    resuming tries them again. A case whose answer is erased is neither answered nor judged again.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
-    calls, stored = answer_calls(context.spec, cases), Answers(context.ledger)
-    stored.append(recorded_answers(cases, datetime.now(UTC)))
-    await ask_target(context, calls)
+    stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
+    recorded = [CaseAnswer(context.run_id, positions[case], id) for case, id in answer_ids(cases, [], {}).items()]
+    stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
+    cases = open_cases(cases, stored.erased_in(context.run_id))
+    calls = answer_calls(context.spec, cases)
+    await ask_target(context, calls, positions)
     answers = stored.by_key([call.key for call in calls])
     judged = judged_cases(context.spec, cases, calls, answers)
     ids = answer_ids(cases, calls, answers)
@@ -92,13 +95,23 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase]) -> None:
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
 
-async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
-    """The first phase."""
+async def ask_target(context: RunContext, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> None:
+    """The first phase.
+
+    Args:
+        positions: of the cases in the run, by their ids.
+    """
     target = context.spec.target
     if target is None:
         return
-    wanted = distinct(calls)
-    held = Answers(context.ledger).by_key([call.key for call in wanted])
+    wanted, stored = distinct(calls), Answers(context.ledger)
+    held = stored.by_key([call.key for call in wanted])
+
+    def assigned(answers: Mapping[str, Answer]) -> list[Record]:
+        asked = [call for call in calls if call.key in answers]
+        return [CaseAnswer(context.run_id, positions[call.case.id], answers[call.key].id) for call in asked]
+
+    stored.append_judged(assigned(held))
     missing = [call for call in wanted if call.key not in held or held[call.key].state != "answered"]
     context.observer.phase(TARGET_PHASE, len(wanted), len(wanted) - len(missing))
     if not missing:
@@ -106,11 +119,11 @@ async def ask_target(context: RunContext, calls: Sequence[AnswerCall]) -> None:
     model = open_retrying(target.reference, context.settings, context.spec.outage_seconds)
     watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
     try:
-        async with Batch[Record, None](Answers(context.ledger).append_judged, what="answers") as writer:
+        async with Batch[Record, None](stored.append_judged, what="answers") as writer:
 
             async def ask(call: AnswerCall) -> None:
                 answer = await ask_for_answer(call, model, context)
-                writer.write_soon([answer])
+                writer.write_soon([answer, *assigned({call.key: answer})])
                 context.observer.answered(answer)
                 reached, turned_away = answer.state != "unreachable", answer.state == "refused"
                 watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
@@ -189,7 +202,7 @@ async def ask_judges(context: RunContext, judged: Sequence[JudgedCase], numbers:
         )
         for judge in spec.judges:
             calls = list(planned_calls(spec, judged, [judge]))
-            store.links = _links_of(calls, numbers)
+            store.links = _links_of(calls, numbers, context.run_id)
             held = await session.known(calls)
             context.observer.phase(judge.name, len(store.links), len(held))
             try:
@@ -214,11 +227,11 @@ class _RunJudgments:
         self._writer.write_soon([judgment, *self.links[judgment.key]])
 
 
-def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int]) -> dict[str, list[Link]]:
+def _links_of(calls: Sequence[PlannedCall], numbers: Mapping[str, int], run_id: str) -> dict[str, list[Link]]:
     """Which answers each key is about: cases alike to the letter share their judgments."""
     links: dict[str, list[Link]] = {}
     for call in calls:
-        links.setdefault(call.key, []).append(Link(numbers[call.case.id], call.key))
+        links.setdefault(call.key, []).append(Link(numbers[call.case.id], run_id, call.key))
     return links
 
 

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
+from areopage.cli.options import (
+    OUTPUTS,
+    ConfigOption,
+    LedgerOption,
+    OutOption,
+    ProfileOption,
+    ReparseOption,
+    WeightsOption,
+    WithoutJudgeOption,
+    WriteOption,
+)
 from areopage.errors import UserError
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
@@ -96,12 +106,11 @@ def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
 
 def rescore(
     run: RunArgument = "latest",
-    weights: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="YAML with a section `weights`, or its three levels.")
-    ] = None,
-    profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
-    without_judge: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Leave a judge out; may be repeated.")] = None,
-    reparse: Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")] = False,
+    weights: WeightsOption = None,
+    profile: ProfileOption = None,
+    without_judge: WithoutJudgeOption = None,
+    reparse: ReparseOption = False,
+    write: WriteOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -109,9 +118,14 @@ def rescore(
     """Score a run again from the ledger; no model is called, and the run's own files stay as they are."""
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import rescore_run
+    from areopage.cli.rescore import variant_of, write_readings
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        rescore_run(opened.run(run), opened, weights, profile, tuple(without_judge or ()), reparse=reparse)
+        found = opened.run(run)
+        change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
+        readings = rescore_run(found, opened, change)
+        if write:
+            write_readings(opened, readings)
 
 
 def export(

@@ -3,22 +3,18 @@
 from pathlib import Path
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.results import RunView, Variant, view_run
-from areopage.errors import ConfigError, UserError
+from areopage.bench.results import RunView, changed_readings, view_run
+from areopage.errors import UserError
+from areopage.jury.rescore import Variant
 from areopage.ledger.connection import make_folder
-from areopage.ledger.records import Run
+from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
-from areopage.scoring.profile import profile_named
 from areopage.scoring.tree import Node
-from areopage.scoring.weights import Weights
-from areopage.suites.config import WeightsSection
-from areopage.yaml_document import read_yaml
 
 UNSEEN_WIDTH = 200
 
@@ -118,16 +114,12 @@ def shown(score: float | None) -> str:
     return "unscored" if score is None else f"{score:.2f}"
 
 
-def rescore_run(
-    run: Run, ledger: Ledger, weights: Path | None, profile: str | None, without: tuple[str, ...], *, reparse: bool
-) -> None:
-    """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's."""
-    variant = Variant(
-        weights=read_weights(weights) if weights else None,
-        profile=profile_named(profile) if profile else None,
-        without_judges=without,
-        reparse=reparse,
-    )
+def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
+    """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's.
+
+    Returns:
+        The judgments that were read otherwise than they are stored.
+    """
     view = view_run(run, ledger, variant)
     folder = new_folder(Path(run.folder), "rescore")
     write_run_files(view, folder)
@@ -135,6 +127,7 @@ def rescore_run(
         typer.echo(f"note: {warning}", err=True)
     print_view(view, folder)
     typer.echo(f"written to {folder}", err=True)
+    return changed_readings(view_run(run, ledger), view) if variant.reparse else []
 
 
 def new_folder(parent: Path, stem: str) -> Path:
@@ -143,26 +136,6 @@ def new_folder(parent: Path, stem: str) -> Path:
     while (parent / f"{stem}-{number}").exists():
         number += 1
     return parent / f"{stem}-{number}"
-
-
-def read_weights(path: Path) -> Weights:
-    """Weights from a file with a section `weights`, or with the three levels themselves.
-
-    Raises:
-        ConfigError: the file is not that.
-    """
-    document = read_yaml(path)
-    nested = isinstance(document.data.get("weights"), dict)
-    data = document.data["weights"] if nested else document.data
-    if not set(data) & set(WeightsSection.model_fields):
-        raise ConfigError(f"must hold {', '.join(WeightsSection.model_fields)}, or a section `weights` with them", path=path)
-    try:
-        section = WeightsSection.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        keys = [*(["weights"] if nested else []), *(str(part) for part in first["loc"])]
-        raise document.error(first["msg"][:1].lower() + first["msg"][1:], *keys) from None
-    return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
 
 
 def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:

@@ -80,6 +80,7 @@ MONITOR = LazyGroup(
         "retry": ("monitor_worker:retry", "Let answers that were given up be tried again from the start."),
         "report": ("monitor_report:report", "Write a report on the quality of the answers of some days."),
         "export": ("monitor_store:export", "Write answers with their scores into a file."),
+        "rescore": ("rescore:monitor", "Score answers again by other weights, rules or judges; no model is called."),
         "erase": (
             "monitor_store:erase",
             "Erase all texts of answers for good: theirs, and what judges and people wrote of them.",
@@ -108,6 +109,7 @@ GATE = LazyGroup(
         "check": ("gate:check", "Decide on an answer: verdict, reasons, sentences."),
         "report": ("gate_report:report", "Write a report on what became of the answers, and why."),
         "tune": ("gate_tune:tune", "Choose thresholds that keep a stated risk with a stated certainty."),
+        "rescore": ("rescore:gate", "Score again what the gate's judge said; no model is called."),
         "replay": ("gate_replay:replay", "Decide again on recorded answers by other rules."),
         "import": ("gate_data:import_logs", "Take the logs of an older system into the ledger."),
     },
@@ -133,6 +135,15 @@ RAG = LazyGroup(
         "collections": ("rag:collections", "List the collections."),
     },
 )
+LEDGER = LazyGroup(
+    "ledger",
+    "The ledger itself: compare, compute again, export.",
+    commands={
+        "check": ("ledger:check", "Compare every stored score and count with what it is computed from."),
+        "rebuild": ("ledger:rebuild", "Compute every stored score and count again; no model is called."),
+        "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
+    },
+)
 DEMO = LazyGroup(
     "demo",
     "Try it on this computer, without server or key.",
@@ -150,7 +161,9 @@ def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> No
 app = LazyGroup(
     "areopage",
     "A jury of judges that says whether answers of a language model are safe, right and grounded.",
-    groups={group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, DEMO)},
+    groups={
+        group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, LEDGER, DEMO)
+    },
     commands={
         "agreement": ("agreement:agreement", "Judge against people: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages, and evaluate what is submitted."),

@@ -32,6 +32,17 @@ OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only answers from this day on (UTC).")]
 UntilOption = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only answers up to the end of this day (UTC).")]
 CollectionOption = Annotated[str | None, typer.Option("--collection", metavar="NAME", help="Only answers from this collection.")]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", metavar="FILE", help="YAML with a section `weights`, or its three levels.")
+]
+ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default|v1_1", help="Scoring rules.")]
+WithoutJudgeOption = Annotated[
+    list[str] | None, typer.Option("--without-judge", metavar="NAME", help="Leave a judge out; may be repeated.")
+]
+ReparseOption = Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")]
+WriteOption = Annotated[
+    bool, typer.Option("--write", help="With --reparse: store what is read, and compute the stored scores again.")
+]
 RulesOption = Annotated[
     str | None,
     typer.Option(

@@ -8,7 +8,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import PlannedCall, Remarks
 from areopage.jury.panel import Panel
 from areopage.jury.reader import remarks_of
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import Judgment, Verdict
 from areopage.scoring.counts import band_of
 from areopage.scoring.outcome import Scored
 
@@ -50,7 +50,7 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
         )
         for call in calls
         if call.key in judgments
-        for verdict in judgments[call.key].verdicts
+        for verdict in _in_order(judgments[call.key], call)
         if isinstance(verdict.outcome, Scored) and verdict.outcome.explanation.strip()
     ]
     explanations.sort(key=lambda one: one.score if panel.scale.higher_is_better else -one.score)
@@ -62,6 +62,12 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
         weaknesses=merged.weaknesses or _lines(first, "weak", panel),
         suggestions=merged.suggestions,
     )
+
+
+def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
+    """The verdicts in the order of the call's criteria; the ledger has none of its own."""
+    order = [criterion.id for criterion in call.criteria]
+    return sorted(judgment.verdicts, key=lambda one: order.index(one.criterion))
 
 
 def _lines(explanations: Iterable[_Explained], band: str, panel: Panel) -> tuple[str, ...]:

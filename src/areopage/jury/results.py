@@ -99,7 +99,37 @@ def evaluated(
         at: when it was evaluated.
         fault: why no judge could be asked at all; "" where they were.
     """
-    calls = list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+    return _evaluated(panel, run_id, case, _calls(panel, case), judgments, at, fault)
+
+
+def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[Judgment], at: datetime) -> Evaluated:
+    """Aggregate judgments that are known to be about an answer, whatever their keys.
+
+    They are found by judge, pass and criteria: the keys of an erased answer are random, and a reduced text has another key.
+
+    Args:
+        case: of which texts may be missing.
+    """
+    calls = _calls(panel, case)
+    by_place = {(one.judge, one.pass_index, frozenset(said.criterion for said in one.verdicts)): one for one in judgments}
+    places = {call.key: (call.judge.name, call.pass_index, frozenset(one.id for one in call.criteria)) for call in calls}
+    found = {key: by_place[place] for key, place in places.items() if place in by_place}
+    return _evaluated(panel, run_id, case, calls, found, at)
+
+
+def _calls(panel: Panel, case: Case) -> list[PlannedCall]:
+    return list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+
+
+def _evaluated(
+    panel: Panel,
+    run_id: str,
+    case: Case,
+    calls: Sequence[PlannedCall],
+    judgments: Mapping[str, Judgment],
+    at: datetime,
+    fault: str = "",
+) -> Evaluated:
     passes = planned_passes(case.id, calls, judgments)
     scales = {one.id: one.scale for one in panel.criteria}
     scores = reduce_passes(passes, scales, panel.scale, panel.profile)
@@ -237,7 +267,9 @@ def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outl
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
-    """A judgment whose raw texts are read again; one without a text to read stays as it is."""
+    """A judgment whose raw texts are read again; one whose texts are not stored in full stays as it is."""
+    if judgment.stored != "full":
+        return judgment
     by_id = panel.criteria_by_id()
     reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(case))
     if reading is None:

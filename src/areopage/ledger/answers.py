@@ -6,27 +6,36 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Column, Connection, Row, Select, insert, select
+from sqlalchemy import Column, Connection, Row, Select, bindparam, exists, insert, select, update
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.inserts import insert_into, insert_missing
 from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
-from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers
+from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
+from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
 _TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "session", "decision")
 
 
 class Link(Struct, frozen=True):
-    """That the judgment of a key was asked for about an answer, by the answer's number."""
+    """That the judgment of a key was asked for about an answer, by the answer's number, under a panel."""
 
     answer: int
+    run_id: str
     key: str
 
 
-Record = Answer | Judgment | Link
+class CaseAnswer(Struct, frozen=True):
+    """That an answer is the one of a run's case."""
+
+    run_id: str
+    position: int
+    answer_id: str
+
+
+Record = Answer | Judgment | Link | CaseAnswer
 
 
 class Answers:
@@ -41,11 +50,19 @@ class Answers:
             return len(insert_answers(connection, given))
 
     def append_judged(self, records: Sequence[Record]) -> None:
-        """Append answers, judgments, and which of them belong together. An answer or a link that is there changes nothing."""
+        """Append answers, judgments, and what belongs together. An answer or a link that is there changes nothing."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_answers(connection, [record for record in records if isinstance(record, Answer)])
             insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
             insert_links(connection, [record for record in records if isinstance(record, Link)])
+            _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
+
+    def erased_in(self, run_id: str) -> dict[int, Answer]:
+        """The answers of a run's cases that are erased, by the case's position."""
+        query = whole_answers().join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
+        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return {row.position: answer_of(row) for row in connection.execute(query)}
 
     def get(self, id: str) -> Answer | None:
         """An answer by its id."""
@@ -104,8 +121,19 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
 
 
 def insert_links(connection: Connection, links: Sequence[Link]) -> None:
-    """Note which judgments belong to which answers."""
-    insert_missing(connection, answer_judgments, [{"answer": one.answer, "key": one.key} for one in dict.fromkeys(links)])
+    """Note which judgments belong to which answers under which panels."""
+    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in dict.fromkeys(links)]
+    insert_missing(connection, answer_judgments, rows)
+
+
+def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
+    """Erase the texts of the cases of runs that these answers (by their numbers) belong to."""
+    for part in chunks(numbers):
+        rows = connection.execute(select(run_cases).where(run_cases.c.answer.in_(part))).all()
+        values = [{"run": row.run_id, "at": row.position, "text": _blank_case(row.case)} for row in rows]
+        if values:
+            place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
+            connection.execute(update(run_cases).where(*place).values(case=bindparam("text")), values)
 
 
 def text_columns() -> list[Column[Any]]:
@@ -188,6 +216,30 @@ def _answer_row(answer: Answer) -> dict[str, Any]:
         "seconds": answer.seconds,
         "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
     }
+
+
+_CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_selection")
+"""What stays of a case whose answer is erased."""
+
+
+def _blank_case(text: str) -> str:
+    found = msgspec.json.decode(text)
+    found["case"] = {name: value for name, value in found["case"].items() if name in _CASE_PLACE} | {"prompt": ""}
+    return json_text(found)
+
+
+def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None:
+    """Note the answers of cases; of an answer that is erased, the case's texts go too."""
+    if not given:
+        return
+    place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
+    number = select(answers.c.number).where(answers.c.id == bindparam("answer_id")).scalar_subquery()
+    values = [{"run": one.run_id, "at": one.position, "answer_id": storable(one.answer_id)} for one in given]
+    connection.execute(update(run_cases).where(*place).values(answer=number), values)
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    for part in chunks([storable(one.answer_id) for one in given]):
+        erased = select(answers.c.number).where(answers.c.id.in_(part), ~there)
+        blank_cases(connection, connection.execute(erased).scalars().all())
 
 
 _IN_COLUMNS = ("prompt", "response", "documents")

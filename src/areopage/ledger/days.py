@@ -1,6 +1,6 @@
 """Counts by day: what evaluations and their judges add to them, what a period comes to, and how all of them are formed anew."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, storable
-from areopage.ledger.schema import answer_judgments, days, judgments, runs, score_days, verdicts
+from areopage.ledger.schema import answer_judgments, days, judgments, score_days, verdicts
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive
@@ -35,6 +35,8 @@ _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source
 _SCORE_SUMS = ("answers", "total", "squares")
 
 _Key = TypeVar("_Key")
+Place = tuple[int, str]
+"""The number of an answer, and the panel that judged it."""
 
 
 class DayCounts(Struct):
@@ -63,8 +65,16 @@ class DayCounts(Struct):
 
     def write(self, connection: Connection) -> None:
         """Add all to the tables, in one order for every transaction. The busiest rows, those of days, are locked last."""
-        insert_or_add(connection, score_days, [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()])
-        insert_or_add(connection, days, [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()])
+        insert_or_add(connection, score_days, self.score_rows())
+        insert_or_add(connection, days, self.day_rows())
+
+    def score_rows(self) -> list[dict[str, Any]]:
+        """What is added to `score_days`."""
+        return [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()]
+
+    def day_rows(self) -> list[dict[str, Any]]:
+        """What is added to `days`."""
+        return [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()]
 
     def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
         place = (storable(one.suite), storable(one.source), storable(one.variant))
@@ -162,19 +172,16 @@ class Days:
             return connection.execute(query).all()
 
 
-def judge_uses(connection: Connection, answers: Sequence[int]) -> dict[int, list[JudgeUse]]:
-    """What judges did for some answers (by their numbers): the sums of the judgment that counts for each key of the answer.
-
-    Judgments on single sentences, which the gate asked for, are left out.
-    """
-    found: dict[int, list[JudgeUse]] = {}
-    for part in chunks(answers):
-        counting = list(_counting(connection, part))
+def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
+    """What judges did for some answers under their panels: the sums of the judgment that counts for each key."""
+    found: dict[Place, list[JudgeUse]] = {}
+    for part in chunks([answer for answer, _ in places]):
+        counting = list(_counting(connection, part, set(places)))
         outcomes = _outcomes(connection, [row.id for row in counting])
-        by_judge: dict[tuple[int, str, str, str], list[Any]] = {}
+        by_judge: dict[tuple[Place, str, str, str], list[Any]] = {}
         for row in counting:
-            by_judge.setdefault((row.answer, row.judge, row.model, row.currency), []).append(row)
-        for (answer, judge, model, currency), rows in by_judge.items():
+            by_judge.setdefault(((row.answer, row.panel), row.judge, row.model, row.currency), []).append(row)
+        for (place, judge, model, currency), rows in by_judge.items():
             counts: dict[str, int] = {}
             for row in rows:
                 for outcome in outcomes.get(row.id, ()):
@@ -190,7 +197,7 @@ def judge_uses(connection: Connection, answers: Sequence[int]) -> dict[int, list
                 cost=sum(row.cost or 0.0 for row in rows),
                 currency=currency,
             )
-            found.setdefault(answer, []).append(use)
+            found.setdefault(place, []).append(use)
     return found
 
 
@@ -199,15 +206,20 @@ def rebuild_days(ledger: Ledger) -> None:
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
             connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
-        connection.execute(delete(score_days))
-        connection.execute(delete(days))
-        counts = DayCounts()
-        for portion in each_evaluation(connection, COUNTED):
-            uses = judge_uses(connection, [answer for answer, one in portion if one.state == "evaluated"])
-            for answer, one in portion:
-                counts.add(one, uses.get(answer, ()))
-        counts.write(connection)
-        insert_or_add(connection, days, list(recounted_days(connection)))
+        computed = computed_days(connection)
+        for table in (score_days, days):
+            connection.execute(delete(table))
+            insert_or_add(connection, table, computed[table.name])
+
+
+def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
+    """The rows of `score_days` and `days`, by the table's name, that evaluations, judgments and decisions come to."""
+    counts = DayCounts()
+    for portion in each_evaluation(connection, COUNTED):
+        uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
+        for answer, one in portion:
+            counts.add(one, uses.get((answer, one.run_id), ()))
+    return {score_days.name: counts.score_rows(), days.name: [*counts.day_rows(), *recounted_days(connection)]}
 
 
 def rounded(score: float) -> float:
@@ -238,25 +250,25 @@ def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], value
     return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
 
 
-def _counting(connection: Connection, answers: Sequence[int]) -> Iterator[Any]:
-    """The judgment that counts for each answer and key: the latest of which every verdict is a score, else the latest."""
+def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
+    """The judgment that counts for each place and key: the latest of which every verdict is a score, else the latest."""
     unscored = verdicts.c.judgment_id == judgments.c.id, verdicts.c.outcome != "scored"
     is_scored = (
         ~select(verdicts.c.criterion).where(*unscored).exists()
         & select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id).exists()
     )
     query = (
-        select(answer_judgments.c.answer, judgments, is_scored.label("is_scored"))
+        select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, is_scored.label("is_scored"))
         .join(judgments, judgments.c.key == answer_judgments.c.key)
-        .join(runs, runs.c.id == judgments.c.run_id)
-        .where(answer_judgments.c.answer.in_(answers), runs.c.kind != "gate")
+        .where(answer_judgments.c.answer.in_(answers))
         .order_by(judgments.c.id)
     )
-    best: dict[tuple[int, str], Any] = {}
+    best: dict[tuple[Place, str], Any] = {}
     for row in connection.execute(query):
-        known = best.get((row.answer, row.key))
-        if known is None or row.is_scored or not known.is_scored:
-            best[(row.answer, row.key)] = row
+        place = (row.answer, row.panel)
+        known = best.get((place, row.key))
+        if place in places and (known is None or row.is_scored or not known.is_scored):
+            best[(place, row.key)] = row
     yield from best.values()
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
-from areopage.ledger.answers import Link, insert_links
+from areopage.ledger.answers import Link, blank_cases, insert_links
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
@@ -49,9 +49,9 @@ PAUSE = 0.02
 def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
 
-    With them go the notes of labels, the text of a release, items of the review queue, the texts of alerts, and what judges
-    wrote; judgments that another answer shares stay until that one goes. An answer that waits to be evaluated is not evaluated
-    any more; a held answer that waits for people is refused.
+    With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
+    queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes. An answer
+    that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused.
 
     Args:
         and_wipe: overwrite the bytes too, before this returns; see `wipe`.
@@ -85,13 +85,13 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
     return erased
 
 
-def erase_late(ledger: Ledger, id: str, keys: Sequence[str]) -> None:
-    """Erase judgments that were made while their answer was erased; nothing where the answer has its texts."""
+def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
+    """Erase judgments of a panel that were made while their answer was erased; nothing where the answer has its texts."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
-            insert_links(connection, [Link(number, key) for key in keys])
+            insert_links(connection, [Link(number, run_id, key) for key in keys])
             blank_judgments(connection, [number])
     if number is not None:
         wipe(ledger)
@@ -140,7 +140,7 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
     if not found:
         return
     new = {row.key: f"erased-{secrets.token_hex(16)}" for row in found}
-    change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="")
+    change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="", stored="none")
     connection.execute(change.values(key=bindparam("new")), [{"number": row.id, "new": new[row.key]} for row in found])
     for part in chunks([row.id for row in found]):
         said = update(verdicts).where(verdicts.c.judgment_id.in_(part))
@@ -161,6 +161,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     of_answers = evaluations.c.answer.in_(numbers)
     connection.execute(select(evaluations.c.number).where(of_answers).order_by(evaluations.c.number).with_for_update()).all()
     connection.execute(delete(answer_texts).where(answer_texts.c.answer.in_(numbers)))
+    blank_cases(connection, numbers)
     connection.execute(update(answers).where(answers.c.number.in_(numbers)).values(key="", prompt_key="", reason=""))
     connection.execute(update(decisions).where(decisions.c.answer.in_(numbers)).values(held_key=""))
     connection.execute(update(evaluations).where(of_answers).values(**BLANK))

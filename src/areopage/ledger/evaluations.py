@@ -120,12 +120,12 @@ class Evaluations:
 
     # --- judge
 
-    def link(self, id: str, keys: Sequence[str]) -> None:
-        """Note that judgments belong to an answer, whatever becomes of it: so they are shown with it, and erased with it."""
+    def link(self, id: str, run_id: str, keys: Sequence[str]) -> None:
+        """Note that judgments of a panel belong to an answer, so that they are shown with it and erased with it."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
             if number is not None:
-                insert_links(connection, [Link(number, key) for key in keys])
+                insert_links(connection, [Link(number, run_id, key) for key in keys])
 
     def finish(self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None) -> bool:
         """Write an answer's scores, count them for its day and its judges, link its judgments, set it evaluated.
@@ -142,7 +142,7 @@ class Evaluations:
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
             found = connection.execute(_locked(storable(evaluation.id))).one_or_none()
             if found is None or found.is_erased:
-                _erase_late(connection, found, keys)
+                _erase_late(connection, found, evaluation.run_id, keys)
                 return False
             if found.state == "evaluated":
                 return False
@@ -155,12 +155,13 @@ class Evaluations:
                 connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
             insert_scores(connection, {found.number: evaluation.criteria})
             add_words(connection, {found.number: index_words(evaluation)})
-            insert_links(connection, [Link(found.answer, key) for key in keys])
+            insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
             counts = DayCounts()
             if found.state == "failed":
                 counts.take_back(_place_of(found))
             evaluated = msgspec.structs.replace(evaluation, state="evaluated")
-            counts.add(evaluated, judge_uses(connection, [found.answer]).get(found.answer, ()))
+            place = (found.answer, evaluation.run_id)
+            counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))
             counts.write(connection)
         return True
 
@@ -184,9 +185,11 @@ class Evaluations:
             rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
             return next(iter(evaluations_of(connection, rows)), None)
 
-    def judgments(self, id: str) -> list[Judgment]:
-        """Every judgment of an answer, failed attempts too, in the order they came."""
+    def judgments(self, id: str, run_id: str = "") -> list[Judgment]:
+        """Every judgment of an answer under one panel ("": under any), failed attempts too, in the order they came."""
         query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
+        if run_id:
+            query = query.where(answer_judgments.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
@@ -349,10 +352,10 @@ def _locked(id: str) -> Select[Any]:
     return query.select_from(source).where(answers.c.id == id, MONITOR).with_for_update(of=evaluations)
 
 
-def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[str]) -> None:
+def _erase_late(connection: Connection, found: Row[Any] | None, run_id: str, keys: Sequence[str]) -> None:
     """Erase the texts of judgments of an answer that was erased while they were made."""
     if found is not None:
-        insert_links(connection, [Link(found.answer, key) for key in keys])
+        insert_links(connection, [Link(found.answer, run_id, key) for key in keys])
         blank_judgments(connection, [found.answer])
 
 

@@ -140,21 +140,26 @@ class Labels:
     def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
         """What one judge said of these answers, by the answer's id; criteria are named with their version.
 
-        Of several attempts at one pass the latest that scored counts, else the latest.
+        Of several panels that asked the judge about a criterion the one with the newest judgment counts; of several attempts at
+        one pass the latest that scored, else the latest.
         """
         asked = judgments.c
         query = (
-            select(answers.c.id, asked.pass_index, verdicts)
+            select(answers.c.id, answer_judgments.c.run_id, asked.pass_index, verdicts)
             .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
             .join(judgments, asked.key == answer_judgments.c.key)
             .join(verdicts, verdicts.c.judgment_id == asked.id)
             .where(asked.judge == judge)
-            .order_by(asked.id)
+            .order_by(asked.id, answer_judgments.c.run_id)
         )
         latest: dict[tuple[str, str, int], PlannedPass] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
-                for row in connection.execute(query.where(answers.c.id.in_(part))):
+                rows = connection.execute(query.where(answers.c.id.in_(part))).all()
+                panels = {(row.id, row.criterion): row.run_id for row in rows}
+                for row in rows:
+                    if panels[row.id, row.criterion] != row.run_id:
+                        continue
                     place = (row.id, row.criterion, row.pass_index)
                     outcome = outcome_of(row)
                     if isinstance(outcome, Scored) or place not in latest or not isinstance(latest[place].outcome, Scored):

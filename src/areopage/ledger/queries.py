@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any, cast
 
 from msgspec import Struct
-from sqlalchemy import BinaryExpression, ColumnElement, func
+from sqlalchemy import BinaryExpression, ColumnElement, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -15,7 +15,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from areopage.gate.records import GateVerdict
 from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel
 from areopage.ledger.rows import naive, storable
-from areopage.ledger.schema import evaluations
+from areopage.ledger.schema import answers, evaluations
 
 Conditions = list[ColumnElement[bool]]
 
@@ -99,6 +99,35 @@ class Backlog(Struct, frozen=True, kw_only=True):
     queued: int
     failed: int
     oldest_at: datetime | None
+
+
+class EvaluationFilter(Struct, frozen=True, kw_only=True):
+    """Which of the monitor's evaluations are wanted. `since` and `until` are UTC, `until` is exclusive.
+
+    Args:
+        source: None: any but golden questions.
+        ids: of answers; then from whatever source. Empty: any.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    source: str | None = None
+    ids: tuple[str, ...] = ()
+
+    def conditions(self) -> Conditions:
+        """The conditions on `evaluations`."""
+        columns = evaluations.c
+        found = [columns.origin == "monitor", columns.state == "evaluated"]
+        if self.ids:
+            named = answers.c.id.in_([storable(id) for id in self.ids])
+            found.append(columns.answer.in_(select(answers.c.number).where(named)))
+        if self.source is not None or not self.ids:
+            found.append(in_source(columns.source, self.source))
+        if self.since is not None:
+            found.append(columns.timestamp >= naive(self.since))
+        if self.until is not None:
+            found.append(columns.timestamp < naive(self.until))
+        return found
 
 
 class TraceFilter(Struct, frozen=True, kw_only=True):

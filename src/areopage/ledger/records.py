@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
+from areopage.text.stored_text import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
@@ -115,7 +116,8 @@ class Judgment(Struct, frozen=True, kw_only=True):
     """One call to a judge. `steps` are the steps of parsing that were tried, in order.
 
     `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
-    call. `cost` is in `currency`; None where no price is known.
+    call. `cost` is in `currency`; None where no price is known. `stored` is what stays of its texts: what is not "full" cannot be
+    read again.
     """
 
     key: str
@@ -135,6 +137,7 @@ class Judgment(Struct, frozen=True, kw_only=True):
     cost: float | None = None
     currency: str = ""
     created_at: datetime
+    stored: Policy = "full"
     verdicts: tuple[Verdict, ...]
 
 
@@ -239,7 +242,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         metrics: the specification's figures by name; a figure that an old log lacks is None.
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
-        judgments: keys of the judgments that were asked for about its sentences; they are not read back.
+        panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
     """
 
     answer: Answer
@@ -255,6 +258,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     profile: str = ""
     version: str = ""
     gate_seconds: float | None = None
+    panel: str = ""
     judgments: tuple[str, ...] = ()
 
     @property
@@ -307,6 +311,7 @@ def decided_trace(
     language: str,
     sources_filter: tuple[str, ...] = (),
     gate_seconds: float | None = None,
+    panel: str = "",
     judgments: tuple[str, ...] = (),
 ) -> Trace:
     """The trace of an answer that the gate has just decided on; the collection is the answer's source."""
@@ -324,6 +329,7 @@ def decided_trace(
         profile=decision.profile,
         version=decision.version,
         gate_seconds=gate_seconds,
+        panel=panel,
         judgments=judgments,
     )
 

@@ -44,6 +44,9 @@ run_cases = Table(
     Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("case", Text, nullable=False),
+    # the answer that was given to the case, or that it brings along; NULL until there is one
+    Column("answer", Integer, ForeignKey("answers.number")),
+    Index("ix_run_cases_answer", "answer", sqlite_where=text("answer IS NOT NULL"), postgresql_where=text("answer IS NOT NULL")),
 )
 
 run_rejected = Table(
@@ -129,6 +132,8 @@ judgments = Table(
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
     Column("created_at", DateTime, nullable=False),
+    # what stays of its texts: full, truncated, redacted or none
+    Column("stored", String(16), nullable=False),
 )
 
 verdicts = Table(
@@ -219,11 +224,13 @@ evaluation_scores = Table(
     sqlite_with_rowid=False,
 )
 
-# Which judgments were asked for about an answer; one judgment may serve several answers with the same content.
+# Which judgments were asked for about an answer under a panel; one judgment may serve several answers with the same content, and
+# several panels that share a judge.
 answer_judgments = Table(
     "answer_judgments",
     metadata,
     Column("answer", Integer, ForeignKey("answers.number"), primary_key=True),
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
     Column("key", String(64), primary_key=True),
     Index("ix_answer_judgments_key", "key"),
     sqlite_with_rowid=False,

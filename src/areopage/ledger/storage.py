@@ -59,6 +59,7 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
         return judgment
     return structs.replace(
         judgment,
+        stored=policy,
         raw_text=_stored_raw(judgment.raw_text, policy, max_chars),
         repair_text=_stored_raw(judgment.repair_text, policy, max_chars),
         verdicts=tuple(

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -27,7 +27,7 @@ from areopage.ledger.rows import (
     storable,
     verdict_row,
 )
-from areopage.ledger.schema import judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import answer_judgments, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 
@@ -115,6 +115,10 @@ class Ledger:
         found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
         return found[0] if found else None
 
+    def panels(self, kind: RunKind) -> list[Run]:
+        """All panels of a kind, the newest first."""
+        return self._runs(select(runs).where(runs.c.kind == kind))
+
     def run(self, name: str) -> Run:
         """A run of the bench by its id, an unambiguous beginning of it, its folder, or `latest`.
 
@@ -170,6 +174,37 @@ class Ledger:
                     best[judgment.key] = judgment
         return best
 
+    def judgments_under(self, places: Sequence[tuple[int, str]]) -> dict[tuple[int, str], list[Judgment]]:
+        """The judgments that count for answers (by their numbers) under panels, found by their links, in the order they came."""
+        links: dict[tuple[int, str], list[str]] = {}
+        wanted = set(places)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks([number for number, _ in places]):
+                for row in connection.execute(select(answer_judgments).where(answer_judgments.c.answer.in_(part))):
+                    if (row.answer, row.run_id) in wanted:
+                        links.setdefault((row.answer, row.run_id), []).append(row.key)
+        held = self.judgments([key for keys in links.values() for key in keys])
+        found = {place: [held[key] for key in keys if key in held] for place, keys in links.items()}
+        return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
+
+    def reread(self, judged: Sequence[Judgment]) -> None:
+        """Replace the verdicts of stored judgments, whose raw texts were read again, in one transaction.
+
+        A judgment that was erased meanwhile stays erased.
+        """
+        with storage_errors(self.place), self.engine.begin() as connection:
+            for one in judged:
+                same = (judgments.c.key == one.key, judgments.c.run_id == one.run_id)
+                found = select(judgments.c.id).where(*same, judgments.c.created_at == naive(one.created_at))
+                id = connection.execute(found.order_by(judgments.c.id.desc()).limit(1).with_for_update()).scalar()
+                if id is None:
+                    continue
+                row = judgment_row(one)
+                changed = {name: row[name] for name in ("steps", "repair")}
+                connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
+                connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
+                connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
+
     def judgment_counts(self) -> dict[str, int]:
         """How many judgments each run of the bench paid for."""
         benches = select(runs.c.id).where(runs.c.kind == "bench")
@@ -186,12 +221,17 @@ class Ledger:
         for part in chunks(keys):
             with self.engine.connect() as connection:
                 rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()
-                said: dict[int, list[Verdict]] = {}
-                joined = select(verdicts).join(judgments, verdicts.c.judgment_id == judgments.c.id)
-                for row in connection.execute(joined.where(judgments.c.key.in_(part))):
-                    said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-            for row in rows:
-                yield judgment_of(row, tuple(said.get(row.id, ())))
+                found = judgments_of(connection, rows)
+            yield from found
+
+
+def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
+    """Rows of `judgments` with their verdicts, in the same order."""
+    said: dict[int, list[Verdict]] = {}
+    for part in chunks([row.id for row in rows]):
+        for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):
+            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+    return [judgment_of(row, tuple(said.get(row.id, ()))) for row in rows]
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:

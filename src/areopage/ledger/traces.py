@@ -187,7 +187,7 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
     if reasons:
         connection.execute(insert(decision_reasons), reasons)
-    insert_links(connection, [Link(number, key) for number, trace in new.items() for key in trace.judgments])
+    insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
     queue_traces(connection, new)
     count_traces(connection, new.values())
     return len(new)

@@ -45,6 +45,18 @@ def exclusive(ledger: Ledger) -> Iterator[Connection]:
         connection.commit()
 
 
+@contextmanager
+def snapshot(ledger: Ledger) -> Iterator[Connection]:
+    """A transaction that only reads, and sees the ledger as it is at the first read."""
+    with ledger.engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN")
+        else:
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        yield connection
+        connection.rollback()
+
+
 def begin_soon(connection: Connection) -> None:
     """Begin a transaction that writes in SQLite, as soon as the one under way has ended.
 

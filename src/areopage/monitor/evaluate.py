@@ -83,7 +83,7 @@ class Evaluator:
             return None
         if evaluation.state not in OPEN_STATES or evaluation.attempts != attempt:
             return None
-        self._evaluations.link(id, self._judge.keys(answer.case))
+        self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
         return answer
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
@@ -97,7 +97,7 @@ class Evaluator:
 
     def _tidy(self, id: str, found: Evaluated) -> None:
         """Where the answer was erased during an attempt that failed, what the judges wrote of it is erased as well."""
-        erase_late(self._ledger, id, _keys_of(found))
+        erase_late(self._ledger, id, found.run_id, _keys_of(found))
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)

@@ -65,7 +65,7 @@ class VariantFigures(Struct, frozen=True, kw_only=True):
     change: Change
 
 
-class JudgeHealth(Struct, frozen=True, kw_only=True):
+class JudgeFigures(Struct, frozen=True, kw_only=True):
     """What one judge did: `scored_share` is in [0, 1], `seconds_per_call` a mean, None without calls."""
 
     use: JudgeDays
@@ -93,7 +93,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionFigures, ...]
     days: tuple[DayFigures, ...]
     variants: tuple[VariantFigures, ...]
-    judges: tuple[JudgeHealth, ...]
+    judges: tuple[JudgeFigures, ...]
     worst: tuple[Evaluation, ...]
     seconds: float
     prompt_tokens: int

@@ -13,7 +13,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope
 from areopage.ledger.store import Ledger
-from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures, VariantFigures
+from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeFigures, Mean, PeriodFigures, VariantFigures
 from areopage.scoring.counts import Moments, Tally, compare
 from areopage.suites.loader import Suite
 
@@ -182,10 +182,10 @@ def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scal
         )
 
 
-def _health(use: JudgeDays) -> JudgeHealth:
+def _health(use: JudgeDays) -> JudgeFigures:
     """How a judge did."""
     verdicts = sum(use.outcomes.values())
-    return JudgeHealth(
+    return JudgeFigures(
         use=use,
         scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,
         seconds_per_call=use.seconds / use.calls if use.calls else None,

@@ -290,7 +290,7 @@ def _unanswered(view: RunView, locale: Locale) -> Section | None:
 
     def row(case_id: str) -> tuple[str, ...]:
         answer = view.answers.get(case_id)
-        state = answer.state if answer else "not_run"
+        state = "erased" if case_id in view.erased else answer.state if answer else "not_run"
         return case_id, locale.say(f"said_{state}"), answer.reason if answer else ""
 
     heads = [Column(heading=locale.say(key), kind="text") for key in ("case", "state", "reason")]

@@ -14,7 +14,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
-from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeHealth, Mean, PeriodFigures
+from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level, Series
 from areopage.report.model import (
     BarChart,
@@ -370,7 +370,7 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
     if not judges:
         return Section(id="judges", title=title, blocks=(Paragraph(text=locale.say("no_judges")),))
 
-    def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
+    def row(health: JudgeFigures) -> tuple[Cell | str, ...]:
         use = health.use
         return (
             Cell(text=Span(use.judge, "strong"), under=(use.model,)),

@@ -39,9 +39,10 @@ OUTAGE = 0.0  # a user waits: a server that is down is not waited for
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """The judgments on sentences, and the keys under which the ledger has them, or would have them had they come in time."""
+    """The judgments on sentences, their panel, and the keys under which the ledger has them or would have them."""
 
     sentences: tuple[SentenceJudgment, ...] = ()
+    panel: str = ""
     keys: tuple[str, ...] = ()
 
 
@@ -71,11 +72,12 @@ class SentenceJudge:
         wanted = decision.doubtful[: self._sentences]
         calls: dict[int, PlannedCall] = {}
         held: dict[str, Judgment] = {}
-        reason = "not asked"
+        reason, panel_id = "not asked", ""
         try:
             async with asyncio.timeout(self._seconds):
                 session = self._sessions.get(language, self._sessions[OWN_LANGUAGE])
                 panel = await self._checked(session)
+                panel_id = session.run.id
                 cases = {index: _sentence_case(prompt, response, documents, decision, index) for index in wanted}
                 calls = {index: _call(panel, case) for index, case in cases.items()}
                 held |= await session.known(calls.values())
@@ -90,6 +92,7 @@ class SentenceJudge:
                 *(_sentence_judgment(index, judgments[index]) for index in wanted if index in judgments),
                 *(SentenceJudgment(sentence=at, supported=None, explanation=reason) for at in wanted if at not in judgments),
             ),
+            panel=panel_id,
             keys=tuple(call.key for call in calls.values()),
         )
 

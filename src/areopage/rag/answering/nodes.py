@@ -80,6 +80,7 @@ class Nodes:
         changed: RagState = {
             "response": response,
             "decision": decision,
+            "panel": judged.panel,
             "judgments": judged.keys,
             "gate_seconds": spent,
         }

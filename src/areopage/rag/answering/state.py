@@ -27,8 +27,8 @@ class RagState(TypedDict, total=False):
     - `grade_documents` adds `relevant` and, where they are not, the `decision`,
     - `generate` adds `generated`,
     - `evaluate_response` adds `response` (as the gate read it: with the ids that the model cited apart from its text),
-      `decision`, `judgments` (the keys of what a judge said), `gate_seconds` and, where the response is delivered, `delivered`
-      and `mode`,
+      `decision`, `panel` and `judgments` (the keys of what a judge said), `gate_seconds` and, where the response is delivered,
+      `delivered` and `mode`,
     - `fallback` and `human_review` add `delivered` and `mode`.
     """
 
@@ -41,6 +41,7 @@ class RagState(TypedDict, total=False):
     generated: Generated
     response: str
     decision: Decision
+    panel: str
     judgments: tuple[str, ...]
     gate_seconds: float
     delivered: str
@@ -75,6 +76,7 @@ def trace_of(state: RagState, seconds: float) -> Trace:
         mode=mode,
         language=language if mode in NOT_DELIVERED else decision.response_lang or language,
         gate_seconds=state.get("gate_seconds"),
+        panel=state.get("panel", ""),
         judgments=state.get("judgments", ()),
     )
 

@@ -76,7 +76,7 @@ def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerV
     if answer is None or evaluation is None:
         return None
     score = evaluation if evaluation.state == "evaluated" else None
-    judgments = Evaluations(ledger).judgments(id)
+    judgments = Evaluations(ledger).judgments(id, evaluation.run_id)
     labels = criterion_labels(suite, language)
     return AnswerView(
         answer=answer,

@@ -1,0 +1,241 @@
+"""Compute every stored score and count again from answers, judgments, verdicts and decisions; compare it, or write it.
+
+Each evaluation is computed under the panel that is stored with it. Evaluations are written in portions, each in one transaction:
+a process that is killed in between leaves the old or the new values of each, and the next call does the rest.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from areopage.bench.results import run_evaluations, view_run
+from areopage.bench.spec import spec_of
+from areopage.cases.records import Case
+from areopage.errors import StorageError
+from areopage.jury.panel import Panel, panel_of
+from areopage.jury.results import evaluated_again
+from areopage.ledger.caches import (
+    COPIES,
+    FIGURES,
+    TEXTS,
+    Difference,
+    Orphans,
+    count_evaluated,
+    day_differences,
+    evaluated,
+    orphans,
+    rewrite,
+    same,
+    word_differences,
+)
+from areopage.ledger.days import rebuild_days
+from areopage.ledger.evaluation_rows import BLANK
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Evaluation, Judgment
+from areopage.ledger.rows import storable_value
+from areopage.ledger.store import Ledger
+from areopage.ledger.streams import PORTION, evaluation_portions
+
+OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
+"""What is computed of evaluations of the benchmark alone; the monitor's were measured."""
+
+Progress = Callable[[int], None]
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What a ledger stores against what it comes to.
+
+    Args:
+        checked: evaluations that were computed again.
+        differing: how many stored values are not the computed ones.
+        unreadable: panels that another version stored, with the reason; their evaluations are not computed.
+    """
+
+    checked: int
+    differing: int
+    orphans: Orphans
+    unreadable: dict[str, str]
+
+    @property
+    def clean(self) -> bool:
+        """Whether all could be computed, and nothing differs."""
+        return not self.differing and not self.unreadable
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """What a rebuild did; `unreadable` is as in `Comparison`."""
+
+    computed: int
+    written: int
+    unreadable: dict[str, str]
+
+
+def count_stored(ledger: Ledger) -> int:
+    """How many evaluations there are to compute again."""
+    return count_evaluated(ledger, "monitor") + count_evaluated(ledger, "bench")
+
+
+def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> Comparison:
+    """Compare what is stored with what it is computed from; nothing is written.
+
+    Args:
+        progress: is told how many evaluations are compared.
+        differs: is told each stored value that is not the computed one.
+    """
+    recomputing, differing = _Recomputing(ledger, progress), 0
+    evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
+    for found in (evaluations, day_differences(ledger)):
+        for one in found:
+            differs(one)
+            differing += 1
+    return Comparison(
+        checked=recomputing.done,
+        differing=differing,
+        orphans=orphans(ledger),
+        unreadable=recomputing.unreadable,
+    )
+
+
+def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
+    """Replace every score and every count with the computed one.
+
+    Args:
+        progress: is told how many evaluations are rebuilt.
+    """
+    recomputing, written = _Recomputing(ledger, progress), 0
+    for portion in recomputing.portions():
+        wrong = [one for one in portion if one.differences]
+        written += rewrite(ledger, [(one.stored, one.computed) for one in wrong if one.stored is not None])
+        Evaluations(ledger).put([one.computed for one in wrong if one.stored is None])
+    rebuild_days(ledger)
+    return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
+
+
+class _Change(Struct, frozen=True):
+    """An evaluation as it is stored (None: not at all) and as it is computed."""
+
+    stored: Evaluation | None
+    computed: Evaluation
+    differences: tuple[Difference, ...]
+
+
+class _Recomputing:
+    """Goes through the evaluations of a ledger once. `done` counts them."""
+
+    def __init__(self, ledger: Ledger, progress: Progress) -> None:
+        self._ledger, self._progress = ledger, progress
+        self._panels: dict[str, Panel | None] = {}
+        self.unreadable: dict[str, str] = {}
+        self.done = 0
+
+    def portions(self) -> Iterator[list[_Change]]:
+        """Every evaluation with what it should be, a portion at a time."""
+        for found in evaluation_portions(self._ledger, *evaluated("monitor")):
+            yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
+            self._count(len(found))
+        for run in self._ledger.runs():
+            try:
+                spec_of(run)
+            except StorageError as fault:
+                self.unreadable[run.id] = str(fault)
+                continue
+            view = view_run(run, self._ledger)
+            parts = evaluation_portions(self._ledger, *evaluated("bench", run.id))
+            stored = {one.id: one for part in parts for _, one in part}
+            if not stored and run.finished_at is None:  # scores are stored at the end
+                continue
+            made = [one for one, _ in run_evaluations(view)]
+            for start in range(0, len(made), PORTION):
+                part = made[start : start + PORTION]
+                yield [_of_run(stored.get(one.id), one) for one in part]
+                self._count(len(part))
+
+    def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
+        judgments = self._ledger.judgments_under([(answer, one.run_id) for answer, one in found])
+        words = word_differences(self._ledger, [one for _, one in found])
+        changes: list[_Change] = []
+        for answer, one in found:
+            panel = self._panel(one.run_id)
+            if panel is not None:
+                computed = recomputed(panel, one, judgments.get((answer, one.run_id), ()))
+                differences = _differences(one, computed, (*COPIES, *FIGURES, *TEXTS))
+                if one.number in words:
+                    indexed, wanted = words[one.number]
+                    differences.append(
+                        Difference(subject=one.id, run_id=one.run_id, field="words", stored=indexed, computed=wanted)
+                    )
+                changes.append(_Change(one, computed, tuple(differences)))
+        return changes
+
+    def _panel(self, run_id: str) -> Panel | None:
+        if run_id not in self._panels:
+            self._panels[run_id] = None
+            run = self._ledger.panel(run_id)
+            try:
+                if run is None:
+                    raise StorageError(f"run {run_id}: it is no panel of the monitor")
+                self._panels[run_id] = panel_of(run)
+            except StorageError as fault:
+                self.unreadable[run_id] = str(fault)
+        return self._panels[run_id]
+
+    def _count(self, more: int) -> None:
+        self.done += more
+        self._progress(self.done)
+
+
+def recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:
+    """A stored evaluation with the values that its judgments come to.
+
+    Texts are computed from the judges' own: of an erased answer there are none, and where storage reduced them those that were
+    stored stay.
+    """
+    found = evaluated_again(panel, stored.run_id, Case(id=stored.id, prompt=""), judgments, stored.timestamp)
+    values = {name: storable_value(getattr(found, name)) for name in (*COPIES, *FIGURES)} | {"criteria": found.criteria}
+    if stored.erased:
+        values |= dict.fromkeys(BLANK, ()) | {"feedback": "", "reason": ""}
+    elif all(one.stored == "full" for one in judgments):
+        values |= {name: storable_value(getattr(found, name)) for name in TEXTS}
+        values |= {name: tuple(values[name]) for name in ("strengths", "weaknesses", "suggestions")}
+    return structs.replace(stored, **values)
+
+
+def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
+    """An evaluation of a run of the benchmark."""
+    if stored is None:
+        missing = Difference(
+            subject=computed.id, run_id=computed.run_id, field="evaluation", stored=None, computed=computed.score_global
+        )
+        return _Change(None, computed, (missing,))
+    kept = ("number", "received_at", "next_attempt_at", "prompt", "response", "erased")
+    whole = structs.replace(computed, **{name: getattr(stored, name) for name in kept})
+    return _Change(stored, whole, tuple(_differences(stored, whole, (*COPIES, *FIGURES, *TEXTS, *OF_RUNS))))
+
+
+def _differences(stored: Evaluation, computed: Evaluation, fields: Sequence[str]) -> list[Difference]:
+    found = [
+        Difference(
+            subject=stored.id, run_id=stored.run_id, field=name, stored=getattr(stored, name), computed=getattr(computed, name)
+        )
+        for name in fields
+        if not same(getattr(stored, name), getattr(computed, name))
+    ]
+    held, right = ({one.criterion: one for one in found.criteria} for found in (stored, computed))
+    for criterion in dict.fromkeys((*right, *held)):
+        before, after = held.get(criterion), right.get(criterion)
+        if (
+            before is None
+            or after is None
+            or before.band != after.band
+            or not all(same(getattr(before, name), getattr(after, name)) for name in ("score", "agreement"))
+        ):
+            found.append(
+                Difference(
+                    subject=stored.id,
+                    run_id=stored.run_id,
+                    field=criterion,
+                    stored=None if before is None else before.score,
+                    computed=None if after is None else after.score,
+                )
+            )
+    return found

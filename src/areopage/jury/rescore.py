@@ -1,0 +1,228 @@
+"""Score judged answers again from their stored judgments: by other weights, rules or judges, or with raw texts read again.
+
+No model is called, and nothing is written. The benchmark, the monitor and the gate change their panels by the same `Variant`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+from msgspec import Struct, field
+
+from areopage.cases.records import Case
+from areopage.errors import StorageError, UserError, name_list
+from areopage.jury.panel import AnyPanel, Panel, panel_of
+from areopage.jury.results import evaluated_again, reparsed
+from areopage.ledger.answers import Answers
+from areopage.ledger.queries import EvaluationFilter, TraceFilter
+from areopage.ledger.records import Evaluation, Judgment, Run
+from areopage.ledger.store import Ledger
+from areopage.ledger.streams import PORTION, evaluation_portions
+from areopage.ledger.traces import Traces
+from areopage.scoring.profile import Profile
+from areopage.scoring.weights import Weights
+
+GLOBAL = ""
+"""The name of the global score among criteria."""
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """What a rescoring changes; None and empty change nothing."""
+
+    weights: Weights | None = None
+    profile: Profile | None = None
+    without_judges: tuple[str, ...] = ()
+    reparse: bool = False
+
+    def describe(self) -> str:
+        """The changes in words, "" for none."""
+        parts = [
+            "other weights" if self.weights is not None else "",
+            f"profile {self.profile.name}" if self.profile is not None else "",
+            f"without {', '.join(self.without_judges)}" if self.without_judges else "",
+            "raw texts parsed again" if self.reparse else "",
+        ]
+        return "; ".join(part for part in parts if part)
+
+
+def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
+    """A panel with a variant's changes.
+
+    Args:
+        quorum: the suite's own, for every profile that has one.
+
+    Raises:
+        UserError: the variant leaves out a judge that the panel does not have, or all of them.
+    """
+    names = [judge.name for judge in panel.judges]
+    for name in change.without_judges:
+        if name not in names:
+            raise UserError(f"the run has no judge {name!r}: it has {name_list(names)}")
+    judges = tuple(judge for judge in panel.judges if judge.name not in change.without_judges)
+    if not judges:
+        raise UserError("no judge would be left")
+    profile = change.profile.with_quorum(quorum) if change.profile else panel.profile
+    return msgspec.structs.replace(panel, judges=judges, weights=change.weights or panel.weights, profile=profile)
+
+
+class JudgedAnswer(Struct, frozen=True, kw_only=True):
+    """An answer, or one sentence of it, with the judgments that a panel made about it."""
+
+    run_id: str
+    case: Case
+    erased: bool
+    judgments: Sequence[Judgment]
+
+
+class Shift(Struct):
+    """The scores on one criterion before and after: how many, and their sums."""
+
+    before: int = 0
+    after: int = 0
+    total_before: float = 0.0
+    total_after: float = 0.0
+
+    def add(self, before: float | None, after: float | None) -> None:
+        """Count one answer's scores; None where there is none."""
+        self.before += before is not None
+        self.after += after is not None
+        self.total_before += before or 0.0
+        self.total_after += after or 0.0
+
+    @property
+    def means(self) -> tuple[float | None, float | None]:
+        """The means before and after."""
+        return (
+            self.total_before / self.before if self.before else None,
+            self.total_after / self.after if self.after else None,
+        )
+
+
+class Rescored(Struct, kw_only=True):
+    """What a rescoring comes to.
+
+    Args:
+        answers: how many were scored again: answers, or sentences of the gate.
+        criteria: by the criterion's path; "" is the global score.
+        grades: how many went from one grade to another.
+        readings: judgments that were read otherwise than they are stored.
+        unread: judgments that could not be read again: their texts are erased, or not stored in full.
+        unreadable: panels that another version stored, with the reason; their answers are left out.
+    """
+
+    answers: int = 0
+    criteria: dict[str, Shift] = field(default_factory=dict)
+    grades: Counter[tuple[str, str]] = field(default_factory=Counter)
+    readings: list[Judgment] = field(default_factory=list)
+    unread: int = 0
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> int:
+        """How many have another grade."""
+        return sum(count for (before, after), count in self.grades.items() if before != after)
+
+    def add(self, before: Evaluation, after: Evaluation) -> None:
+        """Count one evaluation."""
+        self.answers += 1
+        self.grades[before.band, after.band] += 1
+        self.criteria.setdefault(GLOBAL, Shift()).add(before.score_global, after.score_global)
+        held, found = ({one.criterion: one.score for one in side.criteria} for side in (before, after))
+        for criterion in dict.fromkeys((*held, *found)):
+            self.criteria.setdefault(criterion, Shift()).add(held.get(criterion), found.get(criterion))
+
+
+def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant) -> Rescored:
+    """Score answers again, and compare with the scores by the panels as they are stored.
+
+    Args:
+        runs: the panels.
+
+    Raises:
+        UserError: the variant leaves out a judge that no panel has, or all of one panel.
+    """
+    done = Rescored()
+    panels = _Panels(runs, change, done.unreadable)
+    for one in judged:
+        if one.run_id not in panels.pairs:
+            continue
+        panel, other = panels.pairs[one.run_id]
+        judgments = [_read_again(judgment, panel, one, done) for judgment in one.judgments] if change.reparse else one.judgments
+        at = max((judgment.created_at for judgment in one.judgments), default=runs[0].created_at)
+        before = evaluated_again(panel, one.run_id, one.case, one.judgments, at)
+        done.add(before, evaluated_again(other, one.run_id, one.case, judgments, at))
+    return done
+
+
+class _Panels:
+    """The panels of runs with their variants. A judge that is left out need not be in each, but in one."""
+
+    def __init__(self, runs: Sequence[Run], change: Variant, unreadable: dict[str, str]) -> None:
+        self.pairs: dict[str, tuple[Panel, Panel]] = {}
+        panels: dict[str, Panel] = {}
+        for run in runs:
+            try:
+                panels[run.id] = panel_of(run)
+            except StorageError as fault:
+                unreadable[run.id] = str(fault)
+        known = {judge.name for panel in panels.values() for judge in panel.judges}
+        for name in change.without_judges:
+            if name not in known:
+                raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(known)) or 'none'}")
+        for id, panel in panels.items():
+            own = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
+            one = msgspec.structs.replace(change, without_judges=own)
+            self.pairs[id] = (panel, varied(panel, one, panel.profile.quorum))
+
+
+def _read_again(judgment: Judgment, panel: Panel, one: JudgedAnswer, done: Rescored) -> Judgment:
+    if one.erased or judgment.stored != "full":
+        done.unread += 1
+        return judgment
+    found = reparsed(judgment, panel, one.case)
+    if not same_verdicts(found, judgment):
+        done.readings.append(found)
+    return found
+
+
+def same_verdicts(one: Judgment, other: Judgment) -> bool:
+    """Whether two readings of a judgment say the same."""
+    said, also = ({found.criterion: found.outcome for found in side.verdicts} for side in (one, other))
+    return said == also
+
+
+# --- what is scored again
+
+
+def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Iterator[JudgedAnswer]:
+    """The monitor's evaluated answers that a filter lets through.
+
+    Args:
+        texts: read them too, for raw texts are read again.
+    """
+    stored = Answers(ledger)
+    for portion in evaluation_portions(ledger, *wanted.conditions()):
+        found = ledger.judgments_under([(number, one.run_id) for number, one in portion])
+        for number, one in portion:
+            answer = stored.get(one.id) if texts and not one.erased else None
+            case = Case(id=one.id, prompt="") if answer is None else answer.case
+            judgments = found.get((number, one.run_id), ())
+            yield JudgedAnswer(run_id=one.run_id, case=case, erased=one.erased, judgments=judgments)
+
+
+def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[JudgedAnswer]:
+    """The sentences that the gate's judge judged, in the order of their answers.
+
+    Args:
+        runs: the gate's panels.
+        ids: only sentences of these answers; empty: of all that the filter lets through.
+    """
+    wanted = set(ids)
+    traces = (one for one in Traces(ledger).each(filter) if not wanted or one.id in wanted)
+    while portion := list(islice(traces, PORTION)):
+        found = ledger.judgments_under([(one.answer.number, run.id) for one in portion for run in runs])
+        for one in portion:
+            for run in runs:
+                for judgment in found.get((one.answer.number, run.id), ()):
+                    yield JudgedAnswer(run_id=run.id, case=one.answer.case, erased=one.erased, judgments=(judgment,))

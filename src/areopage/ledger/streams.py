@@ -1,0 +1,67 @@
+"""All answers, evaluations, judgments and labels in the order they came, read in portions: memory does not grow with them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
+
+from areopage.ledger.answers import answer_of, whole_answers
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluation_rows import evaluations_of, whole_evaluations
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label
+from areopage.ledger.rows import label_of
+from areopage.ledger.schema import answer_judgments, answers, evaluations, judgments, labels
+from areopage.ledger.store import Ledger, judgments_of
+
+PORTION = 200
+
+T = TypeVar("T")
+_Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
+
+
+def each_answer(ledger: Ledger) -> Iterator[Answer]:
+    """Every answer; erased ones have no texts."""
+    for portion in _portions(ledger, whole_answers(), answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
+        yield from portion
+
+
+def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
+    """The evaluations that meet conditions, with the numbers of their answers, a portion at a time."""
+
+    def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
+        return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
+
+    return _portions(ledger, whole_evaluations().where(*conditions), evaluations.c.number, made)
+
+
+def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
+    """Every judgment with the ids of the answers that it is about, each with its panel."""
+
+    def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
+        query = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
+        query = query.join(answers, answers.c.number == answer_judgments.c.answer)
+        about: dict[str, list[tuple[str, str]]] = {}
+        for row in connection.execute(query.where(answer_judgments.c.key.in_({row.key for row in rows}))):
+            about.setdefault(row.key, []).append((row.id, row.run_id))
+        return [(one, about.get(one.key, [])) for one in judgments_of(connection, rows)]
+
+    for portion in _portions(ledger, select(judgments), judgments.c.id, made):
+        yield from portion
+
+
+def each_label(ledger: Ledger) -> Iterator[Label]:
+    """Every label, replaced ones too."""
+    for portion in _portions(ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
+        yield from portion
+
+
+def _portions(ledger: Ledger, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:
+    last, query = 0, query.order_by(key).limit(PORTION)
+    while True:
+        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+            rows = connection.execute(query.where(key > last)).all()
+            found = made(connection, rows) if rows else []
+        if not rows:
+            return
+        yield found
+        last = rows[-1]._mapping[key]
