@@ -12,11 +12,11 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.pipeline import open_pipeline
+from areopage.app.pipeline import open_pipeline, trace_export
 from areopage.cli.options import ConfigOption, tell
 from areopage.cli.pace import IngestDisplay
 from areopage.cli.review_show import visible
-from areopage.errors import CallError, ModelError, UnknownCollection
+from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line
 from areopage.rag.config import RagConfig
@@ -237,6 +237,20 @@ def ask(
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     print_reply(trace)
+
+
+def export_traces(config: ConfigOption = None) -> None:
+    """Bring the trace files that `rag.traces` names to what the ledger has, once. The worker does so every minute."""
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
+        export = trace_export(settings, ledger)
+        if not export.wanted:
+            raise UserError("no trace files are wanted: set rag.traces.enabled in areopage.yml")
+        done = export.run()
+    typer.echo(
+        f"{export.folder}: {done.lines:,} lines and {done.snapshots:,} snapshots written, "
+        f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+    )
 
 
 async def answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
