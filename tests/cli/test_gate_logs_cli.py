@@ -169,10 +169,14 @@ def test_the_workers_job_exports_traces_and_what_retention_erased(gate: Command)
     job = trace_job(ledger, app_config(gate.folder, rag={"traces": {"enabled": True}}))
     assert job is not None
     metrics = gate.folder / "outputs/logs/metrics.jsonl"
-    asyncio.run(job.run(datetime.now(UTC)))
+
+    async def once() -> None:
+        await job.run(datetime.now(UTC))
+
+    asyncio.run(once())
     assert metrics.read_bytes().count(b"Quel") == 3
     erase_older(ledger, held_trace(1).at + timedelta(days=1), "retention")
-    asyncio.run(job.run(datetime.now(UTC)))
+    asyncio.run(once())
     assert (metrics.read_bytes().count(b"Quel"), metrics.read_bytes().count(b"\n")) == (0, 3)
     assert trace_job(ledger, app_config(gate.folder)) is not None, "files are there, and follow erasure"
     assert trace_job(ledger, app_config(gate.folder, rag={"traces": {"folder": "none"}})) is None

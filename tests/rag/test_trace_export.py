@@ -63,7 +63,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def section(**fields: Any) -> TracesSection:
     """Where it is smaller than a configuration allows, unchecked."""
-    return TracesSection.model_construct(**{"enabled": True, "folder": "", "max_bytes": 50_000_000, "keep": 10} | fields)
+    known: dict[str, Any] = {"enabled": True, "folder": "", "max_bytes": 50_000_000, "keep": 10}
+    return TracesSection.model_construct(**known | fields)
 
 
 def exported(ledger: Ledger, folder: Path, *given: Trace, **fields: Any) -> Exported:
@@ -233,7 +234,12 @@ def test_answers_without_lines_are_not_read_at_each_export(
 ) -> None:
     exported(ledger, tmp_path, secret(1), *(secret(number, mode="cached") for number in range(2, 20)))
     read: list[tuple[int, int]] = []
-    monkeypatch.setattr(TraceFeed, "traces", lambda self, after, until: read.append((after, until)) or iter(()))
+
+    def noted(_: TraceFeed, after: int, until: int) -> Iterator[list[Trace]]:
+        read.append((after, until))
+        return iter(())
+
+    monkeypatch.setattr(TraceFeed, "traces", noted)
     exported(ledger, tmp_path)
     (tmp_path / RESPONSES).unlink()
     exported(ledger, tmp_path)
@@ -444,7 +450,7 @@ def test_a_full_disk_leaves_whole_lines_and_the_next_export_completes(ledger: Le
         import resource
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        export = opened_export(tmp_path)
+        export = opened_export(tmp_path / "ledger.db", tmp_path)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         with pytest.raises(StorageError, match=r"(llm_responses|metrics)\.jsonl cannot be written \(File too large\)"):
             export()
@@ -459,9 +465,9 @@ def test_a_full_disk_leaves_whole_lines_and_the_next_export_completes(ledger: Le
 # --- killed, and several at once
 
 
-def opened_export(folder: Path, **fields: Any) -> Callable[[], Exported]:
+def opened_export(ledger: Path, folder: Path, **fields: Any) -> Callable[[], Exported]:
     """An export on connections of its own."""
-    return TraceExport(Ledger.open(folder / "ledger.db"), section(**fields), folder).run
+    return TraceExport(Ledger.open(ledger), section(**fields), folder).run
 
 
 def in_child(do: Callable[[], object]) -> int:
@@ -514,39 +520,36 @@ def die_at(number: int) -> None:
     around("_flush", trace_export)
     for name in ("rename", "replace", "unlink", "mkdir"):
         around(name, Path)
-    around("open", trace_export.os)
+    around("open", os)
 
 
 @forks
 def test_an_export_that_dies_between_any_two_steps_is_completed(tmp_path: Path) -> None:
-    start = tmp_path / "start"
-    ledger = ledger_at(start / "ledger.db")
+    place, start = tmp_path / "ledger.db", tmp_path / "start"
+    ledger = ledger_at(place)
     exported(ledger, start, *mixed(1, 6), max_bytes=1500, keep=99)
     erase(ledger, [trace_id(1)])
     Traces(ledger).append(mixed(6, 10))
-    ledger.close()
     died = 0
     for number in range(1, 1000):
         folder = tmp_path / str(number)
         shutil.copytree(start, folder)
 
         def dying(folder: Path = folder, number: int = number) -> None:
-            export = opened_export(folder, max_bytes=1500, keep=99)
+            export = opened_export(place, folder, max_bytes=1500, keep=99)
             die_at(number)
             export()
 
         code = in_child(dying)
         died += code == 9
         assert code in (0, 9)
-        if number % 3 == 0:  # the one that comes next is killed, too
+        if number % 5 == 0:  # the one that comes next is killed, too
             in_child(dying)
-        ledger = ledger_at(folder / "ledger.db")
         exported(ledger, folder, max_bytes=1500, keep=99)
         assert_complete(ledger, folder)
-        ledger.close()
-        shutil.rmtree(folder)
         if code == 0:
             break
+    ledger.close()
     assert died > 30
 
 

@@ -98,7 +98,7 @@ class CacheSection(Section):
 
 
 class TracesSection(Section):
-    """The files beside the ledger. `folder` gets logs/ and snapshots/; a log is rotated at `max_bytes`, `keep` old ones stay."""
+    """The export of traces. `folder` gets logs/ and snapshots/; a log is rotated at `max_bytes`, `keep` old ones stay."""
 
     enabled: bool = False
     folder: str = "outputs"

@@ -129,7 +129,7 @@ class TraceExport:
             after = state.answer if metrics == state.metrics else metrics
             after_responses = state.answer if responses == state.responses else responses
             for traces in self._feed.traces(min(after, after_responses), end.answer):
-                snapshots += sum(self._write_snapshot(one) for one in traces if one.answer.number > after)
+                snapshots += self._write_snapshots([one for one in traces if one.answer.number > after])
                 written = self._responses.append([one for one in traces if one.answer.number > after_responses])
                 responses = written[-1] if written else responses
                 lines += len(written)
@@ -139,6 +139,7 @@ class TraceExport:
             now = structs.replace(now, answer=end.answer, metrics=metrics, responses=responses)
         if now != state or not (self.folder / STATE).exists():
             _replace(self.folder / STATE, msgspec.json.encode(now))
+            _sync_folder(self.folder / "logs")
         return Exported(lines=lines, snapshots=snapshots, rewritten=rewritten, removed=removed)
 
     @property
@@ -156,22 +157,25 @@ class TraceExport:
 
     def _rewrite_snapshots(self, changed: Collection[str]) -> int:
         """Put what the ledger has now in the place of snapshots that changed; returns how many went."""
-        removed = 0
-        for trace in self._feed.current(id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()):
-            if not self._write_snapshot(trace):
-                self._snapshot(trace.id).unlink()
-                removed += 1
-        if removed:
+        there = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
+        traces = list(self._feed.current(there))
+        gone = [one for one in traces if not has_snapshot(one)]
+        for trace in gone:
+            self._snapshot(trace.id).unlink()
+        self._write_snapshots(traces)
+        if gone:
             _sync_folder(self._snapshots)
-        return removed
+        return len(gone)
 
-    def _write_snapshot(self, trace: Trace) -> bool:
-        """Write a trace's snapshot if it has one; an id that could lead elsewhere is never a file's name."""
-        if not has_snapshot(trace) or not SAFE_ID.fullmatch(trace.id):
-            return False
-        self._snapshots.mkdir(parents=True, exist_ok=True)
-        _replace(self._snapshot(trace.id), msgspec.json.encode(Snapshot.of(trace)) + b"\n")
-        return True
+    def _write_snapshots(self, traces: Sequence[Trace]) -> int:
+        """Write the snapshots of traces that have one; an id that could lead elsewhere is never a file's name."""
+        having = [one for one in traces if has_snapshot(one) and SAFE_ID.fullmatch(one.id)]
+        if having:
+            self._snapshots.mkdir(parents=True, exist_ok=True)
+            for one in having:
+                _replace(self._snapshot(one.id), msgspec.json.encode(Snapshot.of(one)) + b"\n")
+            _sync_folder(self._snapshots)
+        return len(having)
 
     def _snapshot(self, id: str) -> Path:
         return self._snapshots / f"{id}.json"
@@ -333,13 +337,12 @@ def _id_of(line: bytes) -> str:
 
 
 def _replace(place: Path, content: bytes) -> None:
-    """Replace a file as a whole."""
+    """Replace a file as a whole; its folder is not synced."""
     temporary = place.with_name(f".{place.stem}{TEMPORARY}")
     with _new_file(temporary) as file:
         file.write(content)
         _flush(file)
     temporary.replace(place)
-    _sync_folder(place.parent)
 
 
 def _new_file(path: Path) -> BinaryIO:
