@@ -28,7 +28,7 @@ STREAM = {"accept": "text/event-stream"}
 class Shelf:
     """A retriever that always finds the same."""
 
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         return DOCUMENTS
 
     async def revision(self, collection: str) -> str:
@@ -44,7 +44,7 @@ class Pen:
     def __init__(self) -> None:
         self.text, self.written = GROUNDED, 0
 
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         self.written += 1
         return Generated(text=self.text, model="pen", seconds=0.0)
 

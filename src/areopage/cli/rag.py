@@ -20,12 +20,12 @@ from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line
 from areopage.rag.config import RagConfig
+from areopage.rag.ingestion.chunking import Unread
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.ingestion.reading import RowFields
-from areopage.rag.ingestion.source_text import Unread
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.retrieval.collection import folder_exists, open_store
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report.decisions import decision_locale, explain

@@ -18,11 +18,9 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.models.own_loop import OwnLoop
+from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.judging import SentenceJudge
-from areopage.rag.answering.kept_answers import KeptAnswers, Place
-from areopage.rag.answering.nodes import Nodes
-from areopage.rag.answering.state import RagState, repeated_trace, trace_of
-from areopage.rag.answering.texts import texts_of
+from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.config import RagConfig
 from areopage.rag.logs.trace_export import TraceExport
 from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
@@ -63,7 +61,7 @@ class RagService:
             StorageError: the ledger cannot be read.
         """
         try:
-            from areopage.rag.answering.graph import build_graph, run_graph
+            from areopage.rag.answering.graph import Nodes, build_graph, run_graph
         except ModuleNotFoundError:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
