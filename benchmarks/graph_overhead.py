@@ -23,10 +23,8 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
-from areopage.rag.answering.graph import build_graph, run_graph
-from areopage.rag.answering.nodes import Nodes
-from areopage.rag.answering.state import RagState
-from areopage.rag.answering.texts import texts_of
+from areopage.rag.answering.graph import Nodes, build_graph, run_graph
+from areopage.rag.answering.state import RagState, texts_of
 from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.service import RagService
@@ -41,7 +39,7 @@ RESPONSE = (SENTENCE.strip() + " [d0] ") * 5
 
 
 class InstantRetriever:
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         return DOCUMENTS
 
     async def revision(self, collection: str) -> str:
@@ -51,7 +49,7 @@ class InstantRetriever:
 
 
 class InstantGenerator:
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         return Generated(text=RESPONSE[:600], model="instant", seconds=0.0)
 
     async def aclose(self) -> None: ...

@@ -28,8 +28,7 @@ from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion
 from areopage.rag.retrieval.collection import VectorStore, open_store
 from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, at
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, open_embedder
 from areopage.rag.retrieval.retriever import CANDIDATES, QdrantRetriever
 from areopage.rag.retrieval.similarity import Background, coverages, relevance
 

@@ -9,8 +9,8 @@ import pytest
 from areopage.app.config import load_config
 from areopage.app.gate_rules import load_gate
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
+from areopage.rag.ingestion.chunking import SourceText
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.ingestion.source_text import SourceText
 from servers.command import main
 from servers.fake_embedder import WordEmbedder
 from servers.fake_llm import FakeServer

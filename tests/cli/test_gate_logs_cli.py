@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.app.monitor import trace_retention
+from areopage.app.monitor import trace_job
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
@@ -15,8 +15,6 @@ from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.monitor.retention import erase_older
-from areopage.rag.config import TracesSection
-from areopage.rag.logs.traces import TraceFiles
 from servers.command import Command
 from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id
@@ -146,36 +144,45 @@ def test_answers_of_the_gate_are_erased_by_id_and_by_age(gate: Command) -> None:
 
 
 def test_answers_are_erased_from_trace_files_too_and_it_is_said_where_nobody_looked(gate: Command) -> None:
-    (gate.folder / "areopage.yml").write_text("rag: {traces: {folder: traced}}\n", encoding="utf-8")
-    traces = TraceFiles(TracesSection(enabled=True), gate.folder / "traced")
-    for number in (1, 2):
-        assert traces.append_metrics(held_trace(number))
-        assert traces.write_snapshot(held_trace(number))
+    (gate.folder / "areopage.yml").write_text("rag: {traces: {enabled: true, folder: traced}}\n", encoding="utf-8")
+    traced = gate.folder / "traced"
+    done = gate("rag", "export-traces").out
+    assert done == f"{traced}: 6 lines and 2 snapshots written, 0 lines rewritten, 0 snapshots removed\n"
     said = gate("monitor", "erase", "--id", HELD).err
-    assert f"trace files in {gate.folder / 'traced'}: 1 lines emptied, 1 snapshots removed; not looked into: trace files" in said
+    assert f"trace files in {traced}: 2 lines rewritten, 1 snapshots removed; not looked into: trace files" in said
     assert "backups" in said
-    in_the_way = gate.folder / "traced/logs/.metrics.jsonl.erasing"
+    in_the_way = traced / "logs/.metrics.jsonl.tmp"
     in_the_way.mkdir()
-    assert "may still hold what is to be erased" in gate("monitor", "erase", "--older-than", "0").refused()
+    assert "may lack lines or hold erased texts" in gate("monitor", "erase", "--older-than", "0").refused()
     ledger = opened(gate)
     assert all(one.erased for one in Traces(ledger).each(TraceFilter()))  # what can be erased is
     ledger.close()
     in_the_way.rmdir()
     gate("monitor", "erase", "--older-than", "0")
-    assert not any(b"d\xc3\xa9lai" in path.read_bytes() for path in (gate.folder / "traced").rglob("*") if path.is_file())
+    assert not any(b"d\xc3\xa9lai" in path.read_bytes() for path in traced.rglob("*") if path.is_file())
 
 
-def test_retention_reaches_this_computers_trace_files(gate: Command) -> None:
-    assert TraceFiles(TracesSection(enabled=True), gate.folder / "outputs").append_metrics(held_trace(1))
-    job = trace_retention(app_config(gate.folder, storage={"retention_days": 5}))
+def test_traces_are_exported_only_where_the_configuration_wants_them(gate: Command) -> None:
+    assert "set rag.traces.enabled" in gate("rag", "export-traces").refused()
+
+
+def test_the_workers_job_exports_traces_and_what_retention_erased(gate: Command) -> None:
+    ledger = opened(gate)
+    job = trace_job(ledger, app_config(gate.folder, rag={"traces": {"enabled": True}}))
     assert job is not None
+    metrics = gate.folder / "outputs/logs/metrics.jsonl"
 
     async def once() -> None:
-        await job.run(held_trace(1).at + timedelta(days=6))
+        await job.run(datetime.now(UTC))
 
     asyncio.run(once())
-    assert b"Quel" not in (gate.folder / "outputs/logs/metrics.jsonl").read_bytes()
-    assert trace_retention(app_config(gate.folder)) is None
+    assert metrics.read_bytes().count(b"Quel") == 3
+    erase_older(ledger, held_trace(1).at + timedelta(days=1), "retention")
+    asyncio.run(once())
+    assert (metrics.read_bytes().count(b"Quel"), metrics.read_bytes().count(b"\n")) == (0, 3)
+    assert trace_job(ledger, app_config(gate.folder)) is not None, "files are there, and follow erasure"
+    assert trace_job(ledger, app_config(gate.folder, rag={"traces": {"folder": "none"}})) is None
+    ledger.close()
 
 
 def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:

@@ -1,7 +1,7 @@
 """The demo's PDF is what its script writes, and says what the script says."""
 
+from areopage.rag.ingestion.chunking import SourceText
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.ingestion.source_text import SourceText
 from servers.demo_pdf import PAGES, PDF, TITLE, pdf_bytes
 
 

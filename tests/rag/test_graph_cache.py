@@ -17,8 +17,7 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Grounded, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer
-from areopage.rag.answering.kept_answers import CacheKeys
+from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer, CacheKeys
 from areopage.rag.records import ChatPrompt
 from areopage.review.label import Given, review_answer
 from servers.made_traces import made_trace

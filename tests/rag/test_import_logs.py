@@ -20,9 +20,9 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.import_logs import Imported, import_logs
-from areopage.rag.logs.old_logs import differences, figures_of, kind_of, logged, moment_of
-from areopage.rag.logs.traces import TraceFiles
+from areopage.rag.import_logs.importing import Imported, import_logs
+from areopage.rag.import_logs.old_logs import differences, figures_of, kind_of, metrics_line, moment_of
+from areopage.rag.logs.trace_export import TraceExport
 from servers.made_traces import delivered_trace, held_trace
 from servers.new_ledger import ledger_at
 
@@ -194,7 +194,7 @@ def test_lines_that_cannot_be_used_are_rejected_with_their_reason_and_the_others
 
 
 def test_a_line_longer_than_any_record_is_passed_over(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.rag.logs.log_files.MAX_RECORD", 1000)
+    monkeypatch.setattr("areopage.rag.import_logs.log_files.MAX_RECORD", 1000)
     bench.write("metrics.jsonl", figures(question="x" * 5000), figures())
     found = bench.take()
     assert (found.added, [row.reason for row in bench.rejected]) == (1, ["longer than 1,000 bytes"])
@@ -234,17 +234,17 @@ def test_fields_that_contradict_each_other_are_taken_and_listed(bench: Bench) ->
 @given(average=some.floats(0, 1), decimals=some.integers(1, 17))
 def test_rounding_is_no_contradiction(average: float, decimals: int) -> None:
     row = figures(avg_score=round(average, decimals), confidence=round(0.8 * average, decimals))
-    assert [one.field for one in differences(logged(row, UTC), "f", 1) if one.field == "confidence"] == []
+    assert [one.field for one in differences(metrics_line(row), "f", 1) if one.field == "confidence"] == []
 
 
 def test_a_confidence_rounded_onto_a_bound_is_no_contradiction() -> None:
     row = figures(avg_score=0.437, confidence=0.35, quality_pass=False)
-    assert differences(logged(row, UTC), "f", 1) == []
+    assert differences(metrics_line(row), "f", 1) == []
 
 
 def test_what_is_not_written_is_no_contradiction() -> None:
     row = {"timestamp": STAMP, "question": "?", "quality_pass": False}
-    assert differences(logged(row, UTC), "f", 1) == []
+    assert differences(metrics_line(row), "f", 1) == []
     assert figures_of(row)["confidence"] is None
 
 
@@ -258,15 +258,13 @@ def test_lines_are_told_apart_by_their_fields() -> None:
     assert kinds == ["metrics", "response", "snapshot", None]
 
 
-def test_our_own_files_come_back_as_they_were(bench: Bench) -> None:
+def test_our_own_files_come_back_as_they_were(bench: Bench, tmp_path: Path) -> None:
     """Ids, verdicts and decisions; a shadow's answer is no fallback, and another rule's figures are no contradiction."""
-    traces = TraceFiles(TracesSection(enabled=True), bench.folder)
     given = [held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")]
-    for one in given:
-        traces.append_metrics(one)
-        traces.append_response(one)
-        if one.verdict != "deliver":
-            traces.write_snapshot(one)
+    source = ledger_at(tmp_path / "source.db")
+    Traces(source).append(given)
+    TraceExport(source, TracesSection(enabled=True), bench.folder).run()
+    source.close()
     found = bench.take()
     assert (found.added, found.rejected, found.contradictions) == (3, 0, {})
     for one, back in zip(given, bench.found(), strict=True):

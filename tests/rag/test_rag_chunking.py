@@ -6,8 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.rag.ingestion.chunking import Chunk, Cutting, cut, slug
-from areopage.rag.ingestion.source_text import Part, SourceText
+from areopage.rag.ingestion.chunking import Chunk, Cutting, Part, SourceText, cut, slug
 
 SMALL = Cutting(size=110, overlap=40, language="fr")
 WORDS = re.compile(r"\w+")

@@ -9,8 +9,7 @@ import pytest
 
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.rag.config import RagConfig
-from areopage.rag.retrieval.embedding import EmbedderIdentity
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import EmbedderIdentity, open_embedder
 from servers.fake_embedder import DIMENSION, EmbeddingServer
 from servers.rag_parts import rag_config
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import DatasetError
+from areopage.rag.ingestion.chunking import Found, SourceText, Unread
 from areopage.rag.ingestion.reading import LARGEST_TEXT, RowFields, find_files, read_documents
-from areopage.rag.ingestion.source_text import Found, SourceText, Unread
 
 
 def found(path: Path) -> Found:

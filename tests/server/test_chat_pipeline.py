@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from starlette.testclient import TestClient
 from areopage.app.config import default_config
 from areopage.cases.records import Document
 from areopage.rag.config import TracesSection
+from areopage.rag.logs.trace_export import TraceExport
 from areopage.rag.records import Generated
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline
+from servers.new_ledger import ledger_at
 
 from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
 from .seeded import context_for
@@ -25,7 +28,7 @@ STREAM = {"accept": "text/event-stream"}
 class Shelf:
     """A retriever that always finds the same."""
 
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         return DOCUMENTS
 
     async def revision(self, collection: str) -> str:
@@ -41,7 +44,7 @@ class Pen:
     def __init__(self) -> None:
         self.text, self.written = GROUNDED, 0
 
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         self.written += 1
         return Generated(text=self.text, model="pen", seconds=0.0)
 
@@ -54,19 +57,33 @@ def pen() -> Pen:
     return Pen()
 
 
-@pytest.fixture
-def client(tmp_path: Path, pen: Pen) -> Iterator[TestClient]:
+@contextmanager
+def serving(folder: Path, pen: Pen) -> Iterator[TestClient]:
+    """A server until the end of the block."""
     from areopage.rag.service import RagService
 
-    context = context_for(tmp_path)
+    context = context_for(folder)
     traces = TracesSection(enabled=True)
-    config = default_config(tmp_path).rag
+    config = default_config(folder).rag
     config = structs.replace(config, section=config.section.model_copy(update={"traces": traces}))
     service = RagService(config, context.ledger, context.gate, Shelf(), pen, lambda _: None)
     context = structs.replace(context, rag=Pipeline(service=service, collection="knowledge_base_main", language="fr"))
     with TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000)) as made:
         yield made
     context.ledger.close()
+
+
+@pytest.fixture
+def client(tmp_path: Path, pen: Pen) -> Iterator[TestClient]:
+    with serving(tmp_path, pen) as made:
+        yield made
+
+
+def export(folder: Path) -> None:
+    """What the worker does each minute."""
+    ledger = ledger_at(folder / "ledger.db")
+    TraceExport(ledger, TracesSection(enabled=True), folder / "outputs").run()
+    ledger.close()
 
 
 def test_an_answer_is_noted_and_given_again_from_the_cache(client: TestClient, pen: Pen) -> None:
@@ -107,6 +124,7 @@ def test_an_erased_answer_is_in_no_trace_file(client: TestClient, pen: Pen, tmp_
     held, other = (
         client.post("/v1/chat", json={"question": question}).json()["id"] for question in (QUESTION, f"{QUESTION} Bref.")
     )
+    export(tmp_path)
     assert client.delete(f"/v1/traces/{held}").status_code == 204
     logs = [tmp_path / "outputs/logs" / name for name in ("metrics.jsonl", "llm_responses.jsonl")]
     for log in logs:
@@ -115,15 +133,27 @@ def test_an_erased_answer_is_in_no_trace_file(client: TestClient, pen: Pen, tmp_
     assert [path.stem for path in (tmp_path / "outputs/snapshots/for_review").iterdir()] == [other]
 
 
-def test_while_a_trace_file_cannot_be_rewritten_nothing_is_erased(client: TestClient, tmp_path: Path) -> None:
+def test_a_trace_file_that_cannot_be_rewritten_is_reported_and_rewritten_by_the_next_export(
+    client: TestClient, tmp_path: Path
+) -> None:
     id = client.post("/v1/chat", json={"question": QUESTION}).json()["id"]
-    in_the_way = tmp_path / "outputs/logs/.metrics.jsonl.erasing"
+    export(tmp_path)
+    metrics = tmp_path / "outputs/logs/metrics.jsonl"
+    in_the_way = tmp_path / "outputs/logs/.metrics.jsonl.tmp"
     in_the_way.mkdir()
     refused = client.delete(f"/v1/traces/{id}")
     assert (refused.status_code, "trace file" in refused.text, str(tmp_path) in refused.text) == (503, True, False)
-    assert client.get(f"/v1/traces/{id}").json()["prompt"] == QUESTION
+    assert (client.get(f"/v1/traces/{id}").json()["erased"], QUESTION in metrics.read_text(encoding="utf-8")) == (True, True)
     in_the_way.rmdir()
-    assert client.delete(f"/v1/traces/{id}").status_code == 204
+    export(tmp_path)
+    assert QUESTION not in metrics.read_text(encoding="utf-8")
+
+
+def test_traces_are_exported_at_the_servers_end(tmp_path: Path, pen: Pen) -> None:
+    with serving(tmp_path, pen) as client:
+        client.post("/v1/chat", json={"question": QUESTION})
+        assert not (tmp_path / "outputs/logs").exists(), "nothing is written at answer time"
+    assert QUESTION in (tmp_path / "outputs/logs/metrics.jsonl").read_text(encoding="utf-8")
 
 
 def test_all_who_asked_the_same_get_what_was_decided_for_one(client: TestClient, pen: Pen) -> None:

@@ -48,8 +48,8 @@ class GivenRetriever:
         self.known_revision = "1"
         self.closed = False
 
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
-        self.asked.append((question, collection, sources_filter))
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+        self.asked.append((prompt, collection, sources_filter))
         if self.fault is not None:
             raise self.fault
         return self.documents
@@ -78,7 +78,7 @@ class GivenGenerator:
         self.languages: list[str] = []
         self.closed = False
 
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         self.languages.append(language)
         await asyncio.sleep(self.seconds)
         if self.fault is not None:

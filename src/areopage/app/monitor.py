@@ -1,10 +1,10 @@
 """A monitor from its configuration: the judge, the worker and its scheduled jobs."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from areopage.app.config import AppConfig
-from areopage.app.pipeline import trace_folder
+from areopage.app.pipeline import trace_export
 from areopage.jury.context import ContextBudget
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.duties import alert_duties
@@ -12,15 +12,14 @@ from areopage.monitor.config import MonitorConfig
 from areopage.monitor.duties import Duty
 from areopage.monitor.golden import golden_duties
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.retention import SCHEDULE as NIGHTLY
 from areopage.monitor.retention import retention_duty
 from areopage.monitor.thresholds import thresholds_of
 from areopage.monitor.worker import Worker
-from areopage.rag.logs.erase_traces import erase_traces_before
 from areopage.report.monitor import report_duty
 from areopage.review.fill import FillSettings, fill_queue
 
 HOURLY = "20 * * * *"
+EVERY_MINUTE = "* * * * *"
 
 
 def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
@@ -56,7 +55,7 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[Duty]:
-    """Alerts, golden questions, the report, retention and the review queue.
+    """Alerts, golden questions, the report, retention, the export of traces and the review queue.
 
     Raises:
         ConfigError: the suite cannot be loaded.
@@ -65,23 +64,20 @@ def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[Duty]:
     single = (
         report_duty(ledger, monitor),
         retention_duty(ledger, monitor),
-        trace_retention(config),
+        trace_job(ledger, config),
         review_job(ledger, monitor),
     )
     return [*alert_duties(ledger, monitor), *golden_duties(ledger, monitor), *(job for job in single if job is not None)]
 
 
-def trace_retention(config: AppConfig) -> Duty | None:
-    """Erase texts from this computer's trace files by `storage.retention_days`; None where everything is kept."""
-    days = config.storage.retention_days
-    if days is None:
-        return None
-    folder = trace_folder(config)
+def trace_job(ledger: Ledger, config: AppConfig) -> Duty | None:
+    """Export traces every minute; None where the configuration wants no trace files and none are there."""
+    export = trace_export(config, ledger)
 
-    async def run(due: datetime) -> None:
-        await asyncio.to_thread(erase_traces_before, folder, due - timedelta(days=days))
+    async def run(_due: datetime) -> None:
+        await asyncio.to_thread(export.run)
 
-    return Duty(name="trace_retention", schedule=NIGHTLY, run=run)
+    return Duty(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
 
 
 def review_job(ledger: Ledger, config: MonitorConfig) -> Duty:

@@ -1,10 +1,8 @@
-"""The gate and the answering pipeline from their configuration, and the trace files that they leave."""
+"""The gate, the answering pipeline and the export of its traces from their configuration."""
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
@@ -13,7 +11,7 @@ from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import open_sentence_judge
 from areopage.rag.generation.generator import generation_options, open_generator
-from areopage.rag.logs.erase_traces import ErasedTraces, erase_traces, erase_traces_before
+from areopage.rag.logs.trace_export import TraceExport
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 
@@ -48,18 +46,7 @@ def open_pipeline(config: AppConfig, ledger: Ledger, say: Callable[[str], None],
     return RagService(rag, ledger, open_gate(config), retriever, generator, say, judge=judge, reduce=reduced)
 
 
-def trace_folder(config: AppConfig) -> Path:
-    """Where this computer's trace files lie."""
-    return config.rag.path(config.rag.section.traces.folder)
-
-
-def erase_from_traces(config: AppConfig, ids: Collection[str] | None, moment: datetime | None) -> ErasedTraces:
-    """Erase answers from the trace files, by their ids or before a moment.
-
-    Raises:
-        StorageError: a file cannot be rewritten, and still holds them.
-    """
-    folder = trace_folder(config)
-    if ids:
-        return erase_traces(folder, set(ids))
-    return ErasedTraces() if moment is None else erase_traces_before(folder, moment)
+def trace_export(config: AppConfig, ledger: Ledger) -> TraceExport:
+    """The export of traces to this computer's trace files."""
+    traces = config.rag.section.traces
+    return TraceExport(ledger, traces, config.rag.path(traces.folder))

@@ -27,7 +27,7 @@ from areopage.rag.generation.generator import model_of
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.records import ChatPrompt
 from areopage.rag.retrieval.collection import open_store
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.service import RagService
 from areopage.report.decisions import explain
 from areopage.report.gate import file_name, gate_report

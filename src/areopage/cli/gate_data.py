@@ -32,10 +32,10 @@ from areopage.cli.options import (
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.records import Channel
-from areopage.rag.logs.import_logs import Imported
-from areopage.rag.logs.import_logs import import_logs as take
-from areopage.rag.logs.log_files import Progress
-from areopage.rag.logs.old_logs import Difference
+from areopage.rag.import_logs.importing import Imported
+from areopage.rag.import_logs.importing import import_logs as take
+from areopage.rag.import_logs.log_files import Progress
+from areopage.rag.import_logs.old_logs import Difference
 from areopage.report.replacing import replacing
 from areopage.review.dataset import WANTED, Selection, dataset
 from areopage.text.stored_text import Policy

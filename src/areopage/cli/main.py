@@ -133,6 +133,7 @@ RAG = LazyGroup(
         "ingest": ("rag:ingest", "Bring a collection up to date with a folder of documents."),
         "search": ("rag:search", "Show what is found for a question, best first, with scores in [0, 1]."),
         "collections": ("rag:collections", "List the collections."),
+        "export-traces": ("rag:export_traces", "Bring the trace files that `rag.traces` names to what the ledger has, once."),
     },
 )
 LEDGER = LazyGroup(

@@ -1,7 +1,6 @@
 """`areopage monitor export` and `erase`: what leaves the ledger, and what is removed from it."""
 
 import sys
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, get_args
@@ -10,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.pipeline import erase_from_traces, trace_folder
+from areopage.app.pipeline import trace_export
 from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
@@ -20,6 +19,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Band
 from areopage.ledger.storage import Policy
+from areopage.ledger.store import Ledger
 from areopage.monitor.measure import criterion_labels
 from areopage.monitor.retention import erase_older
 from areopage.report.export import ExportForm, export_answers, print_answers
@@ -99,7 +99,6 @@ def erase(
         if not yes and sys.stdin.isatty():
             typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
         moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
-        left = erase_files(settings, ids, moment)
         missing = 0
         if moment is not None:
             erased = erase_older(ledger, moment, actor())
@@ -109,23 +108,25 @@ def erase(
             erased = erasure.erase(ledger, named)
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
+        left = erase_files(settings, ledger)
     typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:
         raise StorageError(left)
 
 
-def erase_files(config: AppConfig, ids: Collection[str] | None, moment: datetime | None) -> str:
-    """Erase answers from the trace files, and say what was done there.
+def erase_files(config: AppConfig, ledger: Ledger) -> str:
+    """Rewrite the trace files from the ledger, and say what was done there.
 
     Returns:
-        Why a file may still hold them; "" where none does.
+        Why a file may still hold erased texts; "" where none does.
     """
+    export = trace_export(config, ledger)
     try:
-        erased = erase_from_traces(config, ids, moment)
+        done = export.run()
     except StorageError as fault:
         return str(fault)
-    done = f"{erased.lines:,} lines emptied, {erased.snapshots:,} snapshots removed"
-    tell(f"trace files in {trace_folder(config)}: {done}; not looked into: {ELSEWHERE}")
+    said = f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+    tell(f"trace files in {export.folder}: {said}; not looked into: {ELSEWHERE}")
     return ""
 
 

@@ -12,20 +12,20 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.pipeline import open_pipeline
+from areopage.app.pipeline import open_pipeline, trace_export
 from areopage.cli.options import ConfigOption, tell
 from areopage.cli.pace import IngestDisplay
 from areopage.cli.review_show import visible
-from areopage.errors import CallError, ModelError, UnknownCollection
+from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line
 from areopage.rag.config import RagConfig
+from areopage.rag.ingestion.chunking import Unread
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.ingestion.reading import RowFields
-from areopage.rag.ingestion.source_text import Unread
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.retrieval.collection import folder_exists, open_store
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report.decisions import decision_locale, explain
@@ -237,6 +237,20 @@ def ask(
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     print_reply(trace)
+
+
+def export_traces(config: ConfigOption = None) -> None:
+    """Bring the trace files that `rag.traces` names to what the ledger has, once. The worker does so every minute."""
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
+        export = trace_export(settings, ledger)
+        if not export.wanted:
+            raise UserError("no trace files are wanted: set rag.traces.enabled in areopage.yml")
+        done = export.run()
+    typer.echo(
+        f"{export.folder}: {done.lines:,} lines and {done.snapshots:,} snapshots written, "
+        f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+    )
 
 
 async def answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:

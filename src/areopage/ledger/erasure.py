@@ -34,6 +34,7 @@ from areopage.ledger.schema import (
 )
 from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import note_changes
 from areopage.ledger.transactions import exclusive
 
 ERASED = "[erased]"
@@ -173,6 +174,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     connection.execute(delete(review_items).where(review_items.c.answer_id.in_(known)))
     _refuse(connection, known)
     _blank_alerts(connection, known)
+    note_changes(connection, numbers)
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
     return len(rows)
 

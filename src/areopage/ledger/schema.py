@@ -312,6 +312,14 @@ decision_reasons = Table(
     sqlite_with_rowid=False,
 )
 
+# Answers of the pipeline whose texts were reduced or erased, in that order; exports of traces follow it.
+trace_changes = Table(
+    "trace_changes",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("answer", Integer, ForeignKey("answers.number"), nullable=False, index=True),
+)
+
 # A held answer without a row here waits.
 releases = Table(
     "releases",

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, or_, select, update
 
 from areopage.gate.records import Decision
 from areopage.ledger.answers import Link, answer_of, insert_answers, insert_links, text_columns, text_row
@@ -25,6 +25,7 @@ from areopage.ledger.schema import (
     decisions,
     labels,
     releases,
+    trace_changes,
 )
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, summed
@@ -80,10 +81,10 @@ class Traces:
         """All of them in the order they came, read in portions: memory does not grow with their number."""
         number, last = decisions.c.answer, 0
         # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
-        query = _whole_traces().where(*conditions_of(filter, scan=filter.prompt is None)).order_by(number).limit(PORTION)
+        conditions = conditions_of(filter, scan=filter.prompt is None)
         while True:
             with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-                found = [_trace_of(row) for row in connection.execute(query.where(number > last))]
+                found = read_traces(connection, *conditions, number > last, limit=PORTION)
             yield from found
             if len(found) < PORTION:
                 return
@@ -193,6 +194,19 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     return len(new)
 
 
+def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
+    """Traces by conditions on `decisions` and `answers`, in the order they came."""
+    query = _whole_traces().where(*conditions).order_by(decisions.c.answer).limit(limit)
+    return [_trace_of(row) for row in connection.execute(query)]
+
+
+def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
+    """Note that answers have lost texts, for exports of traces; only the pipeline's own are noted."""
+    for part in chunks(numbers):
+        of_chat = select(decisions.c.answer).where(decisions.c.answer.in_(part), decisions.c.channel == "chat")
+        connection.execute(insert(trace_changes).from_select(["answer"], of_chat.order_by(decisions.c.answer)))
+
+
 def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Trace], Trace]) -> None:
     """Put what stays of traces' texts in their place."""
     for part in chunks(numbers):
@@ -200,6 +214,7 @@ def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callab
             kept = reduce(_trace_of(row))
             texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
             connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+    note_changes(connection, numbers)
 
 
 def _decision_text(trace: Trace) -> str | None:

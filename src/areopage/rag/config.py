@@ -1,10 +1,13 @@
 """The section `rag` of `areopage.yml`: where the documents are, who embeds and who answers, and what users read."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
+
+FROM_ENVIRONMENT = "env:"
 
 
 class FieldsSection(Section):
@@ -98,7 +101,7 @@ class CacheSection(Section):
 
 
 class TracesSection(Section):
-    """The files beside the ledger. `folder` gets logs/ and snapshots/; a log is rotated at `max_bytes`, `keep` old ones stay."""
+    """The export of traces. `folder` gets logs/ and snapshots/; a log is rotated at `max_bytes`, `keep` old ones stay."""
 
     enabled: bool = False
     folder: str = "outputs"
@@ -129,3 +132,18 @@ class RagConfig(ConfigPart[RagSection], frozen=True, kw_only=True):
     """A pipeline's configuration."""
 
     KEYS = ("rag",)
+
+
+def secret(config: RagConfig, environment: Mapping[str, str], text: str, *keys: str) -> str:
+    """A key's value; `keys` is where the configuration has it.
+
+    Raises:
+        ConfigError: the variable that it names is not set.
+    """
+    if not text.startswith(FROM_ENVIRONMENT):
+        return text
+    name = text.removeprefix(FROM_ENVIRONMENT)
+    value = environment.get(name, "").strip()
+    if not value:
+        raise config.fault(f"names the environment variable {name}, which is not set", *keys)
+    return value

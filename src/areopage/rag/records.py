@@ -56,7 +56,7 @@ def _excerpt(text: str) -> str:
 class Retriever(Protocol):
     """Finds documents."""
 
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         """The nearest documents, best first, with `score` in [0, 1].
 
         Raises:
@@ -92,7 +92,7 @@ class Generated(Struct, frozen=True, kw_only=True):
 class Generator(Protocol):
     """Writes a response from documents."""
 
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         """Answer in `language` from the documents alone.
 
         Raises:

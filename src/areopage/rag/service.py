@@ -11,21 +11,18 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from areopage.errors import MissingExtra, SubmissionError
+from areopage.errors import MissingExtra, StorageError, SubmissionError
 from areopage.gate.decide import Gate
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.models.own_loop import OwnLoop
+from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.judging import SentenceJudge
-from areopage.rag.answering.kept_answers import KeptAnswers, Place
-from areopage.rag.answering.nodes import Nodes
-from areopage.rag.answering.state import RagState, repeated_trace, trace_of
-from areopage.rag.answering.texts import texts_of
+from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.config import RagConfig
-from areopage.rag.logs.erase_traces import erase_traces
-from areopage.rag.logs.traces import TraceFiles
+from areopage.rag.logs.trace_export import TraceExport
 from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
 from areopage.text.language import language_of
 
@@ -36,7 +33,7 @@ FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
 
 
 class RagService:
-    """Answers prompts through the graph, with cache, ledger and trace files around it. Safe for many prompts at once.
+    """Answers prompts through the graph, with cache and ledger around it. Safe for many prompts at once.
 
     Use it from one event loop at a time, or by `answer_sync`.
     """
@@ -56,7 +53,7 @@ class RagService:
         """Args:
         say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
         judge: settles the grey band.
-        reduce: what stays of a trace in the ledger and in the trace files, by a storage policy; None: all of it.
+        reduce: what stays of a trace in the ledger, by a storage policy; None: all of it.
 
         Raises:
             ConfigError: a value is wrong.
@@ -64,7 +61,7 @@ class RagService:
             StorageError: the ledger cannot be read.
         """
         try:
-            from areopage.rag.answering.graph import build_graph, run_graph
+            from areopage.rag.answering.graph import Nodes, build_graph, run_graph
         except ModuleNotFoundError:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
@@ -81,7 +78,8 @@ class RagService:
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
-        self._traces, self._files, self._reduce = Traces(ledger), open_trace_files(config, say), reduce
+        self._traces, self._reduce = Traces(ledger), reduce
+        self._export = TraceExport(ledger, config.section.traces, config.path(config.section.traces.folder))
         self._batch: Batch[Trace, None] = Batch(self._store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}
         self._guard = threading.Lock()
@@ -122,16 +120,20 @@ class RagService:
             task.cancel()
 
     async def forget(self, trace: Trace) -> None:
-        """Cache no answer to a trace's prompt any more, and take its texts out of the files beside the ledger.
+        """Cache no answer to a trace's prompt any more.
 
         Where a storage policy changed the prompt, the cache's entry is not found; it is not used once the trace is erased.
-
-        Raises:
-            StorageError: a file cannot be rewritten, and still holds them.
         """
         asked = ChatPrompt(prompt=trace.prompt, collection=trace.collection, sources_filter=trace.sources_filter)
         await self._kept.forget(asked, self._language(trace.prompt))
-        await asyncio.to_thread(erase_traces, self._config.path(self._config.section.traces.folder), {trace.id})
+
+    async def export_traces(self) -> None:
+        """Bring the trace files to what the ledger has.
+
+        Raises:
+            StorageError: a file cannot be written; the next export completes it.
+        """
+        await asyncio.to_thread(self._export.run)
 
     def answer_sync(self, prompt: ChatPrompt) -> Trace:
         """`answer` for programs without an event loop; never call it inside one."""
@@ -142,7 +144,7 @@ class RagService:
         return own.wait_for(self.answer(prompt))
 
     async def aclose(self) -> None:
-        """Let go of everything; what is under way is broken off."""
+        """Close everything, and export the traces; what is under way is broken off."""
         with self._guard:
             own, self._own_loop = self._own_loop, None
         await self._break_off()
@@ -151,6 +153,10 @@ class RagService:
         else:
             await self._close_parts()
         await asyncio.to_thread(self._batch.close, None)
+        try:
+            await self.export_traces()
+        except StorageError as fault:
+            self._say(f"traces: {fault}")
 
     # --- one prompt
 
@@ -228,11 +234,7 @@ class RagService:
         return trace
 
     def _store(self, traces: Sequence[Trace]) -> None:
-        """Commit traces, and write the files beside the ledger."""
         self._traces.append(traces)
-        if self._files is not None:
-            for trace in traces:
-                self._files.write(trace)
 
     # --- the end
 
@@ -259,9 +261,3 @@ def console_line(trace: Trace) -> str:
         f"[chatbot] chosen_mode={trace.mode} confidence={trace.confidence:.3f} "
         f"response_lang={trace.language} sources_filter={sources}"
     )
-
-
-def open_trace_files(config: RagConfig, warn: Callable[[str], None]) -> TraceFiles | None:
-    """The files beside the ledger; None where they are not wanted."""
-    section = config.section.traces
-    return TraceFiles(section, config.path(section.folder), warn=warn) if section.enabled else None

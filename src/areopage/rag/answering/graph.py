@@ -1,20 +1,137 @@
-"""The LangGraph graph over the nodes.
+"""The graph of the pipeline, over LangGraph: its nodes take the state and return what they change.
 
 retrieve → grade_documents → (relevant) generate → evaluate_response → (pass) end
                            → (not relevant) fallback                  → (escalate) human_review
                                                                       → (fail) fallback
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
-from areopage.rag.answering.nodes import Nodes
-from areopage.rag.answering.state import RagState
+from areopage.cases.records import Document
+from areopage.gate.decide import Gate
+from areopage.gate.records import Decision
+from areopage.rag.answering.judging import Judged, SentenceJudge
+from areopage.rag.answering.state import RagState, Texts
+from areopage.rag.records import Generated, Generator, Retriever
 
 Graph = CompiledStateGraph[RagState, None, RagState, RagState]
+
+NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
+LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread
+
+
+class Nodes:
+    """The six nodes and the two routes between them."""
+
+    def __init__(
+        self,
+        *,
+        retriever: Retriever,
+        generator: Generator,
+        gate: Gate,
+        texts: Texts,
+        judge: SentenceJudge | None = None,
+        shadow: bool = False,
+    ) -> None:
+        """Args:
+        judge: settles the grey band; None: the gate's `unsettled` does.
+        shadow: decide, and deliver all the same.
+        """
+        self._retriever = retriever
+        self._generator = generator
+        self._gate = gate
+        self._texts = texts
+        self._judge = judge
+        self._shadow = shadow
+
+    # --- nodes
+
+    async def retrieve(self, state: RagState) -> RagState:
+        """Find documents."""
+        asked = state["asked"]
+        found = await self._retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
+        return {"documents": found}
+
+    async def grade_documents(self, state: RagState) -> RagState:
+        """Say whether any document is near enough to answer from; the gate's threshold decides.
+
+        In shadow mode whatever was found is answered from: nothing may change for the user.
+        """
+        started = time.perf_counter()
+        decision = await decide(self._gate, state["asked"].prompt, "", state["documents"])
+        relevant = not any(reason.decisive and reason.code in NOT_RELEVANT for reason in decision.reasons)
+        if relevant or (self._shadow and state["documents"]):
+            return {"relevant": True}
+        return {"relevant": False, "decision": decision, "gate_seconds": time.perf_counter() - started}
+
+    async def generate(self, state: RagState) -> RagState:
+        """Have the model answer."""
+        return {"generated": await self._generator.generate(state["asked"].prompt, state["documents"], state["language"])}
+
+    async def evaluate_response(self, state: RagState) -> RagState:
+        """Let the gate decide, and a judge where it asks for one."""
+        started = time.perf_counter()
+        documents, prompt = state["documents"], state["asked"].prompt
+        response, judged = with_cited_ids(state["generated"]), Judged()
+        decision = await decide(self._gate, prompt, response, documents)
+        if decision.needs_judge:
+            language = decision.response_lang or state["language"]
+            if self._judge is not None:
+                judged = await self._judge.judge(prompt, response, documents, decision, language)
+            decision = self._gate.resolve(decision, judged.sentences)
+        spent = time.perf_counter() - started
+        changed: RagState = {
+            "response": response,
+            "decision": decision,
+            "panel": judged.panel,
+            "judgments": judged.keys,
+            "gate_seconds": spent,
+        }
+        if decision.verdict == "deliver":
+            changed |= {"delivered": state["generated"].text, "mode": "generated"}
+        elif self._shadow:
+            changed |= {"delivered": state["generated"].text, "mode": "shadow"}
+        return changed
+
+    async def fallback(self, state: RagState) -> RagState:
+        """Say that the documents do not tell."""
+        return {"delivered": self._texts.no_answer(state["language"]), "mode": "fallback"}
+
+    async def human_review(self, state: RagState) -> RagState:
+        """Say that a person will look at it."""
+        return {"delivered": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
+
+    # --- routes; coroutines, since LangGraph gives plain functions a thread of their own each time
+
+    async def after_grading(self, state: RagState) -> Literal["relevant", "not_relevant"]:
+        """Generate, or fall back."""
+        return "relevant" if state["relevant"] else "not_relevant"
+
+    async def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
+        """Out, to people, or to the fallback."""
+        if "delivered" in state:
+            return "pass"
+        return "escalate" if state["decision"].verdict == "human_review" else "fail"
+
+
+async def decide(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
+    """A decision; in a thread where the texts are long."""
+    if len(response) + sum(len(document.text) for document in documents) > LONG:
+        return await asyncio.to_thread(gate.decide, prompt, response, documents)
+    return gate.decide(prompt, response, documents)
+
+
+def with_cited_ids(generated: Generated) -> str:
+    """The response as the gate reads it: ids that the model named apart from its text stand in brackets at its end."""
+    missing = [f"[{id}]" for id in generated.cited_ids if f"[{id}]" not in generated.text]
+    return f"{generated.text} {' '.join(missing)}" if missing and generated.text else generated.text
 
 
 def build_graph(nodes: Nodes) -> Graph:

@@ -43,11 +43,11 @@ class ModelGenerator:
         self._secret = secret
         self._seconds = seconds
 
-    async def generate(self, question: str, documents: tuple[Document, ...], language: str) -> Generated:
-        """Answer a question; see `Generator.generate`. Where the server cut the prompt, that is a failure."""
-        messages = self._prompts.messages(question, documents, language, self._secret)
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
+        """Answer a prompt; see `Generator.generate`. Where the server cut the prompt, that is a failure."""
+        messages = self._prompts.messages(prompt, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
-        case = Case(id="", prompt=question, documents=documents)
+        case = Case(id="", prompt=prompt, documents=documents)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._seconds):

@@ -36,19 +36,19 @@ class Prompts(Struct, frozen=True, kw_only=True):
 
     @property
     def version(self) -> str:
-        """A fingerprint of all that the prompt is made of, but for question and documents."""
+        """A fingerprint of all that the prompt is made of, but for the user's prompt and documents."""
         parts = [LAYOUT_VERSION, self.words, self.instructions, self.structured, self.max_chars]
         return digest_of(parts)[:12]
 
-    def messages(self, question: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
-        """The messages of one question.
+    def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
+        """The messages of one prompt.
 
         Args:
             language: what to answer in.
             secret: the ledger's.
         """
         used = language if language in self.words["system"] else OTHER_LANGUAGE
-        names = {"language": self.words["language"].get(language, language), "nonce": nonce_of(question, documents, secret)}
+        names = {"language": self.words["language"].get(language, language), "nonce": nonce_of(prompt, documents, secret)}
         system = [fill(self.words["system"][used], names)]
         if self.structured:
             system.append(self.words["structured"][used])
@@ -59,7 +59,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         label = self.words["label"][used]
         for position, document in enumerate(documents, 1):
             user.append(fenced(f"DOCUMENT {position}", self._block(document, label), names["nonce"]))
-        user.append(f"{fill(self.words['question'][used], names)}\n{question}")
+        user.append(f"{fill(self.words['question'][used], names)}\n{prompt}")
         return (Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user)))
 
     def _block(self, document: Document, label: Mapping[str, str]) -> str:
@@ -80,7 +80,7 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
     return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
 
 
-def nonce_of(question: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits that nobody can foretell without the secret; the same for the same question and documents."""
-    content = [question, [[document.id, document.title, document.text] for document in documents]]
+def nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
+    """16 hexadecimal digits that nobody can foretell without the secret; the same for the same prompt and documents."""
+    content = [prompt, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

@@ -1,15 +1,15 @@
-"""Texts in chunks: whole sentences under their headings, each with an id that people can cite."""
+"""Texts that were read from files, and their chunks: whole sentences under their headings, with ids that people can cite."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
-from areopage.rag.ingestion.source_text import Part, SourceText
 from areopage.text.folding import plain
 from areopage.text.sentences import sentences
 
@@ -27,6 +27,48 @@ LONGEST_HEADING = 120
 LEAD = re.compile(r"[\s\S]{0,80}[^\s.;:!?»”)]\s*")
 _SPACES = re.compile(r"[ \t\u00a0\u202f]{2,}")
 _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A piece of a text that no chunk may straddle: a section under its headings, a page.
+
+    `headings` lead to it, outermost first; `page` counts from 1, None where there are no pages.
+    """
+
+    text: str
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+
+
+class SourceText(Struct, frozen=True, kw_only=True):
+    """One document to ingest.
+
+    `item` tells documents of one file apart ("" where the file is one); `id` is its own id, "" where it has none.
+    `source` is "" where the document names none.
+    """
+
+    parts: tuple[Part, ...]
+    title: str = ""
+    id: str = ""
+    item: str = ""
+    source: str = ""
+    metadata: dict[str, Any] = {}
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """What could not be read, and why: a file, a row of it (from 1), or some of its pages."""
+
+    file: str
+    reason: str
+    row: int | None = None
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A file to read: `name` is its path under the folder, with slashes; `size` in bytes."""
+
+    path: Path
+    name: str
+    size: int
 
 
 class Chunk(Struct, frozen=True, kw_only=True):

@@ -10,10 +10,9 @@ from msgspec import Struct, structs
 
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.config import RagConfig
-from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, cut
+from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, SourceText, Unread, cut
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.ingestion.source_text import Found, SourceText, Unread
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore
 from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, vector_of
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors

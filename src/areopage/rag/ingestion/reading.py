@@ -13,7 +13,7 @@ from areopage.cases.jsonl_reader import read_jsonl
 from areopage.cases.rows import BadRow
 from areopage.cases.text_encoding import find_encoding, refuse_binary
 from areopage.errors import DatasetError
-from areopage.rag.ingestion.source_text import Found, Part, SourceText, Unread
+from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
 LARGEST_METADATA = 20_000  # bytes: each chunk carries it

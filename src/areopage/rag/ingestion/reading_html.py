@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from areopage.rag.ingestion.source_text import Part, SourceText
+from areopage.rag.ingestion.chunking import Part, SourceText
 
 
 def _names(*lines: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from areopage.errors import DatasetError
-from areopage.rag.ingestion.source_text import Found, Part, SourceText
+from areopage.rag.ingestion.chunking import Found, Part, SourceText
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from areopage.errors import DatasetError, MissingExtra
-from areopage.rag.ingestion.source_text import Found, Part, SourceText, Unread
+from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

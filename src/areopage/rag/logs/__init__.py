@@ -1,1 +1,1 @@
-"""The files beside the ledger, and logs that other systems left."""
+"""The trace files: their records, and their export from the ledger."""

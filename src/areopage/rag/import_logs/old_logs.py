@@ -14,34 +14,17 @@ from msgspec import Struct
 from areopage.cases.records import Case, Document
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.ledger.records import Answer, Mode, Trace
+from areopage.rag.logs.lines import SAFE_ID, Figure, MetricsLine
 
 Kind = Literal["metrics", "response", "snapshot"]
-Figure = float | bool | int | None
 
 OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}
 SHARES = ("avg_score", "confidence", "overlap_ratio")
 FLAGS = ("cites_ok", "hallucination", "quality_pass", "escalate")
-SAFE_ID = re.compile(r"[0-9a-f]{32}")
 HEADER = re.compile(r"\[Document \d+\] \(Score: [^)\n]{0,40}\)\n")
 FACTOR, PASSES_FROM, OVERLAP_FROM, ESCALATES_UNDER = 0.8, 0.35, 0.35, 0.25
 MODES: dict[GateVerdict, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 OWN_MODES: tuple[Mode, ...] = ("generated", "cached", "fallback", "human_review", "shadow")
-
-
-class Logged(Struct, frozen=True, kw_only=True):
-    """A row of figures.
-
-    Args:
-        stamp: its time as it is written; `at` is the same in UTC.
-        metrics: by the documented names; None where the row lacks one.
-        own: what this program adds to its rows; {} for others.
-    """
-
-    stamp: str
-    at: datetime
-    question: str
-    metrics: dict[str, Figure]
-    own: dict[str, Any] = {}
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -78,17 +61,19 @@ def moment_of(stamp: object, zone: tzinfo) -> datetime:
         raise ValueError(f"timestamp: {stamp[:40]!r} is no time") from None
 
 
-def logged(record: dict[str, Any], zone: tzinfo) -> Logged:
-    """A record as a row of figures.
+def metrics_line(record: dict[str, Any]) -> MetricsLine:
+    """A record as a line of figures; what this program adds to its lines is taken as far as it is usable.
 
     Raises:
         ValueError: a field is missing, or not what it should be.
     """
-    question = record.get("question")
-    if not isinstance(question, str):
+    prompt, stamp = record.get("question"), record.get("timestamp")
+    if not isinstance(prompt, str):
         raise ValueError("question: missing, or not a text")
-    at = moment_of(record.get("timestamp"), zone)
-    return Logged(stamp=record["timestamp"], at=at, question=question, metrics=figures_of(record), own=own_of(record))
+    if not isinstance(stamp, str):
+        raise ValueError("timestamp: not a text")
+    figures: dict[str, Any] = figures_of(record)
+    return MetricsLine(timestamp=stamp, question=prompt, **figures, **_own_of(record))
 
 
 def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
@@ -117,69 +102,65 @@ def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
     return metrics
 
 
-def own_of(record: dict[str, Any]) -> dict[str, Any]:
-    """What this program adds to its rows, as far as it is usable."""
-    own: dict[str, Any] = {
-        name: value
+def _own_of(record: dict[str, Any]) -> dict[str, Any]:
+    id, risk, sources = record.get("id"), record.get("p_unsupported"), record.get("sources_filter")
+    texts = {
+        name: value if isinstance(value := record.get(name), str) else None
         for name in ("response_lang", "collection", "profile", "version")
-        if isinstance(value := record.get(name), str)
     }
-    id, risk = record.get("id"), record.get("p_unsupported")
-    if isinstance(id, str) and SAFE_ID.fullmatch(id):
-        own["id"] = id
-    if isinstance(risk, int | float) and not isinstance(risk, bool) and 0 <= risk <= 1:
-        own["p_unsupported"] = float(risk)
-    if record.get("verdict") in GATE_VERDICTS:
-        own["verdict"] = record["verdict"]
-    if record.get("mode") in OWN_MODES:
-        own["mode"] = record["mode"]
-    return own
+    is_share = isinstance(risk, int | float) and not isinstance(risk, bool) and 0 <= risk <= 1
+    are_names = isinstance(sources, list) and all(isinstance(one, str) for one in sources)
+    return texts | {
+        "id": id if isinstance(id, str) and SAFE_ID.fullmatch(id) else None,
+        "p_unsupported": float(record["p_unsupported"]) if is_share else None,
+        "sources_filter": tuple(record["sources_filter"]) if are_names else (),
+        "verdict": verdict if (verdict := record.get("verdict")) in GATE_VERDICTS else None,
+        "mode": mode if (mode := record.get("mode")) in OWN_MODES else None,
+    }
 
 
-def verdict_of(row: Logged) -> GateVerdict:
-    """What became of an answer, by the row itself."""
-    own: GateVerdict | None = row.own.get("verdict")
-    if own is not None:
-        return own
-    if row.metrics["quality_pass"]:
+def verdict_of(line: MetricsLine) -> GateVerdict:
+    """What became of an answer, by the line itself."""
+    if line.verdict is not None:
+        return line.verdict
+    if line.quality_pass:
         return "deliver"
-    escalated = row.metrics["escalate"]
-    return "human_review" if (derived(row.metrics)["escalate"] if escalated is None else escalated) else "fallback"
+    escalated = derived(line)["escalate"] if line.escalate is None else line.escalate
+    return "human_review" if escalated else "fallback"
 
 
-def differences(row: Logged, place: str, line: int) -> list[Difference]:
+def differences(line: MetricsLine, place: str, number: int) -> list[Difference]:
     """Which fields do not say what follows from the others; what is within rounding, or not written, is no difference."""
-    said = row.metrics
-    rule = row.own.get("profile", "v1_1") == "v1_1"
+    said = line.metrics
+    rule = line.profile in (None, "v1_1")
     return [
-        Difference(place=place, line=line, field=field, said=said[field], derived=value)
-        for field, value in derived(said).items()
+        Difference(place=place, line=number, field=field, said=said[field], derived=value)
+        for field, value in derived(line).items()
         if value is not None and said[field] is not None and (rule or field == "confidence")
-        if not same(said, field, value)
+        if not same(line, field, value)
     ]
 
 
-def derived(said: dict[str, Figure]) -> dict[str, Figure]:
-    """What the documented rule makes of a row's other fields; None where they do not tell."""
-    average, confidence = said["avg_score"], said["confidence"]
+def derived(line: MetricsLine) -> dict[str, Figure]:
+    """What the documented rule makes of a line's other fields; None where they do not tell."""
+    confidence = line.confidence
     passes = escalates = None
     if confidence is not None:
-        overlaps = said["overlap_ratio"] is not None and said["overlap_ratio"] >= OVERLAP_FROM
-        cited = bool(said["cites_ok"]) or overlaps
-        passes = not said["hallucination"] and confidence >= PASSES_FROM and cited
-        escalates = not said["quality_pass"] and (confidence < ESCALATES_UNDER or bool(said["hallucination"]))
+        overlaps = line.overlap_ratio is not None and line.overlap_ratio >= OVERLAP_FROM
+        passes = not line.hallucination and confidence >= PASSES_FROM and (bool(line.cites_ok) or overlaps)
+        escalates = not line.quality_pass and (confidence < ESCALATES_UNDER or bool(line.hallucination))
     return {
-        "confidence": None if average is None else FACTOR * average,
-        "quality_pass": None if said["cites_ok"] is None or said["hallucination"] is None else passes,
-        "escalate": None if said["hallucination"] is None else escalates,
+        "confidence": None if line.avg_score is None else FACTOR * line.avg_score,
+        "quality_pass": None if line.cites_ok is None or line.hallucination is None else passes,
+        "escalate": None if line.hallucination is None else escalates,
     }
 
 
-def same(said: dict[str, Figure], field: str, value: Figure) -> bool:
-    """Whether a field says what it should, within the rounding that the row itself shows."""
-    given, confidence = said[field], said["confidence"]
+def same(line: MetricsLine, field: str, value: Figure) -> bool:
+    """Whether a field says what it should, within the rounding that the line itself shows."""
+    given, confidence = line.metrics[field], line.confidence
     if field == "confidence" and given is not None and value is not None:
-        return abs(given - value) <= half_unit(given) + FACTOR * half_unit(said["avg_score"]) + 1e-9
+        return abs(given - value) <= half_unit(given) + FACTOR * half_unit(line.avg_score) + 1e-9
     if given == value:
         return True
     # a confidence that was rounded onto a bound may have been on its other side
@@ -194,42 +175,49 @@ def half_unit(figure: Figure) -> float:
     return 0.5 * 10.0**-decimals if decimals < 9 else 0.0
 
 
-def id_of(row: Logged) -> str:
-    """The same id for the same row, however often and from wherever it is imported."""
-    if "id" in row.own:
-        return str(row.own["id"])
-    content = [row.stamp, row.question, *(row.metrics[name] for name in (*SHARES, *FLAGS, "num_sources"))]
+def id_of(line: MetricsLine) -> str:
+    """The same id for the same line, however often and from wherever it is imported."""
+    if line.id is not None:
+        return line.id
+    metrics = line.metrics
+    content = [line.timestamp, line.question, *(metrics[name] for name in (*SHARES, *FLAGS, "num_sources"))]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
 
 
-def trace_of(row: Logged, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
-    """A row of figures with what else is known of it."""
-    verdict, id = verdict_of(row), id_of(row)
+def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
+    """A line of figures with what else is known of it.
+
+    Args:
+        at: its time.
+    """
+    verdict, id = verdict_of(line), id_of(line)
     text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
-    collection, language = row.own.get("collection", ""), row.own.get("response_lang") or text_in(response, "response_lang")
+    collection, language = line.collection or "", line.response_lang or text_in(response, "response_lang")
+    documents = documents_of(snapshot) if snapshot else ()
     answer = Answer(
         id=id,
         origin="import",
-        case=Case(id=id, prompt=row.question, response=text or None, documents=documents_of(snapshot) if snapshot else ()),
+        case=Case(id=id, prompt=line.question, response=text or None, documents=documents),
         source=collection,
         language=language,
         model=text_in(response, "model"),
         delivered=text if verdict == "deliver" else "",
-        received_at=row.at,
-        answered_at=row.at,
+        received_at=at,
+        answered_at=at,
     )
     return Trace(
         answer=answer,
         channel="import",
         collection=collection,
+        sources_filter=line.sources_filter,
         verdict=verdict,
-        mode=row.own.get("mode", MODES[verdict]),
+        mode=line.mode or MODES[verdict],
         decision=decision_of(snapshot),
-        metrics=row.metrics,
-        p_unsupported=row.own.get("p_unsupported"),
+        metrics=line.metrics,
+        p_unsupported=line.p_unsupported,
         language=language,
-        profile=row.own.get("profile", ""),
-        version=row.own.get("version", ""),
+        profile=line.profile or "",
+        version=line.version or "",
     )
 
 

@@ -1,0 +1,1 @@
+"""Import of logs that other systems left."""

@@ -1,0 +1,382 @@
+"""Writes the trace files from the ledger, which is the truth.
+
+Each log is its own cursor. Its lines are the ledger's traces in the ledger's order, so the last line whose id the ledger knows
+says what is missing. A killed export leaves whole lines and at most a part of one, which the next export cuts off. A snapshot is
+written before the line of figures of its trace. So the next export completes the files and writes nothing twice. Files that were
+removed are written again.
+
+`logs/.traces.json` spares work: where the last line is the one it names, traces behind it that have no line are not read again.
+It also says which erased or reduced texts are already rewritten, and is replaced after all other files: to rewrite twice changes
+nothing. One export runs at a time.
+"""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from filelock import FileLock
+from msgspec import Struct, structs
+
+from areopage.errors import StorageError
+from areopage.ledger.records import Trace
+from areopage.ledger.store import Ledger
+from areopage.ledger.trace_feed import TraceFeed
+from areopage.rag.config import TracesSection
+from areopage.rag.logs.lines import (
+    METRICS,
+    RESPONSES,
+    SAFE_ID,
+    SNAPSHOTS,
+    MetricsLine,
+    ResponseLine,
+    Snapshot,
+    has_metrics,
+    has_response,
+    has_snapshot,
+)
+
+LOCK = "logs/.traces.lock"
+STATE = "logs/.traces.json"
+TEMPORARY = ".tmp"
+AT_ONCE = 500
+TAIL = 65_536
+
+
+class Exported(Struct, frozen=True, kw_only=True):
+    """What an export did: lines that it appended and rewrote, snapshots that it wrote and removed."""
+
+    lines: int = 0
+    snapshots: int = 0
+    rewritten: int = 0
+    removed: int = 0
+
+
+class _State(Struct, frozen=True, kw_only=True):
+    """How far the files follow a ledger.
+
+    Args:
+        change: up to which change of texts.
+        answer: up to which answer, where `metrics` and `responses` are the answers of the logs' last lines.
+    """
+
+    ledger: str
+    change: int = 0
+    answer: int = 0
+    metrics: int = 0
+    responses: int = 0
+
+
+class _LineId(Struct):
+    id: str = ""
+
+
+class TraceExport:
+    """Exports the traces of a ledger into a folder. Safe to be used by any number of threads and processes at once."""
+
+    def __init__(self, ledger: Ledger, section: TracesSection, folder: Path) -> None:
+        """Args:
+        section: where it is not `enabled`, files that are there lose the texts that were erased, and get no lines.
+        folder: gets `logs/` and `snapshots/`; the section's own `folder` as the configuration resolves it.
+        """
+        self.folder = folder
+        self._ledger, self._feed, self._enabled = ledger, TraceFeed(ledger), section.enabled
+        self._metrics = _Log(folder / METRICS, section, has_metrics, MetricsLine.of)
+        self._responses = _Log(folder / RESPONSES, section, has_response, ResponseLine.of)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is anything to write or to rewrite."""
+        return self._enabled or self._snapshots.is_dir() or any(log.exists for log in (self._metrics, self._responses))
+
+    def run(self) -> Exported:
+        """Rewrite what has changed, and append what the files lack. It blocks, also while another export runs.
+
+        Raises:
+            StorageError: a file cannot be written, or the ledger cannot be read; the next export completes what this one left.
+        """
+        if not self.wanted:
+            return Exported()
+        try:
+            (self.folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.folder / LOCK, mode=0o660):
+                return self._run()
+        except OSError as fault:
+            where, reason = fault.filename or self.folder, fault.strerror or fault
+            raise StorageError(
+                f"{where} cannot be written ({reason}), and may lack lines or hold erased texts: fix it, and export again"
+            ) from None
+
+    def _run(self) -> Exported:
+        for log in (self._metrics, self._responses):
+            log.recover()
+        for forgotten in self._snapshots.glob(f".*{TEMPORARY}"):
+            forgotten.unlink()
+        end, state = self._feed.end(), self._state()
+        changed = self._feed.changed(state.change, end.change) if state.change < end.change else set()
+        removed = self._rewrite_snapshots(changed)
+        rewritten = sum(log.rewrite(changed, self._feed) for log in (self._metrics, self._responses)) if changed else 0
+        now = structs.replace(state, change=end.change)
+        lines = snapshots = 0
+        if self._enabled:
+            metrics, responses = self._metrics.cursor(self._feed), self._responses.cursor(self._feed)
+            after = state.answer if metrics == state.metrics else metrics
+            after_responses = state.answer if responses == state.responses else responses
+            for traces in self._feed.traces(min(after, after_responses), end.answer):
+                snapshots += self._write_snapshots([one for one in traces if one.answer.number > after])
+                written = self._responses.append([one for one in traces if one.answer.number > after_responses])
+                responses = written[-1] if written else responses
+                lines += len(written)
+                written = self._metrics.append([one for one in traces if one.answer.number > after])
+                metrics = written[-1] if written else metrics
+                lines += len(written)
+            now = structs.replace(now, answer=end.answer, metrics=metrics, responses=responses)
+        if now != state or not (self.folder / STATE).exists():
+            _replace(self.folder / STATE, msgspec.json.encode(now))
+            _sync_folder(self.folder / "logs")
+        return Exported(lines=lines, snapshots=snapshots, rewritten=rewritten, removed=removed)
+
+    @property
+    def _snapshots(self) -> Path:
+        return self.folder / SNAPSHOTS
+
+    def _state(self) -> _State:
+        """How far the files are; where that is not known, or they followed another ledger: not at all."""
+        ledger = sha256(b"traces" + self._ledger.secret()).hexdigest()[:32]
+        try:
+            read = msgspec.json.decode((self.folder / STATE).read_bytes(), type=_State)
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+            return _State(ledger=ledger)
+        return read if read.ledger == ledger else _State(ledger=ledger)
+
+    def _rewrite_snapshots(self, changed: Collection[str]) -> int:
+        """Put what the ledger has now in the place of snapshots that changed; returns how many went."""
+        there = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
+        traces = list(self._feed.current(there))
+        gone = [one for one in traces if not has_snapshot(one)]
+        for trace in gone:
+            self._snapshot(trace.id).unlink()
+        self._write_snapshots(traces)
+        if gone:
+            _sync_folder(self._snapshots)
+        return len(gone)
+
+    def _write_snapshots(self, traces: Sequence[Trace]) -> int:
+        """Write the snapshots of traces that have one; an id that could lead elsewhere is never a file's name."""
+        having = [one for one in traces if has_snapshot(one) and SAFE_ID.fullmatch(one.id)]
+        if having:
+            self._snapshots.mkdir(parents=True, exist_ok=True)
+            for one in having:
+                _replace(self._snapshot(one.id), msgspec.json.encode(Snapshot.of(one)) + b"\n")
+            _sync_folder(self._snapshots)
+        return len(having)
+
+    def _snapshot(self, id: str) -> Path:
+        return self._snapshots / f"{id}.json"
+
+
+class _Log:
+    """A file of lines, with those that were rotated: `NAME.000001.jsonl`, `NAME.000002.jsonl` and so on, the newest last.
+
+    Its methods want the lock of the export.
+    """
+
+    def __init__(
+        self, path: Path, section: TracesSection, has: Callable[[Trace], bool], line_of: Callable[[Trace], Struct]
+    ) -> None:
+        """Args:
+        has: whether a trace has a line here.
+        line_of: a trace's line.
+        """
+        self._path, self._has, self._line_of = path, has, line_of
+        self._max_bytes, self._keep = section.max_bytes, section.keep
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is the log, or one that was rotated."""
+        return self._path.is_file() or bool(self._rotated())
+
+    def recover(self) -> None:
+        """Cut off half a line at the end, and remove what an unfinished rewriting left."""
+        for path in self._files():
+            path.with_name(f".{path.name}{TEMPORARY}").unlink(missing_ok=True)
+        if not self._path.is_file():
+            return
+        with self._path.open("rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            whole = size - len(next(_parts_from_end(file), b""))
+            if whole < size:
+                file.truncate(whole)
+                os.fsync(file.fileno())
+
+    def cursor(self, feed: TraceFeed) -> int:
+        """The number of the last line whose trace is in the ledger; 0 where there is none."""
+        for path in reversed(self._files()):
+            if not path.is_file():
+                continue
+            with path.open("rb") as file:
+                lines = _parts_from_end(file)
+                while part := list(islice(lines, AT_ONCE)):
+                    ids = [id for line in part if (id := _id_of(line))]
+                    numbers = feed.numbers(ids)
+                    if numbers:
+                        return next(numbers[id] for id in ids if id in numbers)
+        return 0
+
+    def append(self, traces: Sequence[Trace]) -> list[int]:
+        """Append the lines of traces; they are on the disk on return. The log is rotated before it grows too large.
+
+        Returns:
+            The numbers of the answers that have a line.
+        """
+        having = [one for one in traces if self._has(one)]
+        size = self._path.stat().st_size if self._path.is_file() else 0
+        waiting: list[bytes] = []
+        for line in (self._encoded(one) for one in having):
+            if size and size + len(line) > self._max_bytes:
+                self._write(waiting)
+                self._rotate()
+                waiting, size = [], 0
+            waiting.append(line)
+            size += len(line)
+        self._write(waiting)
+        self._remove_surplus()
+        return [one.answer.number for one in having]
+
+    def rewrite(self, changed: Collection[str], feed: TraceFeed) -> int:
+        """Replace the lines of traces that have changed; returns how many. Each file is replaced as a whole, or stays."""
+        return sum(self._rewrite(path, changed, feed) for path in self._files() if path.is_file())
+
+    def _rewrite(self, path: Path, changed: Collection[str], feed: TraceFeed) -> int:
+        with path.open("rb") as file:
+            ids = {id for line in file if (id := _id_of(line)) in changed}
+        if not ids:
+            return 0
+        count = 0
+        temporary = path.with_name(f".{path.name}{TEMPORARY}")
+        with path.open("rb") as file, _new_file(temporary) as written:
+            while part := list(islice(file, AT_ONCE)):
+                here = [_id_of(line) for line in part]
+                new = {one.id: self._encoded(one) for one in feed.current([id for id in here if id in ids])}
+                lines = [new.get(id, line) for id, line in zip(here, part, strict=True)]
+                count += sum(one is not other for one, other in zip(lines, part, strict=True))
+                written.writelines(lines)
+            _flush(written)
+        _keep_owner(path, temporary)
+        temporary.replace(path)
+        _sync_folder(path.parent)
+        return count
+
+    def _encoded(self, trace: Trace) -> bytes:
+        return msgspec.json.encode(self._line_of(trace)) + b"\n"
+
+    def _write(self, lines: Sequence[bytes]) -> None:
+        if not lines:
+            return
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(self._path, flags, 0o640)
+        try:
+            size = os.fstat(descriptor).st_size
+            try:
+                _write_whole(descriptor, b"".join(lines))
+            except OSError as fault:
+                os.ftruncate(descriptor, size)
+                raise OSError(fault.errno, fault.strerror, str(self._path)) from None
+        finally:
+            os.close(descriptor)
+        if not size:
+            _sync_folder(self._path.parent)
+
+    def _rotate(self) -> None:
+        number = max((number for number, _ in self._rotated()), default=0) + 1
+        self._path.rename(self._path.with_name(f"{self._path.stem}.{number:06d}{self._path.suffix}"))
+        _sync_folder(self._path.parent)
+
+    def _remove_surplus(self) -> None:
+        """Remove rotated files that are too many, once the log itself has a line that says how far it goes."""
+        rotated = self._rotated()
+        if len(rotated) > self._keep and self._path.is_file():
+            for _, path in rotated[: len(rotated) - self._keep]:
+                path.unlink()
+            _sync_folder(self._path.parent)
+
+    def _rotated(self) -> list[tuple[int, Path]]:
+        name = re.compile(rf"{re.escape(self._path.stem)}\.(\d{{6,}}){re.escape(self._path.suffix)}")
+        matched = [(name.fullmatch(one.name), one) for one in self._path.parent.glob(f"{self._path.stem}.*{self._path.suffix}")]
+        return sorted((int(match[1]), one) for match, one in matched if match)
+
+    def _files(self) -> list[Path]:
+        """The rotated files, the oldest first, and the log itself, which may be absent."""
+        return [*(path for _, path in self._rotated()), self._path]
+
+
+def _parts_from_end(file: BinaryIO) -> Iterator[bytes]:
+    """What line feeds separate in a file, the last first; that is what has no end yet, b"" where all lines are whole."""
+    start, rest, size = file.seek(0, os.SEEK_END), b"", TAIL
+    while start:
+        end, start = start, max(0, start - size)
+        file.seek(start)
+        rest, *parts = (file.read(end - start) + rest).split(b"\n")
+        yield from reversed(parts)
+        size *= 2  # a long line is not read over and over
+    yield rest
+
+
+def _id_of(line: bytes) -> str:
+    """The id in a line; "" where there is none."""
+    try:
+        return msgspec.json.decode(line, type=_LineId).id
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """Replace a file as a whole; its folder is not synced."""
+    temporary = place.with_name(f".{place.stem}{TEMPORARY}")
+    with _new_file(temporary) as file:
+        file.write(content)
+        _flush(file)
+    temporary.replace(place)
+
+
+def _new_file(path: Path) -> BinaryIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    return os.fdopen(os.open(path, flags, 0o640), "wb")
+
+
+def _write_whole(descriptor: int, content: bytes) -> None:
+    """Write a content onto the disk; the system may take it in several parts."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _flush(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _keep_owner(path: Path, temporary: Path) -> None:
+    """Give a file the owner and the rights of the one that it replaces."""
+    before, now = path.stat(), temporary.stat()
+    if sys.platform != "win32" and (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+        os.chown(temporary, before.st_uid, before.st_gid)
+    temporary.chmod(stat.S_IMODE(before.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a folder's names on the disk; Windows does so itself."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
