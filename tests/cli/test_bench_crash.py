@@ -5,7 +5,6 @@ import random
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,24 +62,6 @@ def test_ctrl_c_keeps_what_has_arrived_and_says_how_to_go_on(command: Command, s
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= IN_FLIGHT
     assert "coverage 100.0%" in resumed.out
-
-
-def test_of_two_processes_with_the_same_wishes_one_works_and_the_other_says_so(
-    command: Command, server: FakeServer, suite: Path
-) -> None:
-    server.faults.hold = True
-    processes = [command.begin("bench", "run", "--suite", suite) for _ in range(2)]
-    server.wait_for_calls(CONCURRENCY)
-    resumed = command.process("bench", "resume")
-    while all(process.poll() is None for process in processes):
-        time.sleep(0.01)
-    server.faults.hold = False
-    other, one = sorted((ended(process) for process in processes), key=lambda end: -end.code)
-    assert "is being carried out by another process" in resumed.refused()
-    assert "is being carried out by another process" in other.refused()
-    assert one.code == 0, one.err
-    assert len(command.run_folders()) == 1
-    assert (len(server.calls), server.repeated()) == (CALLS, 0)
 
 
 def test_two_different_runs_into_one_new_ledger_at_once_both_complete(command: Command, server: FakeServer, suite: Path) -> None:
