@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from areopage.bench.context import RunContext, Silent
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import view_run
-from areopage.bench.context import RunContext, Silent
 from areopage.bench.run import carry_out
 from areopage.bench.start import begin_run, prepare_benchmark, run_folder
 from areopage.ledger.store import Ledger

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.pool import check_models, same_models
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
-from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.run import carry_out
 from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
 from areopage.ledger.connection import make_folder

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
+from areopage.bench.context import Observer
 from areopage.bench.estimate import estimate
 from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import RunView
-from areopage.bench.context import Observer
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.bench_show import print_view
