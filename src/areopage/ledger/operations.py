@@ -19,9 +19,10 @@ Role = Literal["ask", "read", "write", "admin"]
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"."""
+    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"; workers of a pool share their work."""
 
     id: str
+    pool: str = "monitor"
     host: str
     process: int
     started_at: datetime
@@ -113,18 +114,19 @@ class Workers:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_or_replace(connection, workers, row)
 
-    def silent(self, since: datetime) -> Sequence[Worker]:
-        """Workers that are "alive" and sent no heartbeat since a moment."""
-        return self._workers(select(workers).where(workers.c.state == "alive", workers.c.seen_at < naive(since)))
+    def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
+        """Workers of a pool that are "alive" and sent no heartbeat since a moment."""
+        alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive")
+        return self._workers(alive.where(workers.c.seen_at < naive(since)))
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(update(workers).where(workers.c.id == id).values(state=state))
 
-    def list(self) -> Sequence[Worker]:
-        """All workers, the latest heartbeat first."""
-        return self._workers(select(workers))
+    def list(self, pool: str = "monitor") -> Sequence[Worker]:
+        """The workers of a pool, the latest heartbeat first."""
+        return self._workers(select(workers).where(workers.c.pool == pool))
 
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
         newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)

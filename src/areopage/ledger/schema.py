@@ -459,6 +459,7 @@ workers = Table(
     "workers",
     metadata,
     Column("id", String(128), primary_key=True),
+    Column("pool", String(160), nullable=False),
     Column("host", Text, nullable=False),
     Column("process", Integer, nullable=False),
     Column("started_at", DateTime, nullable=False),

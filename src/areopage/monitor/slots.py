@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from areopage.errors import StorageError
-from areopage.monitor.file_lock import hold
+from areopage.work.file_lock import hold
 
 MOST_SLOTS = 1000
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from areopage.ledger.records import Answer
-from areopage.monitor.file_lock import hold
 from areopage.monitor.spool_files import Deliver, Drained, drain
+from areopage.work.file_lock import hold
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000

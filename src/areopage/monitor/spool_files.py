@@ -13,8 +13,8 @@ import msgspec
 
 from areopage.errors import StorageError, SubmissionError
 from areopage.ledger.records import Answer
-from areopage.monitor.file_lock import hold
 from areopage.monitor.submit import checked
+from areopage.work.file_lock import hold
 
 REJECTED = "rejected"
 BATCH_LINES = 500
