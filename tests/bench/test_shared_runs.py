@@ -11,9 +11,9 @@ from servers.command import Command, ended
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases
 
-CASES = 80
+CASES = 48
 CRITERIA, JUDGES, PASSES = 4, 2, 2
-CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES  # each judge has ten blocks, the target one
+CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES  # each judge has several blocks
 CONCURRENCY = CONFIG["execution"]["concurrency"]
 
 
@@ -42,7 +42,7 @@ def runs_in(ledger: str) -> list[tuple[bool, int]]:
 def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
-    server.latency = 0.02
+    server.latency = 0.1
     processes = [command.begin(*benchmark) for _ in range(2)]
     ends = [ended(process) for process in processes]
     assert [end.code for end in ends] == [0, 0], ends
@@ -55,7 +55,7 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
 def test_what_a_killed_process_leaves_is_done_by_the_other(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
-    server.latency = 0.02
+    server.latency = 0.1
     one, other = (command.begin(*benchmark) for _ in range(2))
     server.wait_for_calls(CASES + 100)
     one.kill()
@@ -70,7 +70,7 @@ def test_what_a_killed_process_leaves_is_done_by_the_other(
 def test_what_a_stopped_process_leaves_is_done_by_the_other(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
-    server.latency = 0.02
+    server.latency = 0.1
     one, other = (command.begin(*benchmark) for _ in range(2))
     server.wait_for_calls(CASES + 100)
     one.send_signal(signal.SIGINT)

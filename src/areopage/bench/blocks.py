@@ -53,6 +53,7 @@ class RunBlocks:
         self._phase: Phase | None = None
         self._begun = 0
         self._open: set[int] = set()
+        self._queued: set[int] = set()
         self._asking: set[int] = set()
         self._changed = asyncio.Event()
         self._fault: Exception | None = None
@@ -95,17 +96,22 @@ class RunBlocks:
         """
         self._open, self._phase = set(phase.blocks), phase
         self._begun += 1
+        self._queued = await asyncio.to_thread(self._in_queue, worker)
         while self._open:
             await worker.dispatch()
             await self._change()
             if self._fault is not None:
                 raise self._fault
-            elsewhere = self._open - self._asking
-            if elsewhere:
-                held = await asyncio.to_thread(worker.engine.open_items, HANDLER)
-                ended = [number for number in elsewhere if self._item(number) not in held]
-                left = await asyncio.to_thread(lambda: {number for number in ended if phase.has_left(number)})
-                self._open -= set(ended) - left
+            self._queued = await asyncio.to_thread(self._in_queue, worker)
+            self._open -= await asyncio.to_thread(self._done, self._open - self._queued - self._asking, phase)
+
+    def _in_queue(self, worker: OpenWorker) -> set[int]:
+        held = worker.engine.open_items(HANDLER)
+        return {number for number in list(self._open) if self._item(number) in held}
+
+    def _done(self, numbers: set[int], phase: Phase) -> set[int]:
+        """Those of some blocks that other processes have done."""
+        return {number for number in numbers if not phase.has_left(number)}
 
     async def finish(self, worker: OpenWorker) -> None:
         """Remove the run's queue, unless another process still carries the run out."""
@@ -125,13 +131,17 @@ class RunBlocks:
 
     def _pending(self, after: int, limit: int) -> list[Pending]:
         base = self._begun * _PHASES_APART
-        numbers = sorted(number for number in list(self._open) if base + number + 1 > after)
+        numbers = sorted(number for number in self._open - self._queued if base + number + 1 > after)
         return [Pending(base + number + 1, self._item(number)) for number in numbers[:limit]]
 
     async def _run(self, item: str, attempt: int) -> Outcome:
         number = self._number(item)
         if number is None or self._phase is None:
             return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)
+        if number not in self._open:
+            return Finished()
+        if number in self._asking:
+            return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
         if self._fault is None:
             self._asking.add(number)
             try:

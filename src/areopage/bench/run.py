@@ -40,7 +40,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path)
     stored.append(recorded_answers(cases, datetime.now(UTC)))
     blocks = RunBlocks(context.run_id)
     pool = f"bench:{context.run_id}"
-    async with working(context.ledger, blocks, pool=pool, folder=folder / "workers", dead_after=DEAD_AFTER) as worker:
+    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER) as worker:
         await _ask_target(context, calls, blocks, worker)
         answers = stored.by_key([call.key for call in calls])
         judged = judged_cases(context.spec, cases, calls, answers)

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -72,7 +73,9 @@ class TargetPhase:
     async def ask(self, number: int) -> None:
         """Make the calls of a block that are left; on return the answers are in the ledger."""
         left = await asyncio.to_thread(self._left, number)
-        await run_concurrently(f"target {self._target.reference}", left, self._ask_one, self._limit)
+        if self._model is not None:
+            ask_one = partial(self._ask_one, self._model)
+            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit)
         await asyncio.to_thread(self._writer.flush)
 
     def give_up(self, number: int, reason: str) -> None:
@@ -87,27 +90,26 @@ class TargetPhase:
     def _is_left(self, answer: Answer) -> bool:
         return answer.state != "answered" and answer.number <= self._before
 
-    async def _ask_one(self, call: AnswerCall) -> None:
+    async def _ask_one(self, model: LanguageModel, call: AnswerCall) -> None:
         async with self._in_flight:
-            answer = await self._answered(call)
+            answer = await self._answered(model, call)
         self._writer.write_soon([answer])
         self._context.observer.answered(answer)
         reached, turned_away = answer.state != "unreachable", answer.state == "refused"
         self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
 
-    async def _answered(self, call: AnswerCall) -> Answer:
+    async def _answered(self, model: LanguageModel, call: AnswerCall) -> Answer:
         """One call to the target.
 
         Raises:
             CallUnreachable, CallRejected: no call can succeed any more.
         """
-        assert self._model is not None
         messages: Sequence[Message] = call.messages
         if call.target.single_prompt:
             messages = [Message("user", to_single_prompt(call.messages, self._context.spec.language))]
         options: Options = call.target.options
         try:
-            completion = await self._model.generate(messages, options, case=call.case)
+            completion = await model.generate(messages, options, case=call.case)
         except CallError as fault:
             if fault.hopeless:
                 raise

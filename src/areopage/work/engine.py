@@ -20,6 +20,7 @@ from msgspec import Struct
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
+from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError, UserError
 from areopage.ledger.connection import shown, storage_errors
 from areopage.work import guard
@@ -27,7 +28,6 @@ from areopage.work.database import ShortLog, queue_engine, queue_url
 from areopage.work.handlers import Finished, Handler, JobRun, Outcome, Retry, Run, ScheduledJob
 
 LOG = logging.getLogger(__name__)
-VERSION = "1"  # fixed: what was enqueued before an update is run after it
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
 """How often one occurrence of a job is begun where workers die of it."""
@@ -90,7 +90,7 @@ class Engine:
         self.executor = executor
         self._url, self.loop = queue_url(ledger), loop
         self._place = shown(self._url)
-        self._application = f"areopage_{pool}"
+        self._application = f"areopage-{digest_of(pool)[:16]}"  # dbos takes no other characters
         self._handlers = {one.name: one for one in handlers}
         self._jobs = {one.name: one for one in jobs or ()}
         self._limits = {one.name: asyncio.Semaphore(one.concurrency) for one in handlers}
@@ -113,7 +113,7 @@ class Engine:
     def _launch(self, *, scheduled: bool) -> None:
         config: DBOSConfig = {
             "name": self._application,
-            "application_version": VERSION,
+            "application_version": self._application,  # fixed: what was enqueued before an update is run after it
             "executor_id": self.executor,
             "system_database_url": self.location,
             "system_database_engine": self._database,
@@ -378,14 +378,20 @@ class Engine:
         """
         with self._errors():
             for start in range(0, len(runs), IDS_AT_ONCE):
-                part = runs[start : start + IDS_AT_ONCE]
-                # an item may be wanted again from the start, under the ids of runs that have ended
-                ended = self._list(workflow_ids=[run.key for run in part], status=ENDED)
-                if ended:
-                    self._client.delete_workflows([one.workflow_id for one in ended])
+                part = self._under_new_ids(runs[start : start + IDS_AT_ONCE])
                 with self._database.begin() as connection:
                     for run in part:
                         self._client.enqueue_in_transaction(connection, self._options(run, pause), run.key)
+
+    def _under_new_ids(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs, under the next id where one with that id has ended: an item may be wanted again from the start.
+
+        Processes that enqueue an item at the same time choose the same id, so that it is run once.
+        """
+        found = list(runs)
+        while ended := {row.workflow_id for row in self._list(workflow_ids=[run.key for run in found], status=ENDED)}:
+            found = [run.again() if run.key in ended else run for run in found]
+        return found
 
     def _options(self, run: Run, pause: float) -> Any:
         handler = self._handlers[run.handler]
@@ -393,7 +399,7 @@ class Engine:
             "workflow_name": handler.name,
             "queue_name": handler.suspects if run.deaths >= SUSPECT_AFTER else handler.queue_name,
             "workflow_id": run.key,
-            "app_version": VERSION,
+            "app_version": self._application,
         }
         return options | ({"delay_seconds": pause} if pause > 0 else {})
 
@@ -407,7 +413,8 @@ class Engine:
         if following.number > JOB_RUNS:
             return False
         with self._errors():
-            options: Any = {"workflow_name": JOBS, "queue_name": JOBS, "workflow_id": following.key, "app_version": VERSION}
+            options: Any = {"workflow_name": JOBS, "queue_name": JOBS, "workflow_id": following.key}
+            options["app_version"] = self._application
             self._client.enqueue(options, run.due_at, run.job)
         return True
 

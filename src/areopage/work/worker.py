@@ -8,9 +8,9 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent import futures
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -52,8 +52,8 @@ class Work(Protocol):
         ...
 
     @property
-    def jobs(self) -> Sequence[ScheduledJob]:
-        """The scheduled jobs, the same in all workers of the pool."""
+    def jobs(self) -> Sequence[ScheduledJob] | None:
+        """The scheduled jobs, the same in all workers of the pool; None where the pool has none."""
         ...
 
     async def open(self) -> None:
@@ -92,7 +92,6 @@ class Worker:
         self._stop = asyncio.Event()
         self._started: futures.Future[None] = futures.Future()
         self._ended: futures.Future[None] | None = None
-        self._leading = asyncio.Lock()
 
     def start(self) -> None:
         """Begin to work, in a thread; returns once the worker works.
@@ -104,7 +103,7 @@ class Worker:
         """
         self._grace = GRACE
         self._own = OwnLoop("areopage-worker")
-        self._stop, self._started, self._leading = asyncio.Event(), futures.Future(), asyncio.Lock()
+        self._stop, self._started = asyncio.Event(), futures.Future()
         self._ended = asyncio.run_coroutine_threadsafe(self._live(), self._own.loop)
         futures.wait([self._started, self._ended], return_when=futures.FIRST_COMPLETED)
         if self._ended.done():
@@ -164,60 +163,66 @@ class Worker:
         return self._own is not None and self._ended is not None and not self._ended.done()
 
     async def _live(self) -> None:
-        id = WorkerId(self._folder, self._pool)
-        presence = Presence(self._ledger, id, self._pool, dead_after=self._dead_after, every=self._pace.heartbeat)
-        engine: Engine | None = None
-        try:
-            await self._work.open()
-            opened, recovery = await asyncio.to_thread(self._open, presence, asyncio.get_running_loop())
-            engine = opened
-            loops = [
-                asyncio.create_task(self._dispatching(presence, recovery)),
-                asyncio.create_task(self._beating(presence, opened, recovery)),
-            ]
+        opened = working(
+            self._ledger,
+            self._work,
+            pool=self._pool,
+            folder=self._folder,
+            dead_after=self._dead_after,
+            pace=self._pace,
+            grace=lambda: self._grace,
+        )
+        async with opened as worker:
             stopping = asyncio.create_task(self._stop.wait())
             self._started.set_result(None)
-            done, _ = await asyncio.wait([stopping, *loops], return_when=asyncio.FIRST_COMPLETED)
-            for task in (stopping, *loops):
-                task.cancel()
-            await asyncio.gather(stopping, *loops, return_exceptions=True)
-            for task in done:
-                fault = task.exception()  # a loop ends by itself only by a fault
-                if fault is not None:
-                    LOG.error("the worker ends: %s", fault)
-                    raise fault
-        finally:
-            if engine is not None:
-                await engine.close(lambda: self._grace)
-            await asyncio.to_thread(_leave, presence)
-            await self._work.close()
-            id.release()
+            await asyncio.wait([stopping, *worker.loops], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
 
-    def _open(self, presence: Presence, loop: asyncio.AbstractEventLoop) -> "tuple[Engine, Recovery]":
-        """Open the queue, and look after what others left: the first heartbeat."""
-        from areopage.work.engine import Engine
-        from areopage.work.recovery import Recovery
 
-        handlers = self._work.handlers
-        engine = Engine(self._ledger.engine.url, presence.executor, handlers, self._work.jobs, pool=self._pool, loop=loop)
-        try:
-            recovery = Recovery(engine, handlers)
-            _beat(presence, recovery, datetime.now(UTC))
-        except BaseException:
-            asyncio.run_coroutine_threadsafe(engine.close(), loop).result()
-            raise
-        return engine, recovery
+class OpenWorker:
+    """A worker in the running event loop; see `working`."""
 
-    async def _dispatching(self, presence: Presence, recovery: "Recovery") -> None:
+    def __init__(self, presence: Presence, work: Work, engine: "Engine", recovery: "Recovery", pace: Pace) -> None:
+        self.presence, self.engine = presence, engine
+        self._work, self._recovery, self._pace = work, recovery, pace
+        self._leading = asyncio.Lock()
+        self.loops = [asyncio.create_task(self._dispatching()), asyncio.create_task(self._beating())]
+        """What it does all the time; one of these tasks ends by itself only by a fault."""
+
+    async def dispatch(self) -> bool:
+        """Enqueue what is pending now, if this worker leads; returns whether there was anything.
+
+        Raises:
+            StorageError: the ledger or the queue cannot be used.
+        """
+        if not self.presence.leads:
+            return False
+        async with self._leading:
+            return bool(await asyncio.to_thread(self._recovery.dispatch, len(self.presence.live)))
+
+    async def end(self) -> None:
+        """End the tasks.
+
+        Raises:
+            Exception: the fault by which one of them had ended.
+        """
+        done = [task for task in self.loops if task.done()]
+        for task in self.loops:
+            task.cancel()
+        await asyncio.gather(*self.loops, return_exceptions=True)
+        for task in done:
+            if (fault := task.exception()) is not None:
+                LOG.error("the worker ends: %s", fault)
+                raise fault
+
+    async def _dispatching(self) -> None:
         """Do the application's regular work; the leader enqueues what is pending."""
         trouble = ""
         while True:
             more = False
             try:
                 more = await self._work.step()
-                if presence.leads:
-                    async with self._leading:
-                        more = bool(await asyncio.to_thread(recovery.dispatch, len(presence.live))) or more
+                more = await self.dispatch() or more
                 trouble = ""
             except StorageError as fault:
                 if str(fault) != trouble:
@@ -226,7 +231,7 @@ class Worker:
                 await asyncio.sleep(self._pace.heartbeat)
             await asyncio.sleep(0 if more else self._pace.dispatch)
 
-    async def _beating(self, presence: Presence, engine: "Engine", recovery: "Recovery") -> None:
+    async def _beating(self) -> None:
         """Send heartbeats; the leader looks after what others left."""
         cleaned_at = datetime.now(UTC)
         while True:
@@ -234,12 +239,71 @@ class Worker:
             now = datetime.now(UTC)
             try:
                 async with self._leading:
-                    await asyncio.to_thread(_beat, presence, recovery, now)
-                if presence.leads and (now - cleaned_at).total_seconds() >= self._pace.clean:
+                    await asyncio.to_thread(_beat, self.presence, self._recovery, now)
+                if self.presence.leads and (now - cleaned_at).total_seconds() >= self._pace.clean:
                     cleaned_at = now
-                    await asyncio.to_thread(engine.clean, now)
+                    await asyncio.to_thread(self.engine.clean, now)
             except StorageError as fault:
                 LOG.error("%s", fault)
+
+
+@asynccontextmanager
+async def working(
+    ledger: Ledger,
+    work: Work,
+    *,
+    pool: str,
+    folder: Path,
+    dead_after: float,
+    pace: Pace = USUAL_PACE,
+    grace: Callable[[], float] = float,
+) -> AsyncIterator[OpenWorker]:
+    """Work in the running event loop while the block runs.
+
+    Args:
+        ledger, work, pool, folder, dead_after, pace: as for `Worker`.
+        grace: the seconds that what is begun may take at the end; asked again and again. By default none.
+
+    Raises:
+        StorageError: the ledger, the lock files or the queue cannot be written.
+        UserError: this process has a worker already.
+    """
+    id = WorkerId(folder, pool)
+    presence = Presence(ledger, id, pool, dead_after=dead_after, every=pace.heartbeat)
+    engine: Engine | None = None
+    try:
+        await work.open()
+        opened, recovery = await asyncio.to_thread(_open, ledger, work, pool, presence, asyncio.get_running_loop())
+        engine = opened
+        worker = OpenWorker(presence, work, opened, recovery, pace)
+        try:
+            yield worker
+        finally:
+            await worker.end()
+    finally:
+        if engine is not None:
+            await engine.close(grace)
+        await asyncio.to_thread(_leave, presence)
+        await work.close()
+        id.release()
+
+
+def _open(
+    ledger: Ledger, work: Work, pool: str, presence: Presence, loop: asyncio.AbstractEventLoop
+) -> "tuple[Engine, Recovery]":
+    """Open the queue, and look after what others left: the first heartbeat."""
+    from areopage.work.engine import Engine
+    from areopage.work.recovery import Recovery
+
+    handlers = work.handlers
+    engine = Engine(ledger.engine.url, presence.executor, handlers, work.jobs, pool=pool, loop=loop)
+    try:
+        recovery = Recovery(engine, handlers)
+        _beat(presence, recovery, datetime.now(UTC))
+    except BaseException:
+        asyncio.run_coroutine_threadsafe(engine.close(), loop).result()
+        raise
+    return engine, recovery
 
 
 def _beat(presence: Presence, recovery: "Recovery", now: datetime) -> None:
