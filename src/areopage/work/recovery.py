@@ -7,8 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 
-from areopage.work.engine import Begun, Engine
+from areopage.work.engine import Engine
 from areopage.work.handlers import Handler, JobRun, Run
+from areopage.work.queue import Begun
 
 LOG = logging.getLogger(__name__)
 MOST_DEATHS = 5
