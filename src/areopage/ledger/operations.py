@@ -56,13 +56,13 @@ class Alert(Struct, frozen=True, kw_only=True):
 class GoldenRun(Struct, frozen=True, kw_only=True):
     """One round of golden questions. `verdict` is "running", "first", "good", "drop" or "incomplete"; `change` is in points.
 
-    `asking_at` is when a worker last asked one of its questions; None before the first and once all are asked.
+    `asked_at` is when all its questions had been asked.
     """
 
     id: str
     suite: str
     started_at: datetime
-    asking_at: datetime | None = None
+    asked_at: datetime | None = None
     finished_at: datetime | None = None
     asked: int = 0
     answered: int = 0
@@ -98,7 +98,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 # --- stores
 
 
-_TIMES = ("started_at", "asking_at", "finished_at")
+_TIMES = ("started_at", "asked_at", "finished_at")
 
 
 class Workers:

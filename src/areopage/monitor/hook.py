@@ -49,7 +49,7 @@ def monitored(
     evaluate: bool = True,
     extract: Extract | None = None,
 ) -> Callable[[F], F]:
-    """Decorate a function, sync or async, that answers a question: each answer is handed over for evaluation.
+    """Decorate a function, sync or async, that answers a question: each answer is submitted for evaluation.
 
     Args:
         spool: the worker's spool, or its folder.
@@ -139,7 +139,7 @@ class Recorder:
             self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def refuse(self, reason: str) -> None:
-        """Count an answer that cannot be handed over."""
+        """Count an answer that cannot be submitted."""
         self._spool.lose(reason)
         self.counts["lost"] += 1
 

@@ -69,7 +69,7 @@ class Spool:
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
 
     def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
-        """Hand over what waits; see `spool_files.drain`."""
+        """Submit what waits; see `spool_files.drain`."""
         return drain(self.folder, deliver, limit)
 
     def close(self) -> None:

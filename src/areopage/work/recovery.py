@@ -7,8 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 
-from areopage.work.engine import Begun, Engine
+from areopage.work.engine import Engine
 from areopage.work.handlers import Handler, JobRun, Run
+from areopage.work.queue import Begun
 
 LOG = logging.getLogger(__name__)
 MOST_DEATHS = 5
@@ -26,6 +27,7 @@ class Recovery:
         self._clock = clock
         self._engine, self._handlers = engine, {one.name: one for one in handlers}
         self._cursors: dict[str, int] = {}
+        self._held: dict[str, frozenset[str]] = {}
         self._next_scan = 0.0
         self._stray: frozenset[str] = frozenset()
 
@@ -48,10 +50,11 @@ class Recovery:
             return 0
         room = depth - self._engine.enqueued(handler.name, depth)
         found = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
+        fresh = [one.item for one in found if one.item not in self._held[handler.name]]
         if found:
-            self._engine.enqueue(handler.name, [one.item for one in found])
+            self._engine.enqueue(handler.name, fresh)
             self._cursors[handler.name] = found[-1].number
-        return len(found)
+        return len(fresh)
 
     def scan(self, live: int) -> int:
         """Enqueue the pending items that the queue does not hold: all at first, later those that it has lost; returns how many.
@@ -71,6 +74,7 @@ class Recovery:
 
     def _scan(self, handler: Handler, live: int) -> int:
         held = self._engine.open_items(handler.name)  # before the ledger: an item that ends meanwhile is not pending then
+        self._held[handler.name] = frozenset(held)
         room = _depth(handler, live) - sum(state == "ENQUEUED" for state in held.values())
         known = self._cursors.get(handler.name)
         cursor, enqueued = 0, 0
