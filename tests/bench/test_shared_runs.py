@@ -45,7 +45,7 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
     server.latency = 0.1
     processes = [command.begin(*benchmark) for _ in range(2)]
     ends = [ended(process) for process in processes]
-    assert [end.code for end in ends] == [0, 0], ends
+    assert [end.code for end in ends] == [0, 0], "".join(end.err[-500:] for end in ends)
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
     assert runs_in(ledger) == [(True, CALLS - CASES)]
     for end in ends:

@@ -225,6 +225,10 @@ class Evaluations:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
 
+_PUT_LOCK = 0x0A5E0C
+"""PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
+
+
 def change_locked(
     connection: Connection, conditions: tuple[ColumnElement[bool], ...], values: dict[str, Any]
 ) -> Sequence[Row[Any]]:
@@ -325,6 +329,8 @@ def _erase_late(connection: Connection, found: Row[Any] | None, keys: Sequence[s
 
 
 def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
+    if connection.dialect.name == "postgresql":  # two processes may put the evaluations of one run
+        connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
     ids = [storable(one.id) for one in found]
     numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
     numbers = {row.id: row.number for row in connection.execute(numbered)}
