@@ -136,12 +136,12 @@ def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones
     config = config_on(tmp_path, {"min": 1, "max": 5, "higher_is_better": higher})
     ledger = Ledger.open(config.ledger)
     try:
-        desk = open_alerting(ledger, config)
-        assert not raise_answer_alert(desk, quality_score(good, id="good"), MOMENT)
-        assert raise_answer_alert(desk, quality_score(weak, id="weak"), MOMENT)
+        alerting = open_alerting(ledger, config)
+        assert not raise_answer_alert(alerting, quality_score(good, id="good"), MOMENT)
+        assert raise_answer_alert(alerting, quality_score(weak, id="weak"), MOMENT)
         scores = [quality_score(good, id=f"a-{n}", timestamp=MOMENT, evaluated_at=MOMENT) for n in range(20)]
         store_scores(ledger, [msgspec.structs.replace(one, scored=1, planned=1) for one in scores])
-        check_windows(desk, MOMENT)
+        check_windows(alerting, MOMENT)
         from areopage.ledger.alerts import Alerts
 
         assert [alert.subject for alert in Alerts(ledger).list(state="open")] == ["weak"]

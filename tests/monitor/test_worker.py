@@ -226,17 +226,17 @@ def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
     monitored.server.faults.status = 500
     given = monitored.submit(kept, 5)
     begin(monitored, kept, workers, alerts=rule, language="en")
-    desk = open_alerting(kept, monitored.config)
+    alerting = open_alerting(kept, monitored.config)
     wait_until(lambda: all(found.attempts for one in given if (found := Evaluations(kept).get(one.id))))
-    check_windows(desk, datetime.now(UTC))
+    check_windows(alerting, datetime.now(UTC))
     (alert,) = Alerts(kept).list()
     assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
     assert "5 of them" in alert.body
-    check_windows(desk, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
+    check_windows(alerting, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
     assert [one.times for one in Alerts(kept).list()] == [1]
     monitored.server.faults.status = 0
     wait_for_scores(kept, 5)
-    check_windows(desk, datetime.now(UTC))
+    check_windows(alerting, datetime.now(UTC))
     assert not Alerts(kept).is_open("judge", "all")
 
 

@@ -33,7 +33,7 @@ class Worker(Struct, frozen=True, kw_only=True):
 class Alert(Struct, frozen=True, kw_only=True):
     """One condition that holds or held. `subject` tells one alert of a rule from another.
 
-    `delivery` is "none" where nobody is to be told. `times` counts how often the condition was seen while the alert was open.
+    `delivery` is "none" where no address is configured. `times` counts how often the condition was seen while the alert was open.
     """
 
     number: int = 0

@@ -78,7 +78,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
 
     `coverage` is scored / (scored + unscored + failed + still waiting), None where there is none of them. Answers that
     sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
-    whatever the period. `cost` is by currency.
+    for any period. `cost` is by currency.
     """
 
     period: Period

@@ -109,7 +109,7 @@ def golden_section(config: MonitorConfig) -> GoldenSection:
 def golden_jobs(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[ScheduledJob]:
     """The scheduled job that begins rounds; none without a section of golden questions.
 
-    The questions are read anew for each round; where they cannot be read already, the log says so.
+    The questions are read for each round; where they cannot be read already, the log says so.
     """
     if config.section.golden is None:
         return []

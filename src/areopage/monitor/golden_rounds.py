@@ -17,7 +17,7 @@ from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.golden_verdict import Question, RoundResult, judge_round
 
 PATIENCE = timedelta(hours=6)
-"""A round is finished after so long, whatever is still not judged then."""
+"""A round is finished after so long, even where answers are not judged."""
 
 MAX_ID = 128
 QUESTION_LENGTH = 160
@@ -48,7 +48,7 @@ def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
 
 
 def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
-    """Judge a round, alert, and keep it. The alert goes first: whoever dies in between finishes the round once more.
+    """Judge a round, alert, and keep it. The alert goes first: after a crash in between the round is finished once more.
 
     Scores are compared only where the same judges, criteria and weights gave them.
     """

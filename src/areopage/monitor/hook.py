@@ -1,6 +1,6 @@
 """Score answers in the background: a decorator for the function that answers; `asgi_hook` does the same for an endpoint.
 
-Both only append to the spool, after the answer is there; whatever goes wrong in them is counted, and never reaches the caller.
+Both only append to the spool, after the answer is there; a fault in them is counted and never reaches the caller.
 """
 
 import functools
@@ -135,7 +135,7 @@ class Recorder:
         try:
             yield
         # an extraction and documents that are read only now are the bot's code, and may raise anything
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the answer that is being given goes out
+        except Exception as fault:  # noqa: BLE001 - the answer is given in any case
             self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def refuse(self, reason: str) -> None:

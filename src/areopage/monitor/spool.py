@@ -114,7 +114,7 @@ class _Writer:
             self._end()
 
     def _begin(self) -> int:
-        """Open a new file; its lock is there before it is, so that nobody takes it for abandoned."""
+        """Open a new file; its lock is there before it is, so that it is never taken for abandoned."""
         self._end()
         self._folder.mkdir(parents=True, exist_ok=True)
         stem = self._folder / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}"

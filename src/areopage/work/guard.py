@@ -1,6 +1,6 @@
-"""The guard against code in the queue's tables: a pickled row is refused, whoever wrote it.
+"""The guard against code in the queue's tables: a pickled row is refused.
 
-dbos reads a row by the row's own column `serialization`; `py_pickle` is honoured whatever serializer is configured. The one
+dbos reads a row by the row's own column `serialization`; `py_pickle` is honoured under any configured serializer. The one
 place where dbos unpickles is replaced here. It is no public interface: the guard holds for the versions that it was tested with.
 """
 

@@ -29,7 +29,7 @@ SUSPECT_AFTER = 2
 """An item at which so many workers died in a row is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
 JOBS_POLLING = 0.5
-SUSPECTS_POLLING = 0.5
+SUSPECTS_POLLING = 1.0
 ENDED_KEPT = 300.0
 JOBS_KEPT = 86_400.0
 IDS_AT_ONCE = 500

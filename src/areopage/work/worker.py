@@ -139,17 +139,17 @@ class Worker:
         Raises:
             AreopageError: see `start` and `stop`.
         """
-        told = threading.Event()
+        stop = threading.Event()
 
         def hear(number: int, frame: FrameType | None) -> None:
-            if told.is_set():
+            if stop.is_set():
                 self._grace = 0.0
-            told.set()
+            stop.set()
 
         before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             self.start()
-            while not told.wait(every) and self.alive:
+            while not stop.wait(every) and self.alive:
                 if tell is not None:
                     tell()
             self.stop(grace)

@@ -1,4 +1,4 @@
-"""The regular tasks of alerts: look at the windows each minute, send what is due every ten seconds."""
+"""The scheduled jobs of alerts: check the windows each minute, send what is due every ten seconds."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ Send = Callable[[Sequence[str], str, str, Mapping[str, str]], Sequence[Sent]]
 
 
 class Alerting(Struct, frozen=True, kw_only=True):
-    """What everything about alerts needs; `complaints` is what this process's log has said of addresses."""
+    """What the rules and the delivery of alerts need; `complaints` are the faults of addresses that this process has logged."""
 
     ledger: Ledger
     section: AlertsSection
@@ -54,7 +54,7 @@ class Alerting(Struct, frozen=True, kw_only=True):
 
     @property
     def delivery(self) -> Delivery:
-        """Whether anybody is to be told."""
+        """Whether alerts are sent: addresses are configured."""
         return "pending" if self.section.urls else "none"
 
 
@@ -125,7 +125,7 @@ def check_windows(alerting: Alerting, now: datetime) -> None:
 
 
 def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
-    """Open, count or close the alert of a finding. The notice goes first: told twice is better than never."""
+    """Open, count or close the alert of a finding. The notice goes first: a notice sent twice is better than none."""
     alerts = Alerts(alerting.ledger)
     if finding.bad:
         alerts.open(alert_of(finding, now, alerting.delivery))
@@ -166,8 +166,8 @@ def findings(alerting: Alerting, now: datetime) -> list[Finding]:
 def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
     """Send what is due: each alert by itself, and those of single answers that did not go out in their hour in one message.
 
-    Where a message reaches nobody, the rest waits for the next run of the job: a dead service is asked once. An
-    address that fails while another takes the message has an alert of its own, which nobody needs to be sent to see.
+    Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
+    address that fails while another takes the message has an alert of its own, which is shown and not sent.
 
     Returns:
         How many messages arrived.
@@ -188,7 +188,7 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
 
 
 def send_batch(alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
-    """Send one message for one alert or for several; False where it reached nobody."""
+    """Send one message for one alert or for several; False where no address took it."""
     alerts = Alerts(alerting.ledger)
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
