@@ -16,10 +16,11 @@ from pathlib import Path
 
 import msgspec
 
+from areopage.bench.context import RunContext, Silent
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import view_run
-from areopage.bench.run import RunContext, Silent, carry_out
-from areopage.bench.start import begin_run, prepare_benchmark
+from areopage.bench.run import carry_out
+from areopage.bench.start import begin_run, prepare_benchmark, run_folder
 from areopage.ledger.store import Ledger
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
@@ -60,7 +61,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     created, _ = begin_run(prepared, ledger, folder)
     context = RunContext(run_id=created.id, spec=prepared.spec, settings=prepared.spec.settings, ledger=ledger, observer=Silent())
     began, spent = time.perf_counter(), cpu()
-    asyncio.run(carry_out(context, prepared.cases))
+    asyncio.run(carry_out(context, prepared.cases, run_folder(created)))
     wall, used = time.perf_counter() - began, cpu() - spent
     view = view_run(ledger.run(created.id), ledger)
     scored = view.scores.tree.scored

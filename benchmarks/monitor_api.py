@@ -130,7 +130,7 @@ def measure(folder: Path, wishes: argparse.Namespace, environment: dict[str, str
         "p50_ms": round(durations[len(durations) // 2] * 1e3, 1),
         "p99_ms": round(durations[int(len(durations) * 0.99)] * 1e3, 1),
         "longest_ms": round(durations[-1] * 1e3, 1),
-        "evaluated_meanwhile": answers + WARM_UP * wishes.batch - backlog.waiting - backlog.queued if working else None,
+        "evaluated_meanwhile": answers + WARM_UP * wishes.batch - backlog.waiting if working else None,
     }
 
 

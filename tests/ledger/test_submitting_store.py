@@ -48,8 +48,8 @@ def test_a_submission_comes_back_as_it_was(intake: Evaluations, monitored: Ledge
     assert found is not None and msgspec.structs.replace(found, number=0) == given
     waiting = intake.get("a")
     assert waiting is not None
-    assert (waiting.id, waiting.state, waiting.attempts, waiting.deaths, waiting.reason) == ("a", "waiting", 0, 0, "")
-    assert (waiting.timestamp, waiting.received_at, waiting.next_attempt_at) == (MOMENT, LATER, LATER)
+    assert (waiting.id, waiting.state, waiting.attempts, waiting.reason) == ("a", "waiting", 0, "")
+    assert (waiting.timestamp, waiting.received_at) == (MOMENT, LATER)
     assert (waiting.source, waiting.variant, waiting.language, waiting.run_id) == ("site", "A", "en", "")
     assert (waiting.prompt, waiting.response, waiting.erased) == (case.prompt_text, "Là", False)
     assert intake.get("b") is None
@@ -102,31 +102,30 @@ def test_an_added_submission_is_synchronised_to_the_disk_and_other_writes_are_no
         levels.append(connection.exec_driver_sql("PRAGMA synchronous").scalar())
 
     intake.submit([submission("a")])
-    intake.retry("a", LATER, "")
+    intake.note_failure("a", "")
     intake.submit([submission("a")])
-    intake.queued(["a"])
+    intake.note_failure("a", "")
     assert levels == [2, 1, 2, 1]  # FULL, NORMAL
 
 
-def test_due_submissions_come_in_the_order_they_became_due(intake: Evaluations, submission: Make) -> None:
-    intake.submit([submission(id, received_at=MOMENT + timedelta(seconds=number)) for number, id in enumerate("abcd")])
-    intake.retry("a", MOMENT + timedelta(seconds=2.5), "busy")
-    assert intake.due(LATER, 9) == [("b", 0), ("c", 0), ("a", 1), ("d", 0)]
-    assert intake.due(LATER, 2) == [("b", 0), ("c", 0)]
-    assert intake.due(MOMENT + timedelta(seconds=1), 9) == [("b", 0)]
+def test_pending_answers_come_in_the_order_they_were_submitted(intake: Evaluations, submission: Make) -> None:
+    intake.submit([submission(id, received_at=MOMENT - timedelta(seconds=number)) for number, id in enumerate("abcd")])
+    numbers = {id: number for number, id in intake.pending(0, 9)}
+    assert list(numbers) == ["a", "b", "c", "d"] and sorted(numbers.values()) == list(numbers.values())
+    assert [id for _, id in intake.pending(numbers["a"], 2)] == ["b", "c"]
+    assert intake.note_failure("b", "busy")
+    intake.give_up("c", "busy")
+    assert [id for _, id in intake.pending(0, 9)] == ["a", "b", "d"]
+    assert intake.pending(numbers["d"], 9) == []
 
 
-def test_a_queued_submission_is_due_no_more_until_it_is_tried_again(intake: Evaluations, submission: Make) -> None:
-    intake.submit([submission("a"), submission("b")])
-    intake.queued(["a", "nobody's"])
-    assert intake.due(LATER, 9) == [("b", 0)]
-    assert intake.still_queued(LATER, 9) == [("a", 0)]
-    assert intake.still_queued(MOMENT, 9) == []
-    intake.retry("a", LATER, "no answer")
-    assert intake.still_queued(LATER, 9) == []
+def test_a_failed_attempt_is_counted_with_its_reason(intake: Evaluations, submission: Make) -> None:
+    intake.submit([submission("a")])
+    assert intake.note_failure("a", "no answer") and intake.note_failure("a", "busy")
     found = intake.get("a")
     assert found is not None
-    assert (found.state, found.attempts, found.next_attempt_at, found.reason) == ("waiting", 1, LATER, "no answer")
+    assert (found.state, found.attempts, found.reason) == ("waiting", 2, "busy")
+    assert not intake.note_failure("nobody's", "x")
 
 
 def test_what_is_evaluated_or_given_up_stays_so(
@@ -136,8 +135,7 @@ def test_what_is_evaluated_or_given_up_stays_so(
     Evaluations(monitored).finish(scored("a"), [])
     intake.give_up("b", "no judge")
     for id in "ab":
-        intake.retry(id, LATER, "late")
-        intake.queued([id])
+        assert not intake.note_failure(id, "late")
     intake.give_up("a", "late")
     states = [(found.state, found.reason) for id in "ab" if (found := intake.get(id))]
     assert states == [("evaluated", ""), ("failed", "no judge")]
@@ -152,27 +150,6 @@ def test_what_is_given_up_is_counted_once_under_every_suite(intake: Evaluations,
     assert [(day.day.day, day.failed) for day in Days(monitored).totals(PERIOD, Scope())] == [(2, 1), (3, 1)]
 
 
-def test_deaths_of_workers_are_counted_until_another_attempt_fails_or_it_is_reopened(
-    intake: Evaluations, submission: Make
-) -> None:
-    intake.submit([submission("a")])
-
-    def deaths() -> int:
-        found = intake.get("a")
-        assert found is not None
-        return found.deaths
-
-    intake.retry("a", MOMENT, "its worker died", deaths=1)
-    intake.retry("a", MOMENT, "its worker died", deaths=2)
-    assert deaths() == 2
-    intake.retry("a", MOMENT, "timed out")
-    assert deaths() == 0
-    intake.retry("a", MOMENT, "its worker died", deaths=1)
-    intake.give_up("a", "x")
-    intake.reopen()
-    assert deaths() == 0
-
-
 def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
     intake: Evaluations, monitored: Ledger, submission: Make
 ) -> None:
@@ -180,7 +157,9 @@ def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
     for id in "abc":
         intake.give_up(id, "x")
     assert intake.reopen(["a", "nobody's"]) == 1
-    assert intake.due(LATER, 9) == [("a", 0)]
+    assert [id for _, id in intake.pending(0, 9)] == ["a"]
+    found = intake.get("a")
+    assert found is not None and found.attempts == 0
     assert failed(monitored) == 2
     assert (intake.reopen(), intake.reopen()) == (2, 0)
     assert failed(monitored) == 0
@@ -188,14 +167,13 @@ def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
     assert failed(monitored) == 1
 
 
-def test_many_submissions_are_queued_and_reopened(intake: Evaluations, submission: Make) -> None:
+def test_many_submissions_are_reopened(intake: Evaluations, submission: Make) -> None:
     ids = [f"s{number}" for number in range(2 * KEYS_PER_QUERY + 3)]
     intake.submit([submission(id) for id in ids])
     for id in ids:
         intake.give_up(id, "x")
     assert intake.reopen() == len(ids)
-    intake.queued(ids)
-    assert intake.backlog() == Backlog(waiting=0, queued=len(ids), failed=0, oldest_at=MOMENT)
+    assert intake.backlog() == Backlog(waiting=len(ids), failed=0, oldest_at=MOMENT)
 
 
 def test_an_answer_that_was_given_up_and_comes_late_is_failed_no_more(
@@ -224,14 +202,13 @@ def test_what_sampling_left_out_is_counted_once_for_its_day(intake: Evaluations,
 
 
 def test_the_backlog_says_how_much_waits_and_since_when(intake: Evaluations, submission: Make) -> None:
-    assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
+    assert intake.backlog() == Backlog(waiting=0, failed=0, oldest_at=None)
     times = {id: MOMENT + timedelta(minutes=number) for number, id in enumerate("efabcd")}
     intake.submit([submission(id, received_at=moment) for id, moment in times.items()])
     intake.submit([submission("z", erased=True)])
-    intake.queued(["a"])
     for id in "ef":
         intake.give_up(id, "")
-    assert intake.backlog() == Backlog(waiting=3, queued=1, failed=2, oldest_at=times["a"])
+    assert intake.backlog() == Backlog(waiting=4, failed=2, oldest_at=times["a"])
 
 
 def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledger, submission: Make, scored: MakeScore) -> None:
@@ -245,8 +222,8 @@ def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledg
             one = some[0]
             actions: list[Callable[[], object]] = [
                 lambda some=some: intake.submit([submission(id) for id in some]),  # type: ignore[misc]
-                lambda some=some: intake.queued(some),  # type: ignore[misc]
-                lambda one=one: intake.retry(one, LATER, ""),  # type: ignore[misc]
+                lambda: intake.pending(0, 4),
+                lambda one=one: intake.note_failure(one, ""),  # type: ignore[misc]
                 lambda one=one: intake.give_up(one, ""),  # type: ignore[misc]
                 lambda some=some: intake.reopen(some),  # type: ignore[misc]
                 lambda one=one: scores.finish(scored(one), [one, "shared"]),  # type: ignore[misc]
@@ -265,4 +242,4 @@ def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledg
     assert faults == []
     for id in ids:
         scores.finish(scored(id), [])
-    assert intake.backlog() == Backlog(waiting=0, queued=0, failed=0, oldest_at=None)
+    assert intake.backlog() == Backlog(waiting=0, failed=0, oldest_at=None)

@@ -128,9 +128,7 @@ def test_the_rule_about_judges_has_hysteresis(unscored: int, expected: str) -> N
 )
 def test_the_queue_falls_behind_and_catches_up(minutes: float | None, expected: str) -> None:
     oldest = None if minutes is None else MOMENT - timedelta(minutes=minutes)
-    finding = queue_finding(Backlog(waiting=3, queued=2, failed=1, oldest_at=oldest), QueueRule(), MOMENT, VOICE)
+    finding = queue_finding(Backlog(waiting=3, failed=1, oldest_at=oldest), QueueRule(), MOMENT, VOICE)
     assert state(finding) == expected
     if expected == "bad":
-        assert (
-            "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 2 are with the judges" in finding.body
-        )
+        assert "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 1 were given up" in finding.body

@@ -18,9 +18,19 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
-from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_duties, open_golden
+from areopage.monitor.golden import (
+    Golden,
+    begin_round,
+    carry_on,
+    golden_handler,
+    golden_jobs,
+    open_golden,
+    run_round,
+    running_rounds,
+)
 from areopage.monitor.golden_rounds import answer_id
+from areopage.monitor.progress import ProgressCounter
+from areopage.work.handlers import Finished, Retry, ScheduledJob
 from servers.configured import load_monitor, write_config
 from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
@@ -68,29 +78,35 @@ def write_monitor(folder: Path, url: str, rows: tuple[Mapping[str, str], ...] = 
     return load_monitor(write_config(folder, **content | sections))
 
 
-@pytest.fixture(name="desk")
-def golden_desk(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> GoldenDesk:
+@pytest.fixture(name="golden")
+def golden_questions(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> Golden:
     return open_golden(ledger, write_monitor(tmp_path, bot.url), {})
 
 
-def judge(desk: GoldenDesk, run: GoldenRun, score: float | None, **fields: Any) -> None:
+def judge(golden: Golden, run: GoldenRun, score: float | None, **fields: Any) -> None:
     """Have every answer of a round judged."""
-    ids = [answer_id(run.id, case.id) for case in desk.cases]
-    known = [id for id in ids if Evaluations(desk.ledger).get(id) is not None]
-    store_scores(desk.ledger, [quality_score(score, id=id, source=f"golden:{desk.suite}", **fields) for id in known])
+    ids = [answer_id(run.id, case.id) for case in golden.cases]
+    known = [id for id in ids if Evaluations(golden.ledger).get(id) is not None]
+    store_scores(golden.ledger, [quality_score(score, id=id, source=f"golden:{golden.suite}", **fields) for id in known])
 
 
-def played(desk: GoldenDesk, due: datetime, score: float, **fields: Any) -> GoldenRun:
+def played(golden: Golden, due: datetime, score: float, **fields: Any) -> GoldenRun:
     """A whole round."""
-    run = asyncio.run(begin_round(desk, due))
-    judge(desk, run, score, **fields)
-    asyncio.run(follow_rounds(desk, due + timedelta(minutes=5)))
-    return next(one for one in GoldenRuns(desk.ledger).list() if one.id == run.id)
+    run = asyncio.run(run_round(golden, due))
+    judge(golden, run, score, **fields)
+    follow(golden, due + timedelta(minutes=5))
+    return next(one for one in GoldenRuns(golden.ledger).list() if one.id == run.id)
 
 
-def run_duty(duty: Duty, due: datetime) -> None:
+def follow(golden: Golden, now: datetime) -> None:
+    """Look at every round that is running."""
+    for run in running_rounds(golden.ledger, golden.suite):
+        asyncio.run(carry_on(golden, run.id, now))
+
+
+def run_job(job: ScheduledJob, due: datetime) -> None:
     async def run() -> None:
-        await duty.run(due)
+        await job.run(due)
 
     asyncio.run(run())
 
@@ -99,12 +115,12 @@ def open_alerts(ledger: Ledger) -> list[str]:
     return [alert.rule for alert in Alerts(ledger).list(state="open")]
 
 
-def test_each_question_is_asked_and_its_answer_handed_over_like_every_other(desk: GoldenDesk, bot: "FakeBot") -> None:
-    run = asyncio.run(begin_round(desk, DUE))
+def test_each_question_is_asked_and_its_answer_handed_over_like_every_other(golden: Golden, bot: "FakeBot") -> None:
+    run = asyncio.run(run_round(golden, DUE))
     assert sorted(asked.body["question"] for asked in bot.asked) == sorted(row["prompt"] for row in ROWS)
     assert (run.id, run.asked, run.answered, run.verdict) == ("answer_quality-20260304T050000Z", 3, 3, "running")
     id = f"golden-{run.id}-leave"
-    evaluation, answer = Evaluations(desk.ledger).get(id), Answers(desk.ledger).get(id)
+    evaluation, answer = Evaluations(golden.ledger).get(id), Answers(golden.ledger).get(id)
     assert evaluation is not None and answer is not None
     assert (evaluation.state, evaluation.source) == ("waiting", "golden:answer_quality")
     assert answer.case.response == "So: Combien de congés payés ai-je ?"
@@ -118,126 +134,125 @@ def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger
 
     bot.reply = reply
     bots = {"bot": {"url": bot.url, "documents": "sources"}}
-    desk = open_golden(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
-    run = asyncio.run(begin_round(desk, DUE))
+    golden = open_golden(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
+    run = asyncio.run(run_round(golden, DUE))
     documents = {
         case.id: [one.text for one in answer.case.documents]
-        for case in desk.cases
+        for case in golden.cases
         if (answer := Answers(ledger).get(answer_id(run.id, case.id)))
     }
     assert documents == {"leave": ["Article 45"], "notice": ["Article 45"], "hours": []}
 
 
-def test_a_round_is_finished_when_all_is_judged_and_the_first_is_the_first(desk: GoldenDesk) -> None:
-    run = asyncio.run(begin_round(desk, DUE))
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
-    assert GoldenRuns(desk.ledger).list()[0].verdict == "running"
-    judge(desk, run, 8.0)
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=2)))
-    (finished,) = GoldenRuns(desk.ledger).list()
+def test_a_round_is_finished_when_all_is_judged_and_the_first_is_the_first(golden: Golden) -> None:
+    run = asyncio.run(run_round(golden, DUE))
+    follow(golden, DUE + timedelta(minutes=1))
+    assert GoldenRuns(golden.ledger).list()[0].verdict == "running"
+    judge(golden, run, 8.0)
+    follow(golden, DUE + timedelta(minutes=2))
+    (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.mean, finished.scored, finished.change) == ("first", 8.0, 3, None)
     assert finished.finished_at == DUE + timedelta(minutes=2)
     assert "nothing to compare it with" in finished.reason
-    assert open_alerts(desk.ledger) == []
+    assert open_alerts(golden.ledger) == []
 
 
-def test_a_drop_alerts_names_what_fell_and_a_good_round_clears(desk: GoldenDesk) -> None:
-    first = played(desk, DUE, 8.0)
-    second = played(desk, DUE + DAY, 7.0)
+def test_a_drop_alerts_names_what_fell_and_a_good_round_clears(golden: Golden) -> None:
+    first = played(golden, DUE, 8.0)
+    second = played(golden, DUE + DAY, 7.0)
     assert (second.verdict, second.compared_to, second.change) == ("drop", first.id, -1.0)
-    (alert,) = Alerts(desk.ledger).list(state="open")
+    (alert,) = Alerts(golden.ledger).list(state="open")
     assert (alert.rule, alert.subject, alert.delivery) == ("golden", "answer_quality", "pending")
     assert alert.title == "Golden questions: a drop of 1.00 points"
     assert "−1.00 points against round answer_quality-20260304T050000Z, over 3 questions" in alert.body
     assert "leave « Combien de congés payés ai-je ? »: 8.0 → 7.0" in alert.body
-    third = played(desk, DUE + 2 * DAY, 8.1)
+    third = played(golden, DUE + 2 * DAY, 8.1)
     assert (third.verdict, third.compared_to) == ("good", first.id)
-    assert open_alerts(desk.ledger) == []
-    assert Alerts(desk.ledger).list()[0].title == "Golden questions: good again"
+    assert open_alerts(golden.ledger) == []
+    assert Alerts(golden.ledger).list()[0].title == "Golden questions: good again"
 
 
-def test_other_judges_begin_a_new_measure(desk: GoldenDesk) -> None:
-    played(desk, DUE, 8.0)
-    second = played(desk, DUE + DAY, 3.0, run_id="monitor-2")
+def test_other_judges_begin_a_new_measure(golden: Golden) -> None:
+    played(golden, DUE, 8.0)
+    second = played(golden, DUE + DAY, 3.0, run_id="monitor-2")
     assert (second.verdict, second.compared_to, second.change) == ("first", "", None)
     assert "first round with these judges" in second.reason
 
 
-def test_a_question_without_a_score_makes_the_round_incomplete(desk: GoldenDesk) -> None:
-    run = asyncio.run(begin_round(desk, DUE))
-    ids = [answer_id(run.id, case.id) for case in desk.cases]
-    source = f"golden:{desk.suite}"
-    store_scores(desk.ledger, [quality_score(8.0, id=ids[0], source=source), quality_score(None, id=ids[1], source=source)])
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
-    assert GoldenRuns(desk.ledger).list()[0].verdict == "running"
-    Evaluations(desk.ledger).give_up(ids[2], "no judge")
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=2)))
-    (finished,) = GoldenRuns(desk.ledger).list()
+def test_a_question_without_a_score_makes_the_round_incomplete(golden: Golden) -> None:
+    run = asyncio.run(run_round(golden, DUE))
+    ids = [answer_id(run.id, case.id) for case in golden.cases]
+    source = f"golden:{golden.suite}"
+    store_scores(golden.ledger, [quality_score(8.0, id=ids[0], source=source), quality_score(None, id=ids[1], source=source)])
+    follow(golden, DUE + timedelta(minutes=1))
+    assert GoldenRuns(golden.ledger).list()[0].verdict == "running"
+    Evaluations(golden.ledger).give_up(ids[2], "no judge")
+    follow(golden, DUE + timedelta(minutes=2))
+    (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.scored, finished.mean) == ("incomplete", 1, 8.0)
     assert "notice « Quel est mon préavis ? »" in finished.reason
-    assert open_alerts(desk.ledger) == ["golden"]
+    assert open_alerts(golden.ledger) == ["golden"]
 
 
-def test_a_round_that_lasts_too_long_is_finished_as_it_is(desk: GoldenDesk) -> None:
-    asyncio.run(begin_round(desk, DUE))
-    asyncio.run(follow_rounds(desk, DUE + timedelta(hours=7)))
-    (finished,) = GoldenRuns(desk.ledger).list()
+def test_a_round_that_lasts_too_long_is_finished_as_it_is(golden: Golden) -> None:
+    asyncio.run(run_round(golden, DUE))
+    follow(golden, DUE + timedelta(hours=7))
+    (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.answered, finished.scored) == ("incomplete", 3, 0)
 
 
-def test_a_question_that_the_bot_fails_is_named_and_the_others_count(desk: GoldenDesk, bot: "FakeBot") -> None:
+def test_a_question_that_the_bot_fails_is_named_and_the_others_count(golden: Golden, bot: "FakeBot") -> None:
     bot.reply = lambda asked: (400, {"error": "no"}) if "préavis" in asked.body["question"] else (200, {"answer": "x"})
-    run = asyncio.run(begin_round(desk, DUE))
+    run = asyncio.run(run_round(golden, DUE))
     assert (run.answered, run.verdict) == (2, "running")
-    judge(desk, run, 8.0)
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
-    (finished,) = GoldenRuns(desk.ledger).list()
+    judge(golden, run, 8.0)
+    follow(golden, DUE + timedelta(minutes=1))
+    (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.answered, finished.scored) == ("incomplete", 2, 2)
     assert finished.reason.startswith("notice: http://127.0.0.1:")
     assert "answered 400: no" in finished.reason
 
 
 def test_a_bot_that_is_down_ends_the_round_at_once_and_alerts(
-    desk: GoldenDesk, bot: "FakeBot", monkeypatch: pytest.MonkeyPatch
+    golden: Golden, bot: "FakeBot", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("areopage.monitor.golden.OUTAGE_SECONDS", 0.0)
     bot.__exit__(None, None, None)
-    finished = asyncio.run(begin_round(desk, DUE))
+    finished = asyncio.run(run_round(golden, DUE))
     bot.__enter__()
     assert (finished.verdict, finished.answered, finished.mean) == ("incomplete", 0, None)
     assert "nothing listens there" in finished.reason
-    (alert,) = Alerts(desk.ledger).list(state="open")
+    (alert,) = Alerts(golden.ledger).list(state="open")
     assert alert.title == "Golden questions: 3 of 3 without a score"
 
 
 def test_a_bot_that_is_not_configured_alerts_as_well(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "http:other"})
-    finished = asyncio.run(begin_round(open_golden(ledger, config, {}), DUE))
+    finished = asyncio.run(run_round(open_golden(ledger, config, {}), DUE))
     assert finished.verdict == "incomplete"
     assert "no bot 'other'" in finished.reason
 
 
-def test_a_round_that_was_begun_is_not_begun_twice(desk: GoldenDesk, bot: "FakeBot") -> None:
-    first = asyncio.run(begin_round(desk, DUE))
-    assert asyncio.run(begin_round(desk, DUE)).id == first.id
-    assert asyncio.run(begin_round(desk, DUE + DAY)).id == first.id
-    judge(desk, first, 8.0)
-    asyncio.run(follow_rounds(desk, DUE + timedelta(minutes=1)))
-    assert asyncio.run(begin_round(desk, DUE)).verdict == "first"
+def test_a_round_that_was_begun_is_not_begun_twice(golden: Golden, bot: "FakeBot") -> None:
+    first = asyncio.run(run_round(golden, DUE))
+    assert asyncio.run(run_round(golden, DUE)).id == first.id
+    assert asyncio.run(run_round(golden, DUE + DAY)).id == first.id
+    judge(golden, first, 8.0)
+    follow(golden, DUE + timedelta(minutes=1))
+    assert asyncio.run(run_round(golden, DUE)).verdict == "first"
     assert len(bot.asked) == 3
 
 
-def test_a_round_whose_asker_died_is_carried_on_where_it_stopped(desk: GoldenDesk, bot: "FakeBot") -> None:
+def test_a_round_whose_worker_died_is_carried_on_where_it_stopped(golden: Golden, bot: "FakeBot") -> None:
     # the first two questions were answered, as their rows in the ledger say
-    answered = asyncio.run(begin_round(msgspec.structs.replace(desk, cases=desk.cases[:2]), DUE))
-    signed = DUE + timedelta(minutes=2)
-    died = msgspec.structs.replace(answered, answered=0, asking_at=signed)
-    GoldenRuns(desk.ledger).save(died)
-    asyncio.run(follow_rounds(desk, signed + timedelta(minutes=14)))
+    answered = asyncio.run(run_round(msgspec.structs.replace(golden, cases=golden.cases[:2]), DUE))
+    GoldenRuns(golden.ledger).save(msgspec.structs.replace(answered, answered=0, asked_at=None))
     assert len(bot.asked) == 2
-    asyncio.run(follow_rounds(desk, signed + timedelta(minutes=16)))
+    follow(golden, DUE + timedelta(minutes=16))
     assert [asked.body["question"] for asked in bot.asked[2:]] == ["Combien d’heures par semaine ?"]
-    assert GoldenRuns(desk.ledger).list()[0].answered == 3
+    assert GoldenRuns(golden.ledger).list()[0].answered == 3
+    follow(golden, DUE + timedelta(minutes=17))
+    assert len(bot.asked) == 3
 
 
 def test_any_model_can_be_the_target(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
@@ -245,8 +260,8 @@ def test_any_model_can_be_the_target(ledger: Ledger, bot: "FakeBot", tmp_path: P
 
     with FakeServer() as server:
         config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "openai:fake-target"})
-        desk = open_golden(ledger, config, {"OPENAI_BASE_URL": server.openai_url})
-        run = asyncio.run(begin_round(desk, DUE))
+        golden = open_golden(ledger, config, {"OPENAI_BASE_URL": server.openai_url})
+        run = asyncio.run(run_round(golden, DUE))
     assert (run.answered, len(server.target_calls), bot.asked) == (3, 3, [])
     assert [role for role, _ in server.target_calls[0].messages] == ["user"]
 
@@ -258,20 +273,38 @@ def test_an_id_that_is_long_or_odd_is_hashed() -> None:
         assert answer_id("r-1", odd) != answer_id("r-2", odd)
 
 
-def test_the_duties_begin_and_follow_rounds(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+def test_the_job_begins_a_round_and_the_handler_asks_and_finishes_it(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url)
-    begin, follow = golden_duties(ledger, config, {})
-    assert (begin.name, begin.schedule) == ("golden-round", "0 5 * * *")
-    assert (follow.name, follow.schedule) == ("golden-follow", "30 * * * * *")
-    run_duty(follow, DUE)
-    run_duty(begin, DUE)
-    desk = open_golden(ledger, config, {})
-    judge(desk, GoldenRuns(ledger).list()[0], 9.0)
-    run_duty(follow, DUE + timedelta(minutes=1))
-    assert GoldenRuns(ledger).list()[0].verdict == "first"
-    assert (
-        golden_duties(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None}))) == []
-    )
+    (begin,), handler = golden_jobs(ledger, config, {}), golden_handler(ledger, config, {})
+    assert handler is not None and (begin.name, begin.schedule) == ("golden-round", "0 5 * * *")
+    assert handler.pending(0, 9) == []
+    run_job(begin, datetime.now(UTC))
+    ((number, id),) = handler.pending(0, 9)
+    assert handler.pending(number, 9) == [] and bot.asked == []
+
+    async def work() -> object:
+        assert handler is not None
+        return await handler.run(id, 0)
+
+    first = asyncio.run(work())
+    assert isinstance(first, Retry) and not first.counted and len(bot.asked) == 3
+    golden = open_golden(ledger, config, {})
+    judge(golden, GoldenRuns(ledger).list()[0], 9.0)
+    assert asyncio.run(work()) == Finished() and asyncio.run(work()) == Finished()
+    assert GoldenRuns(ledger).list()[0].verdict == "first" and handler.pending(0, 9) == []
+    none = msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None}))
+    assert golden_jobs(ledger, none) == [] and golden_handler(ledger, none) is None
+
+
+def test_a_round_that_cannot_be_carried_on_is_finished_and_says_why(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
+    config = write_monitor(tmp_path, bot.url)
+    handler = golden_handler(ledger, config, {})
+    assert handler is not None
+    begun = begin_round(open_golden(ledger, config, {}), DUE)
+    assert begin_round(open_golden(ledger, config, {}), DUE + DAY).id == begun.id
+    handler.gave_up(begun.id, "its worker died 5 times in a row")
+    (finished,) = GoldenRuns(ledger).list()
+    assert (finished.verdict, finished.reason) == ("incomplete", "its worker died 5 times in a row") and finished.finished_at
 
 
 def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
@@ -279,19 +312,19 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
     from areopage.monitor.quality_judge import QualityJudge
 
     config = write_monitor(tmp_path, bot.url)
-    desk = open_golden(ledger, config, {})
+    golden = open_golden(ledger, config, {})
 
     async def judged() -> None:
-        run = await begin_round(desk, DUE)
+        run = await run_round(golden, DUE)
         judge = QualityJudge.from_suite(config.load_suite(), ["controle"], language="en")
         with ThreadPoolExecutor(2) as threads:
             await judge.check()
             ledger.put_panel(judge.run())
-            evaluator = Evaluator(ledger, judge, config, threads)
-            for case in desk.cases:
-                await evaluator.evaluate(answer_id(run.id, case.id), 0)
+            evaluator = Evaluator(ledger, judge, config, threads, ProgressCounter())
+            for case in golden.cases:
+                await evaluator.run(answer_id(run.id, case.id), 0)
         await judge.aclose()
-        await follow_rounds(desk, DUE + timedelta(minutes=1))
+        await carry_on(golden, run.id, DUE + timedelta(minutes=1))
 
     asyncio.run(judged())
     (finished,) = GoldenRuns(ledger).list()
@@ -349,8 +382,8 @@ def test_questions_that_cannot_be_read_are_named_at_the_start(
     tmp_path: Path, ledger: Ledger, bot: "FakeBot", caplog: pytest.LogCaptureFixture
 ) -> None:
     config = write_monitor(tmp_path, bot.url)
-    assert len(golden_duties(ledger, config, {})) == 2 and not caplog.messages
+    assert len(golden_jobs(ledger, config, {})) == 1 and not caplog.messages
     (tmp_path / "golden.csv").unlink()
-    assert len(golden_duties(ledger, config, {})) == 2  # the file may come later
+    assert len(golden_jobs(ledger, config, {})) == 1  # the file may come later
     (said,) = caplog.messages
     assert said.startswith("the golden questions cannot be asked: ") and "golden.csv" in said

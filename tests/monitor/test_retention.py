@@ -13,8 +13,8 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
-from areopage.monitor.retention import erase_older, retention_duty
+from areopage.monitor.retention import erase_older, retention_job
+from areopage.work.handlers import ScheduledJob
 from servers.configured import monitor_config
 from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled
@@ -33,9 +33,9 @@ def kept(ledger: Ledger) -> list[int]:
     return [n for n in range(10) if (found := Answers(ledger).get(f"a-{n}")) and not found.erased]
 
 
-def carry_out(duty: Duty) -> None:
+def carry_out(job: ScheduledJob) -> None:
     async def once() -> None:
-        await duty.run(TODAY)
+        await job.run(TODAY)
 
     asyncio.run(once())
 
@@ -44,20 +44,20 @@ def config(folder: Path, days: int | None) -> MonitorConfig:
     return monitor_config(folder, storage={"retention_days": days})
 
 
-def test_the_duty_erases_what_is_older_than_configured(tmp_path: Path, ledger: Ledger) -> None:
-    duty = retention_duty(ledger, config(tmp_path, 5))
-    assert duty is not None
-    carry_out(duty)
+def test_the_job_erases_what_is_older_than_configured(tmp_path: Path, ledger: Ledger) -> None:
+    job = retention_job(ledger, config(tmp_path, 5))
+    assert job is not None
+    carry_out(job)
     assert kept(ledger) == [0, 1, 2, 3, 4, 5]
     assert [Evaluations(ledger).get(f"a-{n}").erased for n in range(10)] == [False] * 6 + [True] * 4  # type: ignore[union-attr]
     (entry,) = Audit(ledger).list()
     assert (entry.actor, entry.action, entry.detail) == ("retention", "erase", "4 answers")
-    carry_out(duty)
+    carry_out(job)
     assert len(Audit(ledger).list()) == 1
 
 
-def test_without_a_configured_time_there_is_no_duty(tmp_path: Path, ledger: Ledger) -> None:
-    assert retention_duty(ledger, config(tmp_path, None)) is None
+def test_without_a_configured_time_there_is_no_job(tmp_path: Path, ledger: Ledger) -> None:
+    assert retention_job(ledger, config(tmp_path, None)) is None
 
 
 def test_erasing_in_portions_erases_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

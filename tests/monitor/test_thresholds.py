@@ -14,7 +14,7 @@ from areopage.app.monitor import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk, raise_answer_alert
+from areopage.monitor.alerts.jobs import alert_jobs, check_windows, open_alerting, raise_answer_alert
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.golden import open_golden
 from areopage.monitor.thresholds import Thresholds, check_thresholds, on_scale, thresholds_of
@@ -118,7 +118,7 @@ def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) ->
     try:
         with pytest.raises(ConfigError, match="threshold: 6 is not on"):
             scheduled_jobs(ledger, file)
-        for start in (open_desk, alert_duties, open_golden):
+        for start in (open_alerting, alert_jobs, open_golden):
             with pytest.raises(ConfigError, match="threshold: 6 is not on"):
                 start(ledger, config)
     finally:
@@ -136,12 +136,12 @@ def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones
     config = config_on(tmp_path, {"min": 1, "max": 5, "higher_is_better": higher})
     ledger = Ledger.open(config.ledger)
     try:
-        desk = open_desk(ledger, config)
-        assert not raise_answer_alert(desk, quality_score(good, id="good"), MOMENT)
-        assert raise_answer_alert(desk, quality_score(weak, id="weak"), MOMENT)
+        alerting = open_alerting(ledger, config)
+        assert not raise_answer_alert(alerting, quality_score(good, id="good"), MOMENT)
+        assert raise_answer_alert(alerting, quality_score(weak, id="weak"), MOMENT)
         scores = [quality_score(good, id=f"a-{n}", timestamp=MOMENT, evaluated_at=MOMENT) for n in range(20)]
         store_scores(ledger, [msgspec.structs.replace(one, scored=1, planned=1) for one in scores])
-        check_windows(desk, MOMENT)
+        check_windows(alerting, MOMENT)
         from areopage.ledger.alerts import Alerts
 
         assert [alert.subject for alert in Alerts(ledger).list(state="open")] == ["weak"]

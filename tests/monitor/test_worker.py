@@ -1,4 +1,4 @@
-"""A worker in this process: what is handed over is judged once, whatever fails on the way."""
+"""A worker in this process: what is submitted is evaluated once, whatever fails on the way."""
 
 import asyncio
 import logging
@@ -12,41 +12,44 @@ import msgspec
 import pytest
 from sqlalchemy import text
 
-from areopage.errors import ConfigError, MissingExtra, ModelMissing, StorageError
+from areopage.errors import ConfigError, ModelMissing, StorageError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.duties import alert_duties, check_windows, open_desk
-from areopage.monitor.duties import Duty
+from areopage.monitor.alerts.jobs import alert_jobs, check_windows, open_alerting
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.shift import Pace
 from areopage.monitor.spool import Spool
-from areopage.monitor.worker import Worker
+from areopage.monitor.worker import MonitorWorker
+from areopage.work.handlers import ScheduledJob
+from areopage.work.worker import Pace
 from servers import PATIENCE
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
 
-QUICK = Pace(dispatch=0.05, beat=0.3, clean=0.5, judge_down=0.3)
+QUICK = Pace(dispatch=0.05, heartbeat=0.3, clean=0.5)
+CHECK_PAUSE = 0.3
 
 
 @pytest.fixture
-def workers() -> Iterator[list[Worker]]:
+def workers() -> Iterator[list[MonitorWorker]]:
     """Workers that are stopped after the test."""
-    made: list[Worker] = []
+    made: list[MonitorWorker] = []
     yield made
     for one in made:
         one.stop(0)
 
 
-def begin(monitored: "Monitored", ledger: Ledger, workers: list[Worker], *duties: Duty, **fields: Any) -> Worker:
+def begin(
+    monitored: "Monitored", ledger: Ledger, workers: list[MonitorWorker], *jobs: ScheduledJob, **fields: Any
+) -> MonitorWorker:
     from servers.monitored import judge_of
 
     config = monitored.configure(**fields)
-    workers.append(Worker(ledger, config, judge_of(config), duties, pace=QUICK))
+    workers.append(MonitorWorker(ledger, config, judge_of(config), jobs, pace=QUICK, check_pause=CHECK_PAUSE))
     workers[-1].start()
     return workers[-1]
 
@@ -58,7 +61,7 @@ def wait_for_scores(ledger: Ledger, count: int) -> None:
 
 
 def test_what_is_submitted_and_what_is_spooled_is_judged_once(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import numbered, states
 
@@ -80,7 +83,9 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
     assert (progress.evaluated, progress.left, progress.again) == (20, 0, 0)
 
 
-def test_a_stopped_worker_leaves_the_rest_for_the_next_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_stopped_worker_leaves_the_rest_for_the_next_start(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
+) -> None:
     from servers.monitored import evaluated, wait_until
 
     count = 160
@@ -96,25 +101,24 @@ def test_a_stopped_worker_leaves_the_rest_for_the_next_start(monitored: "Monitor
     monitored.server.latency = 0.0
     begin(monitored, kept, workers)
     wait_for_scores(kept, count)
-    wait_until(lambda: Evaluations(kept).backlog().queued == 0)
+    wait_until(lambda: Evaluations(kept).backlog().waiting == 0)
     assert len(monitored.server.verdict_calls) == count
 
 
-def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     monitored.server.faults.hold = True
     monitored.submit(kept, 5)
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(5)
     worker.stop(0)
-    backlog = Evaluations(kept).backlog()
-    assert (backlog.waiting, backlog.queued) == (5, 0)
+    assert Evaluations(kept).backlog().waiting == 5
     monitored.server.faults.hold = False
     begin(monitored, kept, workers)
     wait_for_scores(kept, 5)
 
 
 def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import counted, wait_until
 
@@ -132,7 +136,7 @@ def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
 
 
 def test_after_the_last_attempt_an_answer_is_given_up_until_somebody_reopens_it(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import wait_until
 
@@ -147,7 +151,9 @@ def test_after_the_last_attempt_an_answer_is_given_up_until_somebody_reopens_it(
     wait_for_scores(kept, 2)
 
 
-def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_an_answer_that_no_judge_can_read_gets_no_number(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
+) -> None:
     monitored.server.faults.texts, monitored.server.faults.kinds = 1.0, ("prose",)
     monitored.submit(kept, 2)
     begin(monitored, kept, workers)
@@ -157,7 +163,7 @@ def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored",
 
 
 def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], caplog: pytest.LogCaptureFixture
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], caplog: pytest.LogCaptureFixture
 ) -> None:
     from servers.monitored import numbered, wait_until
 
@@ -171,15 +177,15 @@ def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
     wait_for_scores(kept, 1)
 
 
-def test_duties_run_while_the_judge_is_down_and_say_that_answers_wait(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+def test_jobs_run_while_the_judge_is_down_and_say_that_answers_wait(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import states, wait_until
 
     given = monitored.submit(kept, 3)
     config = monitored.configure(alerts={"queue": {"minutes": 0.001}})
     monitored.server.stop()
-    (watch,) = alert_duties(kept, config)
+    (watch,) = alert_jobs(kept, config)
     begin(monitored, kept, workers, msgspec.structs.replace(watch, schedule="* * * * * *"))
     wait_until(lambda: Alerts(kept).is_open("queue", "all"))
     assert states(kept, [one.id for one in given]) == ["waiting"] * 3
@@ -189,7 +195,7 @@ def test_duties_run_while_the_judge_is_down_and_say_that_answers_wait(
 
 
 def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import states, wait_until
 
@@ -203,7 +209,7 @@ def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there
     async def tick(due: datetime) -> None:
         ticks.append(due)
 
-    begin(monitored, kept, workers, Duty(name="tick", schedule="* * * * * *", run=tick))
+    begin(monitored, kept, workers, ScheduledJob(name="tick", schedule="* * * * * *", run=tick))
     before = states(kept, [one.id for one in given])
     wait_until(lambda: len(ticks) >= 2)
     assert states(kept, [one.id for one in given]) == before and "evaluated" not in before
@@ -212,7 +218,7 @@ def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there
 
 
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import wait_until
 
@@ -220,33 +226,33 @@ def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
     monitored.server.faults.status = 500
     given = monitored.submit(kept, 5)
     begin(monitored, kept, workers, alerts=rule, language="en")
-    desk = open_desk(kept, monitored.config)
+    alerting = open_alerting(kept, monitored.config)
     wait_until(lambda: all(found.attempts for one in given if (found := Evaluations(kept).get(one.id))))
-    check_windows(desk, datetime.now(UTC))
+    check_windows(alerting, datetime.now(UTC))
     (alert,) = Alerts(kept).list()
     assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
     assert "5 of them" in alert.body
-    check_windows(desk, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
+    check_windows(alerting, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
     assert [one.times for one in Alerts(kept).list()] == [1]
     monitored.server.faults.status = 0
     wait_for_scores(kept, 5)
-    check_windows(desk, datetime.now(UTC))
+    check_windows(alerting, datetime.now(UTC))
     assert not Alerts(kept).is_open("judge", "all")
 
 
-def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     with pytest.raises(ModelMissing):
         begin(monitored, kept, workers, judges=["openai:nowhere"])
 
 
-def test_a_schedule_that_is_none_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_schedule_that_is_none_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     async def nothing(due: datetime) -> None: ...
 
     with pytest.raises(ConfigError, match=r"the schedule of report.*'every day' is no cron expression"):
-        begin(monitored, kept, workers, Duty(name="report", schedule="every day", run=nothing))
+        begin(monitored, kept, workers, ScheduledJob(name="report", schedule="every day", run=nothing))
 
 
-def test_a_second_worker_in_one_process_is_refused(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_second_worker_in_one_process_is_refused(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     from areopage.errors import UserError
 
     begin(monitored, kept, workers)
@@ -257,17 +263,7 @@ def test_a_second_worker_in_one_process_is_refused(monitored: "Monitored", kept:
     wait_for_scores(kept, 1)
 
 
-def test_without_dbos_the_extra_is_named(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "areopage.monitor.queue", None)
-    with pytest.raises(MissingExtra, match=r"areopage\[monitor\]"):
-        begin(monitored, kept, workers)
-
-
-def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     from servers.monitored import counted
 
     monitored.submit(kept, 6)
@@ -277,7 +273,7 @@ def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger, wo
     assert counted(kept, "SELECT count(DISTINCT subject) FROM alerts") == counted(kept, "SELECT count(*) FROM alerts") == weak > 0
 
 
-def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     monitored.submit(kept, 1)
     begin(monitored, kept, workers, storage={"text": "none"})
     wait_for_scores(kept, 1)
@@ -288,7 +284,7 @@ def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kep
 
 
 def test_an_answer_erased_while_it_is_judged_does_not_come_back(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker]
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     from servers.monitored import counted, wait_until
 
@@ -304,14 +300,14 @@ def test_an_answer_erased_while_it_is_judged_does_not_come_back(
     assert counted(kept, "SELECT count(*) FROM judgments WHERE raw_text <> ''") == 0
 
 
-def test_the_queue_s_file_may_be_deleted_between_two_starts(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_the_queue_s_file_may_be_deleted_between_two_starts(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
+) -> None:
     monitored.server.faults.hold = True
     monitored.submit(kept, 30)
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(8)
     worker.stop(0)
-    with kept.engine.begin() as connection:  # as after a kill -9
-        connection.execute(text("UPDATE evaluations SET state = 'queued'"))
     for file in monitored.folder.glob("*.queue.db*"):
         file.unlink()
     monitored.server.faults.hold = False
@@ -319,7 +315,7 @@ def test_the_queue_s_file_may_be_deleted_between_two_starts(monitored: "Monitore
     wait_for_scores(kept, 30)
 
 
-def test_a_rate_limit_holds(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_a_rate_limit_holds(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     from servers.monitored import evaluated
 
     monitored.submit(kept, 12)
@@ -331,8 +327,8 @@ def test_a_rate_limit_holds(monitored: "Monitored", kept: Ledger, workers: list[
     assert time.monotonic() - began > 2.0
 
 
-def test_duties_run_by_the_clock_and_one_that_fails_stops_nothing(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], caplog: pytest.LogCaptureFixture
+def test_jobs_run_by_the_clock_and_one_that_fails_stops_nothing(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], caplog: pytest.LogCaptureFixture
 ) -> None:
     from servers.monitored import wait_until
 
@@ -348,17 +344,17 @@ def test_duties_run_by_the_clock_and_one_that_fails_stops_nothing(
         monitored,
         kept,
         workers,
-        Duty(name="tick", schedule="* * * * * *", run=tick),
-        Duty(name="the failing one", schedule="* * * * * *", run=fail),
+        ScheduledJob(name="tick", schedule="* * * * * *", run=tick),
+        ScheduledJob(name="the failing one", schedule="* * * * * *", run=fail),
     )
-    wait_until(lambda: len(ticks) >= 3 and "duty the failing one failed: KeyError" in caplog.text)
+    wait_until(lambda: len(ticks) >= 3 and "scheduled job the failing one failed: KeyError" in caplog.text)
     assert len(set(ticks)) == len(ticks) and all(one.tzinfo and not one.microsecond for one in ticks)
     monitored.submit(kept, 1)
     wait_for_scores(kept, 1)
 
 
 def test_a_bug_in_an_evaluation_counts_as_an_attempt(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from servers.monitored import wait_until
 
@@ -374,7 +370,7 @@ def test_a_bug_in_an_evaluation_counts_as_an_attempt(
 
 
 def test_a_ledger_that_fails_for_a_while_loses_nothing(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from servers.monitored import wait_until
 
@@ -388,7 +384,7 @@ def test_a_ledger_that_fails_for_a_while_loses_nothing(
         return real(self, score, *given)
 
     monkeypatch.setattr(Evaluations, "finish", finish)
-    monkeypatch.setattr("areopage.monitor.takeover.LOOK_FOR_LOST", timedelta(seconds=0.2))
+    monkeypatch.setattr("areopage.work.engine.STORAGE_PAUSE", 0.1)
     monitored.submit(kept, 4)
     begin(monitored, kept, workers)
     wait_until(lambda: len(failures) == 4)
@@ -397,13 +393,13 @@ def test_a_ledger_that_fails_for_a_while_loses_nothing(
 
 
 def test_what_was_done_long_ago_is_cleared_from_the_queue(
-    monitored: "Monitored", kept: Ledger, workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sqlalchemy import create_engine
 
     from servers.monitored import wait_until
 
-    monkeypatch.setattr("areopage.monitor.queue.EVALUATIONS_KEPT", 0.5)
+    monkeypatch.setattr("areopage.work.queue.ENDED_KEPT", 0.5)
     monitored.submit(kept, 5)
     begin(monitored, kept, workers)
     wait_for_scores(kept, 5)
@@ -421,7 +417,7 @@ def test_a_worker_beside_a_running_loop_does_not_hold_it_up(monitored: "Monitore
     from servers.monitored import evaluated, judge_of
 
     monitored.submit(kept, 5)
-    worker = Worker(kept, monitored.config, judge_of(monitored.config), pace=QUICK)
+    worker = MonitorWorker(kept, monitored.config, judge_of(monitored.config), pace=QUICK)
 
     async def serve() -> None:
         await asyncio.to_thread(worker.start)
@@ -433,7 +429,7 @@ def test_a_worker_beside_a_running_loop_does_not_hold_it_up(monitored: "Monitore
     assert not any(one.name == "areopage-worker" for one in threading.enumerate())
 
 
-def test_the_clock_of_signs_is_utc(monitored: "Monitored", kept: Ledger, workers: list[Worker]) -> None:
+def test_the_clock_of_heartbeats_is_utc(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     begin(monitored, kept, workers)
-    (sign,) = Workers(kept).list()
-    assert sign.state == "alive" and abs((sign.seen_at - datetime.now(UTC)).total_seconds()) < 5
+    (worker,) = Workers(kept).list()
+    assert worker.state == "alive" and abs((worker.seen_at - datetime.now(UTC)).total_seconds()) < 5

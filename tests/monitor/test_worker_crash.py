@@ -1,5 +1,7 @@
 """Workers that are killed: every answer is evaluated once all the same, and hardly a call is paid twice."""
 
+import resource
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -88,8 +90,6 @@ def test_a_dead_worker_is_taken_over_by_a_live_one(monitored: "Monitored", kept:
 
 
 def test_a_worker_that_was_only_slow_does_no_harm(monitored: "Monitored", kept: Ledger) -> None:
-    import signal
-
     from servers.monitored import evaluated, wait_until
 
     monitored.configure(worker={"concurrency": CONCURRENCY})
@@ -148,5 +148,25 @@ def test_sigterm_ends_a_worker_cleanly(monitored: "Monitored", kept: Ledger) -> 
     wait_until(lambda: evaluated(kept) >= 5)
     process.terminate()
     assert process.wait(PATIENCE) == 0
-    assert Evaluations(kept).backlog().waiting + Evaluations(kept).backlog().queued == 60 - evaluated(kept) > 0
+    assert Evaluations(kept).backlog().waiting == 60 - evaluated(kept) > 0
     assert len(monitored.server.verdict_calls) == evaluated(kept)
+
+
+def test_a_worker_on_a_full_disk_says_so_in_single_lines(monitored: "Monitored", kept: Ledger) -> None:
+    monitored.server.faults.hold = True
+    monitored.submit(kept, 3)
+    process = monitored.work(heartbeat=0.3)
+    monitored.server.wait_for_calls(3)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))  # nothing can be written any more
+    monitored.server.faults.hold = False
+    assert process.stderr is not None
+    said: list[str] = []
+    for line in process.stderr:  # each sign of life that cannot be written is one, too
+        said.append(line)
+        if "the queue cannot be used, which is tried again" in line or len(said) > 100:
+            break
+    assert "the queue cannot be used, which is tried again" in said[-1]
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    process.send_signal(signal.SIGTERM)
+    said += process.communicate(timeout=PATIENCE)[1].splitlines()
+    assert not [line for line in said if "Traceback" in line or "[SQL" in line or line.startswith(" ")]

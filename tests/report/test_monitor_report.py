@@ -19,7 +19,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
-from areopage.report.monitor import quality_report, report_duty, write_scheduled_reports
+from areopage.report.monitor import quality_report, report_job, write_scheduled_reports
 from areopage.report.monitor_figures import QualityFigures, gather, last_days
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
 from areopage.suites.config_file import StorageSection
@@ -392,7 +392,7 @@ def test_the_json_of_nothing_has_nulls(make: Make) -> None:
     assert set(found["overall"]["change"].values()) == {None}
 
 
-def test_the_duty_writes_the_last_whole_days_in_every_configured_form(tmp_path: Path) -> None:
+def test_the_job_writes_the_last_whole_days_in_every_configured_form(tmp_path: Path) -> None:
     ledger = filled(tmp_path / "ledger.db", two_weeks())
     section = ReportSection(formats=["html", "md", "json"], folder="weekly", days=3)
     write_scheduled_reports(ledger, config(tmp_path, report=section, language="fr"), TODAY)
@@ -404,10 +404,10 @@ def test_the_duty_writes_the_last_whole_days_in_every_configured_form(tmp_path: 
     assert "Rapport sur la qualité" in (tmp_path / "weekly" / names[1]).read_text(encoding="utf-8")
 
 
-def test_the_duty_follows_the_configuration(tmp_path: Path) -> None:
+def test_the_job_follows_the_configuration(tmp_path: Path) -> None:
     ledger = filled(tmp_path / "ledger.db", [])
-    duty = report_duty(ledger, config(tmp_path))
-    assert duty is not None
-    assert duty.schedule == "0 6 * * *"
-    assert report_duty(ledger, config(tmp_path, report=ReportSection(enabled=False))) is None
+    job = report_job(ledger, config(tmp_path))
+    assert job is not None
+    assert job.schedule == "0 6 * * *"
+    assert report_job(ledger, config(tmp_path, report=ReportSection(enabled=False))) is None
     ledger.close()

@@ -345,8 +345,6 @@ def test_an_answer_that_is_not_judged_shows_how_far_it_is(context: ServerContext
     failed = page_at(context, "/monitor/answers/failed-1")
     assert "given up" in failed.text
     assert "no answer in 60 s" in failed.text
-    Evaluations(context.ledger).queued(["waiting-1"])
-    assert "with the judges now" in page_at(context, "/monitor/answers/waiting-1").text
 
 
 def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerContext, seeded: list[str]) -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from areopage.ledger.access import ApiKeys
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.worker import Worker
+from areopage.monitor.worker import MonitorWorker
 from areopage.server.serve import Process, listener_at
 from server.seeded import context_for
 
 
-class Broken(Worker):
+class Broken(MonitorWorker):
     """A worker that ends by a fault that nobody foresaw, soon after its start."""
 
     def start(self) -> None:

@@ -34,13 +34,13 @@ import logging, sys
 from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.app.config import load_config
-from areopage.monitor.shift import Pace
-from areopage.monitor.worker import Worker
+from areopage.monitor.worker import MonitorWorker
+from areopage.work.worker import Pace
 from servers.monitored import judge_of
 logging.basicConfig(level=logging.WARNING)
 config = load_config(Path(sys.argv[1])).monitor
 ledger = Ledger.open(config.ledger)
-Worker(ledger, config, judge_of(config), pace=Pace(beat=float(sys.argv[2]))).run()
+MonitorWorker(ledger, config, judge_of(config), pace=Pace(heartbeat=float(sys.argv[2]))).run()
 ledger.close()
 """
 
@@ -84,14 +84,14 @@ class Monitored:
         places = {"PYTHONPATH": os.pathsep.join(path), "OPENAI_BASE_URL": self.server.openai_url}
         return {**os.environ, **places, "PYTHONUNBUFFERED": "1"}
 
-    def work(self, beat: float = 1.0) -> subprocess.Popen[str] | Forked:
+    def work(self, heartbeat: float = 1.0) -> subprocess.Popen[str] | Forked:
         """A worker as a process."""
         process: subprocess.Popen[str] | Forked
         if self.path_first:
-            command = [sys.executable, "-c", WORK, str(self.path), str(beat)]
+            command = [sys.executable, "-c", WORK, str(self.path), str(heartbeat)]
             process = subprocess.Popen(command, env=self.environment(), stderr=subprocess.PIPE, text=True)
         else:
-            process = Forked(WORK, self.path, str(beat), environment=self.environment())
+            process = Forked(WORK, self.path, str(heartbeat), environment=self.environment())
         self.processes.append(process)
         return process
 

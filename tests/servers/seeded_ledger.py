@@ -108,9 +108,9 @@ def _evaluate(ledger: Ledger, folder: Path, ids: list[str], fields: dict[str, An
         await judge.check()
         ledger.put_panel(judge.run())
         with ThreadPoolExecutor(2) as threads:
-            evaluator = Evaluator(ledger, judge, config, threads)
+            evaluator = Evaluator(ledger, judge, config, threads, ProgressCounter())
             for id in ids:
-                await evaluator.evaluate(id, 0)
+                await evaluator.run(id, 0)
         await judge.aclose()
 
     asyncio.run(evaluate())

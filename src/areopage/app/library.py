@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench import start
+from areopage.bench.context import Observer
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
-from areopage.bench.run import Observer
 from areopage.jury.results import Evaluated
 from areopage.ledger.store import Ledger
 from areopage.monitor.answer_case import Documents, Prompt

@@ -7,16 +7,16 @@ from areopage.app.config import AppConfig
 from areopage.app.pipeline import trace_export
 from areopage.jury.context import ContextBudget
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.duties import alert_duties
+from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
-from areopage.monitor.golden import golden_duties
+from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.retention import retention_duty
+from areopage.monitor.retention import retention_job
 from areopage.monitor.thresholds import thresholds_of
-from areopage.monitor.worker import Worker
-from areopage.report.monitor import report_duty
+from areopage.monitor.worker import MonitorWorker
+from areopage.report.monitor import report_job
 from areopage.review.fill import FillSettings, fill_queue
+from areopage.work.handlers import ScheduledJob
 
 HOURLY = "20 * * * *"
 EVERY_MINUTE = "* * * * *"
@@ -45,16 +45,16 @@ def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -
     )
 
 
-def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = QualityJudge) -> Worker:
+def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = QualityJudge) -> MonitorWorker:
     """A worker with its scheduled jobs; nothing begins yet.
 
     Raises:
         ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
     """
-    return Worker(ledger, config.monitor, open_judge(config.monitor, kind), scheduled_jobs(ledger, config))
+    return MonitorWorker(ledger, config.monitor, open_judge(config.monitor, kind), scheduled_jobs(ledger, config))
 
 
-def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[Duty]:
+def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
     """Alerts, golden questions, the report, retention, the export of traces and the review queue.
 
     Raises:
@@ -62,31 +62,31 @@ def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[Duty]:
     """
     monitor = config.monitor
     single = (
-        report_duty(ledger, monitor),
-        retention_duty(ledger, monitor),
+        report_job(ledger, monitor),
+        retention_job(ledger, monitor),
         trace_job(ledger, config),
         review_job(ledger, monitor),
     )
-    return [*alert_duties(ledger, monitor), *golden_duties(ledger, monitor), *(job for job in single if job is not None)]
+    return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]
 
 
-def trace_job(ledger: Ledger, config: AppConfig) -> Duty | None:
+def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
     """Export traces every minute; None where the configuration wants no trace files and none are there."""
     export = trace_export(config, ledger)
 
     async def run(_due: datetime) -> None:
         await asyncio.to_thread(export.run)
 
-    return Duty(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
+    return ScheduledJob(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
 
 
-def review_job(ledger: Ledger, config: MonitorConfig) -> Duty:
+def review_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob:
     """Fill the review queue every hour."""
 
     async def fill(due: datetime) -> None:
         await asyncio.to_thread(fill_queue, ledger, fill_settings(config), due)
 
-    return Duty(name="review", schedule=HOURLY, run=fill)
+    return ScheduledJob(name="review", schedule=HOURLY, run=fill)
 
 
 def fill_settings(config: MonitorConfig) -> FillSettings:

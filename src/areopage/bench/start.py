@@ -3,29 +3,23 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from filelock import FileLock, Timeout
 from msgspec import structs
 
+from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.pool import check_models, same_models
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
-from areopage.bench.run import Observer, RunContext, Silent, carry_out
+from areopage.bench.run import carry_out
 from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
-from areopage.errors import StorageError, UserError
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.settings import ModelSettings
 from areopage.suites.loader import Suite, load_suite
-
-_RUN_LOCK = "run.lock"
-_START_LOCK = "start.lock"
 
 
 def run_benchmark(
@@ -50,8 +44,7 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     run, _ = begin_run(prepared, ledger, out)
-    with run_lock(run):
-        return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent())
+    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent())
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False) -> PreparedRun:
@@ -75,13 +68,26 @@ def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:
 def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bool]:
     """The unfinished run with the same specification and cases, or else a new one; and whether it is new.
 
+    Processes that begin the same run at the same time get the same one. A new run's folder is named after the suite and the time.
+
     Raises:
         StorageError: the folder cannot be written.
     """
-    # Two processes with the same wishes must not both find nothing and begin.
-    with _start_lock(ledger, out):
-        run = unfinished_run(prepared, ledger)
-        return (run, False) if run else (_create_run(prepared, ledger, out), True)
+    spec, now = prepared.spec, datetime.now(UTC)
+    make_folder(out)
+    name = f"{spec.suite}-{now:%Y-%m-%d_%H%M%S}-{secrets.token_hex(2)}"
+    run = Run(
+        id=name,
+        suite=spec.suite,
+        fingerprint=fingerprint_of(spec, prepared.cases),
+        folder=str((out / name).resolve()),
+        created_at=now,
+        finished_at=None,
+        spec=encode_spec(spec),
+    )
+    cases, rejected = ([msgspec.json.encode(one).decode() for one in part] for part in (prepared.cases, prepared.rejected))
+    begun = ledger.begin_run(run, cases, rejected)
+    return begun, begun.id == run.id
 
 
 def reopen_run(run: Run, ledger: Ledger) -> tuple[RunSpec, tuple[RunCase, ...]]:
@@ -97,81 +103,27 @@ def reopen_run(run: Run, ledger: Ledger) -> tuple[RunSpec, tuple[RunCase, ...]]:
 
 
 def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer) -> RunView:
-    """Make the calls that are left of a run, and compute its results; hold `run_lock` meanwhile.
+    """Make the calls that are left of a run, together with all processes that do so, and compute its results.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
     context = RunContext(run_id=run.id, spec=spec, settings=_with_environment(spec.settings), ledger=ledger, observer=observer)
-    asyncio.run(carry_out(context, cases))
+    asyncio.run(carry_out(context, cases, run_folder(run)))
     view = view_run(ledger.run(run.id), ledger)
     store_evaluations(view, ledger)
     return view
 
 
-@contextmanager
-def run_lock(run: Run) -> Iterator[Path]:
-    """Keep other processes from working on a run; gives its folder. The system frees the lock when its holder dies.
+def run_folder(run: Run) -> Path:
+    """The folder of a run, made where it is missing.
 
     Raises:
-        UserError: another process holds it.
-        StorageError: the folder cannot be written.
+        StorageError: it cannot be written.
     """
     folder = Path(run.folder)
     make_folder(folder)
-    lock = FileLock(folder / _RUN_LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        message = f"run {run.id} is being carried out by another process: wait for it, or start anew with --fresh"
-        raise UserError(message) from None
-    except OSError as error:
-        raise StorageError(f"{folder} cannot be written: {error.strerror}") from None
-    try:
-        yield folder
-    finally:
-        lock.release()
-
-
-def _create_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> Run:
-    """Append a new run; its folder is named after the suite and the time."""
-    spec = prepared.spec
-    now = datetime.now(UTC)
-    name = f"{spec.suite}-{now:%Y-%m-%d_%H%M%S}-{secrets.token_hex(2)}"
-    folder = (out / name).resolve()
-    make_folder(folder)
-    run = Run(
-        id=name,
-        suite=spec.suite,
-        fingerprint=fingerprint_of(spec, prepared.cases),
-        folder=str(folder),
-        created_at=now,
-        finished_at=None,
-        spec=encode_spec(spec),
-    )
-    cases, rejected = ([msgspec.json.encode(one).decode() for one in part] for part in (prepared.cases, prepared.rejected))
-    ledger.create_run(run, cases, rejected)
-    return run
-
-
-@contextmanager
-def _start_lock(ledger: Ledger, out: Path) -> Iterator[None]:
-    """Let one process at a time look for an unfinished run and create one; others wait.
-
-    The lock lies beside a SQLite ledger, which is what it guards; for a database server it lies in the folder of the runs, and
-    holds for this machine.
-    """
-    make_folder(out)
-    is_file = ledger.engine.dialect.name == "sqlite"
-    lock = FileLock(f"{ledger.place}.start.lock" if is_file else out / _START_LOCK)
-    try:
-        lock.acquire()
-    except OSError as error:
-        raise StorageError(f"{out} cannot be written: {error.strerror}") from None
-    try:
-        yield
-    finally:
-        lock.release()
+    return folder
 
 
 def _with_environment(settings: ModelSettings) -> ModelSettings:

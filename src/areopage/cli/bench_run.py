@@ -12,12 +12,12 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
+from areopage.bench.context import Observer
 from areopage.bench.estimate import estimate
 from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import RunView
-from areopage.bench.run import Observer
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_lock, unfinished_run
+from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.errors import ServerDown, StorageError, UserError
@@ -114,7 +114,7 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
     """Make the calls that are left of a run, and write its results."""
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
-        folder = stack.enter_context(run_lock(run))
+        folder = run_folder(run)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in spec.remarks:

@@ -15,7 +15,7 @@ from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.monitor.alerts.deliver import send
 from areopage.monitor.alerts.texts import monitor_locale
-from areopage.monitor.golden import GoldenDesk, begin_round, follow_rounds, golden_section, open_golden
+from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
 
 FAILED = 1
 
@@ -70,11 +70,11 @@ def run_golden(
     found = find_config(config)
     golden_section(found.monitor)  # before a ledger is made for nothing
     with open_ledger(found, create=True) as ledger:
-        desk = open_golden(ledger, found.monitor)
-        round_ = asyncio.run(begin_round(desk, datetime.now(UTC)))
+        golden = open_golden(ledger, found.monitor)
+        round_ = asyncio.run(run_round(golden, datetime.now(UTC)))
         typer.echo(f"round {round_.id}: {round_.answered} of {round_.asked} questions answered")
         if round_.verdict == "running" and wait:
-            round_ = wait_for(desk, round_, wait)
+            round_ = wait_for(golden, round_, wait)
         if round_.verdict == "running":
             typer.echo("the worker judges the answers: areopage monitor golden list shows the verdict")
             return
@@ -96,13 +96,14 @@ def list_rounds(
         typer.echo("no round yet: areopage monitor golden run begins one")
 
 
-def wait_for(desk: GoldenDesk, round_: GoldenRun, seconds: float) -> GoldenRun:
+def wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
     """The round once it is finished, or as it stands after so many seconds."""
     end = time.monotonic() + seconds
     while round_.verdict == "running" and time.monotonic() < end:
         time.sleep(min(POLL_SECONDS, max(0.0, end - time.monotonic())))
-        asyncio.run(follow_rounds(desk, datetime.now(UTC)))
-        round_ = next((one for one in GoldenRuns(desk.ledger).list(desk.suite) if one.id == round_.id), round_)
+        if round_.asked_at is not None:  # else a worker asks its questions
+            asyncio.run(carry_on(golden, round_.id, datetime.now(UTC)))
+        round_ = next((one for one in GoldenRuns(golden.ledger).list(golden.suite) if one.id == round_.id), round_)
     return round_
 
 

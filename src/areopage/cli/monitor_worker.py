@@ -46,12 +46,13 @@ def worker(
         typer.echo(f"judging the answers of {ledger.place} and {chosen.monitor.spool} (Ctrl-C stops)", err=True)
         terminal = sys.stderr.isatty()
         try:
-            open_worker(ledger, chosen).run(ProgressLine(terminal), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
+            running, line = open_worker(ledger, chosen), ProgressLine(terminal)
+            running.run(lambda: line(running.progress()), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
         finally:
             if terminal:
                 typer.echo("", err=True)
         backlog = Evaluations(ledger).backlog()
-    left = backlog.waiting + backlog.queued
+    left = backlog.waiting
     typer.echo(f"stopped: {answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
 
 
@@ -94,7 +95,7 @@ def status(config: ConfigOption = None) -> None:
         backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
         days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
     oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
-    typer.echo(f"waiting {backlog.waiting}, with the judges {backlog.queued}, given up {backlog.failed}{oldest}")
+    typer.echo(f"waiting {backlog.waiting}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")

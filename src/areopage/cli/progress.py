@@ -12,8 +12,9 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from areopage.bench.run import TARGET_PHASE, Observer
+from areopage.bench.context import Observer
 from areopage.bench.spec import RunSpec
+from areopage.bench.target_phase import TARGET_PHASE
 from areopage.errors import StorageError
 from areopage.ledger.records import Answer, Judgment
 from areopage.scoring.outcome import Scored, outcome_name

@@ -119,6 +119,7 @@ class Session:
         run_id: str = "",
         outage_seconds: float,
         stops_at_outage: bool = False,
+        concurrency: int | None = None,
     ) -> None:
         """Open nothing yet; judges are opened where they are first needed.
 
@@ -128,10 +129,13 @@ class Session:
             kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
             outage_seconds: how long a call is retried where nothing listens.
             stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
+            concurrency: how many calls to one model may be in flight; None: as many as the model takes.
         """
         self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
-        self._outage_seconds, self._stops = outage_seconds, stops_at_outage
+        self._outage_seconds, self._stops, self._concurrency = outage_seconds, stops_at_outage, concurrency
+        in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
+        self._watches = {judge.name: OutageWatch(in_a_row) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
         self._failed: tuple[float, ModelError] | None = None
         self._guard = threading.Lock()
@@ -205,14 +209,12 @@ class Session:
         calls: Iterable[PlannedCall],
         held: dict[str, Judgment],
         on_judgment: Callable[[Judgment], None] | None = None,
-        concurrency: int | None = None,
         store: JudgmentStore | None = None,
     ) -> None:
         """Carry out the calls that `held` has no judgment for, and add each judgment to it as it arrives.
 
         Args:
             on_judgment: called with each new judgment.
-            concurrency: how many calls may be in flight; None: as many as the judges take.
 
         On return what is new is committed.
 
@@ -227,9 +229,8 @@ class Session:
         pool, store = self._pool(), store or self._store
         run_id = self._run_id or self.run.id
         context = CallContext(run_id=run_id, secret=store.secret, personas=self._panel.personas, language=self._panel.language)
-        limit = concurrency or len(missing)
+        limit = min(self._concurrency or len(missing), len(missing))
         commits: list[asyncio.Future[Any]] = []
-        watches = {judge.name: OutageWatch(max(UNREACHABLE_IN_A_ROW, limit)) for judge in self._panel.judges}
 
         async def ask_one(call: PlannedCall) -> None:
             judgment = await pool.ask(call, context, raises=self._stops)
@@ -239,12 +240,12 @@ class Session:
             held[call.key] = judgment
             if on_judgment is not None:
                 on_judgment(judgment)
-            if self._stops:
-                _note(watches[call.judge.name], call.judge, judgment)
+            if watch := self._watches.get(call.judge.name):
+                _note(watch, call.judge, judgment)
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
         try:
-            await run_concurrently(name, missing.values(), ask_one, min(limit, len(missing)))
+            await run_concurrently(name, missing.values(), ask_one, limit)
         finally:
             # whatever happens: what was paid for is in the ledger before anything asks for it again
             await asyncio.shield(asyncio.gather(*commits))
@@ -266,7 +267,7 @@ class Session:
     def _new_pool(self) -> "_JudgePool":
         # the pools outlive the session in its finalizer, so they must not refer to it
         open_one = partial(open_judge, settings=self._settings, outage_seconds=self._outage_seconds)
-        return _JudgePool([judge.reference for judge in self._panel.judges], open_one)
+        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._concurrency)
 
     def own_loop(self) -> OwnLoop:
         """An event loop in a thread of its own, for callers that have none."""
@@ -298,9 +299,11 @@ class Session:
 class _JudgePool:
     """The judges open in one event loop; judges of one model share it. Each is asked no more at once than it can take."""
 
-    def __init__(self, references: Sequence[ModelReference], open_one: Callable[[ModelReference], JudgeBackend]) -> None:
+    def __init__(
+        self, references: Sequence[ModelReference], open_one: Callable[[ModelReference], JudgeBackend], concurrency: int | None
+    ) -> None:
         self.references = tuple(dict.fromkeys(references))
-        self._open_one = open_one
+        self._open_one, self._concurrency = open_one, concurrency
         self._open: dict[ModelReference, JudgeBackend] = {}
         self.enter_loop()
 
@@ -319,10 +322,11 @@ class _JudgePool:
         reference = call.judge.reference
         try:
             judge = self.judge(reference)
-            if judge.max_concurrency is None:
+            limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
+            if not limits:
                 judged = await judge.judge(call, context)
             else:
-                async with self._limits.setdefault(reference, asyncio.Semaphore(judge.max_concurrency)):
+                async with self._limits.setdefault(reference, asyncio.Semaphore(min(limits))):
                     judged = await judge.judge(call, context)
         except CallError as fault:
             if raises:

@@ -74,6 +74,7 @@ class Batch(Generic[Item, Result]):
         self._urgent: deque[_Portion[Item, Result]] = deque()
         self._soon: deque[_Portion[Item, Result]] = deque()
         self._count = self._bytes = self._in_flight = 0
+        self._given = self._settled = self._flushed_to = 0  # records that nobody waits for, since the start
         self._running = self._closing = self._abandoned = False
         self._not_before = self._logged_at = float("-inf")
         self._fault: BaseException | None = None
@@ -130,8 +131,22 @@ class Batch(Generic[Item, Result]):
             if self._is_full(len(items), size):
                 self._lose(len(items), "too many wait for the ledger")
                 return False
+            self._given += len(items)
             self._add(self._soon, _Portion(items, size, time.monotonic(), None))
         return True
+
+    def flush(self) -> None:
+        """Wait until all records given to `write_soon` so far are on the disk; they are written at once.
+
+        Raises:
+            StorageError: records could not be written, and are not tried again.
+        """
+        with self._changed:
+            given = self._flushed_to = self._given
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._settled >= given or self._fault is not None or not self._running)
+            if self._fault is not None:
+                raise self._fault
 
     def close(self, seconds: float | None = DRAIN_SECONDS) -> None:
         """Write what waits; what cannot be written in so many seconds (None: any number) is lost.
@@ -211,13 +226,14 @@ class Batch(Generic[Item, Result]):
     def _pause(self, now: float) -> float:
         if self._urgent:
             return 0.0
-        if self._closing or self._count >= self._at_once:
+        if self._closing or self._flushed_to > self._settled or self._count >= self._at_once:
             return self._not_before - now
         return max(self._soon[0].since + self._delay, self._not_before) - now
 
     def _take(self, now: float) -> "list[_Portion[Item, Result]]":
         """Those that a caller waits for, unless the first of the others has waited long enough: then all, as they came."""
-        due = self._soon and (self._closing or not self._urgent or self._soon[0].since + self._delay <= now)
+        hurried = self._closing or self._flushed_to > self._settled
+        due = self._soon and (hurried or not self._urgent or self._soon[0].since + self._delay <= now)
         order = heapq.merge(self._urgent, self._soon, key=lambda one: one.since) if due else iter(self._urgent)
         group: list[_Portion[Item, Result]] = []
         count = 0
@@ -253,6 +269,8 @@ class Batch(Generic[Item, Result]):
         self._not_before = float("-inf")
         self._forget(group)
         unsaved = sum(len(one.items) for one in group if one.done is None)
+        self._settled += unsaved
+        self._changed.notify_all()
         if fault is None or not unsaved:
             return
         if self._retry is None:

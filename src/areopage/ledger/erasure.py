@@ -166,8 +166,9 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     connection.execute(update(answers).where(answers.c.number.in_(numbers)).values(key="", prompt_key="", reason=""))
     connection.execute(update(decisions).where(decisions.c.answer.in_(numbers)).values(held_key=""))
     connection.execute(update(evaluations).where(of_answers).values(**BLANK))
-    in_flight = evaluations.c.state.in_(("waiting", "queued"))
-    connection.execute(update(evaluations).where(of_answers, in_flight).values(state="erased"))
+    connection.execute(
+        update(evaluations).where(of_answers, *not_by_index([evaluations.c.state == "waiting"])).values(state="erased")
+    )
     blank_judgments(connection, numbers)
     _reindex(connection, numbers)
     connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note=""))

@@ -14,7 +14,7 @@ PORTION = 500
 
 _LISTS = ("strengths", "weaknesses", "suggestions")
 _TEXTS = ("feedback", *_LISTS)
-_TIMES = ("timestamp", "received_at", "evaluated_at", "next_attempt_at")
+_TIMES = ("timestamp", "received_at", "evaluated_at")
 _OF_ANSWER = ("id", "prompt", "response", "erased")
 BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
 """The texts of an evaluation, once they are erased."""
@@ -25,8 +25,7 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     row = {name: storable_value(value) for name, value in msgspec.structs.asdict(evaluation).items()}
     for name in ("number", "criteria", *_OF_ANSWER):
         del row[name]
-    received = evaluation.received_at or evaluation.timestamp
-    row |= {"received_at": received, "next_attempt_at": evaluation.next_attempt_at or received}
+    row["received_at"] = evaluation.received_at or evaluation.timestamp
     row |= {name: json_text(row[name]) for name in _LISTS}
     row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
     return row | {"run_id": evaluation.run_id or None, "band": evaluation.band if evaluation.state == "evaluated" else ""}

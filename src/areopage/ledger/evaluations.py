@@ -26,10 +26,9 @@ from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import durable, exclusive
 
-OPEN_STATES = ("waiting", "queued")
 MONITOR = evaluations.c.origin == "monitor"
-LATE = timedelta(days=1)
-"""How long after it was due an attempt may have been made, in `failing_since`; what was due before is not looked at."""
+LATE = timedelta(days=3)
+"""How long after an answer was received its attempts count, in `failing_since`."""
 
 
 class Evaluations:
@@ -72,32 +71,19 @@ class Evaluations:
 
     # --- attempts
 
-    def due(self, now: datetime, limit: int) -> list[tuple[str, int]]:
-        """Ids and attempt counts of waiting answers whose next attempt is due, the one that has been due longest first."""
-        query = _attempts().where(evaluations.c.state == "waiting", evaluations.c.next_attempt_at <= naive(now))
-        return self._pairs(query.order_by(evaluations.c.next_attempt_at, evaluations.c.number).limit(limit))
+    def pending(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """Numbers and ids of answers that wait for their evaluation, begun or not, by number, from the one after `after`."""
+        source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
+        query = select(evaluations.c.number, answers.c.id).select_from(source)
+        query = query.where(evaluations.c.state == "waiting", evaluations.c.number > after).order_by(evaluations.c.number)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return [(row.number, row.id) for row in connection.execute(query.limit(limit))]
 
-    def queued(self, ids: Sequence[str]) -> None:
-        """Note that waiting answers have gone to the queue."""
+    def note_failure(self, id: str, reason: str) -> bool:
+        """Count a failed attempt; returns False where the answer does not wait any more: it stays as it is."""
+        change = _open(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            for part in chunks([storable(id) for id in ids]):
-                waiting = not_by_index([evaluations.c.state == "waiting"])
-                change_locked(connection, (_of_ids(part), *waiting), {"state": "queued"})
-
-    def still_queued(self, before: datetime, limit: int) -> list[tuple[str, int]]:
-        """Ids and attempt counts of answers that went to the queue and were received before a moment (to find lost ones)."""
-        query = _attempts().where(evaluations.c.state == "queued", evaluations.c.received_at < naive(before))
-        return self._pairs(query.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit))
-
-    def retry(self, id: str, at: datetime, reason: str, deaths: int = 0) -> None:
-        """Count a failed attempt and let the answer wait until `at`; one that is evaluated, given up or erased stays so.
-
-        Args:
-            deaths: how many workers in a row have died while they evaluated it.
-        """
-        values = {"state": "waiting", "next_attempt_at": naive(at), "reason": storable(reason), "deaths": deaths}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            connection.execute(_open(id).values(attempts=evaluations.c.attempts + 1, **values))
+            return bool(connection.execute(change).rowcount)
 
     def give_up(self, id: str, reason: str) -> None:
         """Note that no further attempt is made, and count it in the day's totals; once, however often it is called."""
@@ -108,7 +94,7 @@ class Evaluations:
     def reopen(self, ids: Sequence[str] | None = None) -> int:
         """Let given-up answers (all: None) wait again with no attempts counted; returns how many.
 
-        They are due at once, and leave the days' totals of what was given up. Erased ones stay given up.
+        They leave the days' totals of what was given up. Erased ones stay given up.
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             if ids is not None:
@@ -146,7 +132,7 @@ class Evaluations:
                 return False
             if found.state == "evaluated":
                 return False
-            kept = {"number", "answer", "attempts", "deaths", "received_at", "next_attempt_at", "origin"}
+            kept = {"number", "answer", "attempts", "received_at", "origin"}
             row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
             row |= {"state": "evaluated", "band": evaluation.band}
             connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
@@ -206,24 +192,15 @@ class Evaluations:
         columns = evaluations.c
         counts = select(columns.state, func.count()).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state.in_(OPEN_STATES)))}
+            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
             found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
-            oldest = [
-                connection.execute(select(func.min(columns.received_at)).where(columns.state == state)).scalar()
-                for state in OPEN_STATES
-            ]
-        known = [moment for moment in oldest if moment is not None]
-        return Backlog(
-            waiting=found.get("waiting", 0),
-            queued=found.get("queued", 0),
-            failed=found.get("failed", 0),
-            oldest_at=aware(min(known)) if known else None,
-        )
+            oldest = connection.execute(select(func.min(columns.received_at)).where(columns.state == "waiting")).scalar()
+        return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
 
     def failing_since(self, since: datetime, limit: int) -> int:
         """How many answers (at most `limit`) have no score yet and got no verdict from a judge at or after a moment.
 
-        They wait for another attempt, are in one, or were given up. Golden questions are left out.
+        They wait or were given up, and were received not long before. Golden questions are left out.
         """
         columns = evaluations.c
         failure = (
@@ -239,8 +216,8 @@ class Evaluations:
         found = (
             select(columns.number)
             .where(
-                columns.state.in_((*OPEN_STATES, "failed")),
-                columns.next_attempt_at >= naive(since - LATE),
+                columns.state.in_(("waiting", "failed")),
+                columns.received_at >= naive(since - LATE),
                 columns.attempts > 0,
                 not_golden(columns.source),
                 failure.exists(),
@@ -250,9 +227,9 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
-    def _pairs(self, query: Select[Any]) -> list[tuple[str, int]]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [(row.id, row.attempts) for row in connection.execute(query)]
+
+_PUT_LOCK = 0x0A5E0C
+"""PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
 
 def change_locked(
@@ -304,24 +281,19 @@ def _unsubmitted(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _attempts() -> Select[Any]:
-    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
-    return select(answers.c.id, evaluations.c.attempts).select_from(source)
-
-
 def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
     return evaluations.c.answer.in_(select(answers.c.number).where(answers.c.id.in_(ids)))
 
 
 def _open(id: str) -> Any:
-    return update(evaluations).where(_of_ids([storable(id)]), *not_by_index([evaluations.c.state.in_(OPEN_STATES)]))
+    return update(evaluations).where(_of_ids([storable(id)]), *not_by_index([evaluations.c.state == "waiting"]))
 
 
 def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
     """Let a portion of the given-up answers (of some ids, or any) wait again; returns how many."""
     failed: ColumnElement[bool] = evaluations.c.state == "failed"
     chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
-    values = {"state": "waiting", "attempts": 0, "deaths": 0, "next_attempt_at": evaluations.c.received_at}
+    values = {"state": "waiting", "attempts": 0}
     places = change_locked(connection, (*chosen, _HAS_TEXTS), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
@@ -360,6 +332,8 @@ def _erase_late(connection: Connection, found: Row[Any] | None, run_id: str, key
 
 
 def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
+    if connection.dialect.name == "postgresql":  # two processes may put the evaluations of one run
+        connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
     ids = [storable(one.id) for one in found]
     numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
     numbers = {row.id: row.number for row in connection.execute(numbered)}

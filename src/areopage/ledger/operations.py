@@ -19,9 +19,10 @@ Role = Literal["ask", "read", "write", "admin"]
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"."""
+    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"; workers of a pool share their work."""
 
     id: str
+    pool: str = "monitor"
     host: str
     process: int
     started_at: datetime
@@ -32,7 +33,7 @@ class Worker(Struct, frozen=True, kw_only=True):
 class Alert(Struct, frozen=True, kw_only=True):
     """One condition that holds or held. `subject` tells one alert of a rule from another.
 
-    `delivery` is "none" where nobody is to be told. `times` counts how often the condition was seen while the alert was open.
+    `delivery` is "none" where no address is configured. `times` counts how often the condition was seen while the alert was open.
     """
 
     number: int = 0
@@ -55,13 +56,13 @@ class Alert(Struct, frozen=True, kw_only=True):
 class GoldenRun(Struct, frozen=True, kw_only=True):
     """One round of golden questions. `verdict` is "running", "first", "good", "drop" or "incomplete"; `change` is in points.
 
-    `asking_at` is when a worker last asked one of its questions; None before the first and once all are asked.
+    `asked_at` is when all its questions had been asked.
     """
 
     id: str
     suite: str
     started_at: datetime
-    asking_at: datetime | None = None
+    asked_at: datetime | None = None
     finished_at: datetime | None = None
     asked: int = 0
     answered: int = 0
@@ -97,7 +98,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 # --- stores
 
 
-_TIMES = ("started_at", "asking_at", "finished_at")
+_TIMES = ("started_at", "asked_at", "finished_at")
 
 
 class Workers:
@@ -113,18 +114,19 @@ class Workers:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_or_replace(connection, workers, row)
 
-    def silent(self, since: datetime) -> Sequence[Worker]:
-        """Workers that are "alive" and sent no heartbeat since a moment."""
-        return self._workers(select(workers).where(workers.c.state == "alive", workers.c.seen_at < naive(since)))
+    def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
+        """Workers of a pool that are "alive" and sent no heartbeat since a moment."""
+        alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive")
+        return self._workers(alive.where(workers.c.seen_at < naive(since)))
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(update(workers).where(workers.c.id == id).values(state=state))
 
-    def list(self) -> Sequence[Worker]:
-        """All workers, the latest heartbeat first."""
-        return self._workers(select(workers))
+    def list(self, pool: str = "monitor") -> Sequence[Worker]:
+        """The workers of a pool, the latest heartbeat first."""
+        return self._workers(select(workers).where(workers.c.pool == pool))
 
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
         newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)

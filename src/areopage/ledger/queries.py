@@ -93,10 +93,9 @@ class JudgeDays(Struct, frozen=True, kw_only=True):
 
 
 class Backlog(Struct, frozen=True, kw_only=True):
-    """How much is not evaluated yet; `oldest_at` is when the oldest of the waiting and queued was received."""
+    """How much is not evaluated yet; `oldest_at` is when the oldest of the waiting was received."""
 
     waiting: int
-    queued: int
     failed: int
     oldest_at: datetime | None
 

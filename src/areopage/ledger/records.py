@@ -15,9 +15,9 @@ AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate"]
 
-EvaluationState = Literal["waiting", "queued", "evaluated", "failed", "left_out", "erased"]
-"""`waiting` for a worker, or for its next attempt; `queued` for a judge; `evaluated`: judged, maybe without a score; `failed`:
-given up after the last attempt; `left_out` by the configured sampling; `erased` before it was judged."""
+EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"]
+"""`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last
+attempt; `left_out` by the configured sampling; `erased` before it was judged."""
 
 Band = Literal["excellent", "good", "weak", "unscored"]
 """Over 8, 6 to 8, under 6 on a scale of 0 to 10 (answer-quality specification, dashboard section); other scales in proportion."""
@@ -175,9 +175,8 @@ class Evaluation(Struct, frozen=True, kw_only=True):
         id: the answer's.
         run_id: the panel's; "" while none has judged it.
         origin: who asked for it: the benchmark, or the monitor.
-        attempts: how many failed; `next_attempt_at` is when the next one is due.
-        deaths: workers that died in a row while they evaluated it.
-        reason: why there is no score, or no further attempt; "" where there is one.
+        attempts: how many failed.
+        reason: why there is no score, or why the last attempt failed; "" where there is a score.
         timestamp: when the answer was given.
         received_at: when the answer was submitted; None: at `timestamp`.
         prompt, response: of the answer, for lists; "" where they are erased.
@@ -196,8 +195,6 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     origin: Origin = "monitor"
     state: EvaluationState = "waiting"
     attempts: int = 0
-    next_attempt_at: datetime | None = None
-    deaths: int = 0
     reason: str = ""
     timestamp: datetime
     received_at: datetime | None = None

@@ -162,9 +162,6 @@ evaluations = Table(
     Column("state", String(16), nullable=False),
     Column("received_at", DateTime, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("next_attempt_at", DateTime, nullable=False),
-    # how many workers died in a row while they evaluated it
-    Column("deaths", Integer, nullable=False),
     Column("reason", Text, nullable=False),
     Column("timestamp", DateTime, nullable=False),
     Column("evaluated_at", DateTime),
@@ -190,7 +187,7 @@ evaluations = Table(
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
     Index("uq_evaluations_answer", "answer", "run_id", unique=True),
-    Index("ix_evaluations_state", "state", "next_attempt_at"),
+    Index("ix_evaluations_state", "state", "number"),
     Index("ix_evaluations_received", "state", "received_at"),
     # what is asked of all scores of some hours is answered from this index alone
     Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "state", "source", "variant", "suite", "score_global"),
@@ -474,6 +471,7 @@ workers = Table(
     "workers",
     metadata,
     Column("id", String(128), primary_key=True),
+    Column("pool", String(160), nullable=False),
     Column("host", Text, nullable=False),
     Column("process", Integer, nullable=False),
     Column("started_at", DateTime, nullable=False),
@@ -487,8 +485,8 @@ golden_runs = Table(
     Column("id", String(128), primary_key=True),
     Column("suite", String(128), nullable=False),
     Column("started_at", DateTime, nullable=False),
-    # when a worker last asked a question of it; NULL once all are asked
-    Column("asking_at", DateTime),
+    # when all its questions had been asked
+    Column("asked_at", DateTime),
     Column("finished_at", DateTime),
     Column("asked", Integer, nullable=False),
     Column("answered", Integer, nullable=False),

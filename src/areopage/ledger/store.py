@@ -29,6 +29,9 @@ from areopage.ledger.rows import (
 )
 from areopage.ledger.schema import answer_judgments, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
+_BEGIN_LOCK = 0x0A5E0B
+"""PostgreSQL's advisory lock that processes take in turn to begin a run."""
+
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 
 
@@ -80,13 +83,27 @@ class Ledger:
 
     def create_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> None:
         """Append a run with its cases and the rows that could not be used (each a JSON text), in order."""
-        finished = naive(run.finished_at) if run.finished_at else None
         with storage_errors(self.place), self.engine.begin() as connection:
-            connection.execute(insert(runs), [row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}])
-            for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):
-                rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
-                if rows:
-                    connection.execute(insert(table), rows)
+            _insert_run(connection, run, cases, rejected)
+
+    def begin_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> Run:
+        """Append a run, unless an unfinished run of the bench with its fingerprint is there.
+
+        Of several processes that begin equal runs at the same time, one appends its run and all get that one.
+
+        Returns:
+            The run that was there, or the given one.
+        """
+        with storage_errors(self.place), self.engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.execute(select(func.pg_advisory_xact_lock(_BEGIN_LOCK)))
+            found = connection.execute(_newest(_unfinished(run.fingerprint))).first()
+            if found is None:
+                _insert_run(connection, run, cases, rejected)
+            connection.commit()
+            return run if found is None else _run_of(found)
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
         """Note when a run was complete; None: it is not any more."""
@@ -99,16 +116,13 @@ class Ledger:
 
     def unfinished_run(self, fingerprint: str) -> Run | None:
         """The newest run of the bench with a fingerprint that is not complete."""
-        unfinished = select(runs).where(runs.c.kind == "bench", runs.c.finished_at.is_(None))
-        found = self._runs(unfinished.where(runs.c.fingerprint == fingerprint))
+        found = self._runs(_unfinished(fingerprint))
         return found[0] if found else None
 
     def put_panel(self, run: Run) -> None:
         """Insert a panel of the monitor or the gate; one that is there already stays as it is."""
-        finished = naive(run.finished_at) if run.finished_at else None
-        row = row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
         with storage_errors(self.place), self.engine.begin() as connection:
-            insert_missing(connection, runs, [row])
+            insert_missing(connection, runs, [_run_row(run)])
 
     def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
         """A panel of a kind, by its id."""
@@ -140,11 +154,7 @@ class Ledger:
 
     def _runs(self, query: Select[Any]) -> list[Run]:
         with storage_errors(self.place), self.engine.connect() as connection:
-            rows = connection.execute(query.order_by(runs.c.created_at.desc(), runs.c.id.desc()))
-            return [
-                Run(**dict(row._mapping) | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)})
-                for row in rows
-            ]
+            return [_run_of(row) for row in connection.execute(_newest(query))]
 
     def run_cases(self, run_id: str) -> list[str]:
         """The cases of a run as they were appended, in order."""
@@ -205,6 +215,20 @@ class Ledger:
                 connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
                 connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
 
+    def last_judgment(self) -> int:
+        """The number of the newest judgment; 0 where there is none."""
+        with storage_errors(self.place), self.engine.connect() as connection:
+            return connection.execute(select(func.max(judgments.c.id))).scalar() or 0
+
+    def judged_after(self, keys: Sequence[str], number: int) -> set[str]:
+        """Which of these keys have judgments, failed attempts too, that came after the judgment of a number."""
+        found: set[str] = set()
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks(keys):
+                query = select(judgments.c.key).where(judgments.c.key.in_(part), judgments.c.id > number)
+                found.update(connection.execute(query).scalars())
+        return found
+
     def judgment_counts(self) -> dict[str, int]:
         """How many judgments each run of the bench paid for."""
         benches = select(runs.c.id).where(runs.c.kind == "bench")
@@ -232,6 +256,31 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
         for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     return [judgment_of(row, tuple(said.get(row.id, ()))) for row in rows]
+
+
+def _unfinished(fingerprint: str) -> Select[Any]:
+    return select(runs).where(runs.c.kind == "bench", runs.c.finished_at.is_(None), runs.c.fingerprint == fingerprint)
+
+
+def _newest(query: Select[Any]) -> Select[Any]:
+    return query.order_by(runs.c.created_at.desc(), runs.c.id.desc())
+
+
+def _run_of(row: Row[Any]) -> Run:
+    return Run(**dict(row._mapping) | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)})
+
+
+def _run_row(run: Run) -> dict[str, Any]:
+    finished = naive(run.finished_at) if run.finished_at else None
+    return row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
+
+
+def _insert_run(connection: Connection, run: Run, cases: Sequence[str], rejected: Sequence[str]) -> None:
+    connection.execute(insert(runs), [_run_row(run)])
+    for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):
+        rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
+        if rows:
+            connection.execute(insert(table), rows)
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:

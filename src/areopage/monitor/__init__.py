@@ -1,1 +1,1 @@
-"""Front door: how good are our answers in production?"""
+"""The quality of answers in production: evaluations, alerts, golden questions."""

@@ -1,4 +1,4 @@
-"""An answer as a chatbot hands it over, as the case that is judged."""
+"""An answer as a chatbot submits it, as the case that is judged."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""An ASGI middleware that hands an endpoint's answers over for evaluation, without holding them up.
+"""An ASGI middleware that submits an endpoint's answers for evaluation, without delaying them.
 
 Every chunk goes to the client at once; copies are kept up to a limit, and read only after the last chunk has left.
 """

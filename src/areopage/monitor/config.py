@@ -1,4 +1,4 @@
-"""The section `monitor` of `areopage.yml`: what is judged, by whom, and who is told."""
+"""The section `monitor` of `areopage.yml`: what is judged, by whom, and where alerts go."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -110,7 +110,7 @@ class QueueRule(Section):
 
 
 class AlertsSection(Section):
-    """Who is told, and of what. Each of `urls` is an Apprise URL, or `env:NAME` for one in an environment variable.
+    """Which alerts are raised, and where they go. Each of `urls` is an Apprise URL, or `env:NAME` for an environment variable.
 
     `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `link` is the
     address of the live page, for the links in alerts.

@@ -1,87 +1,133 @@
 """One evaluation: load the answer, ask the jury for what is not known yet, write the score once, raise the alert."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from msgspec import Struct, structs
+from msgspec import structs
 
+from areopage.errors import StorageError
 from areopage.jury.results import Evaluated
 from areopage.jury.session import LedgerJudgments
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase_late
-from areopage.ledger.evaluations import OPEN_STATES, Evaluations
+from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.duties import open_desk, raise_answer_alert
-from areopage.monitor.attempts import Attempts, Ending
+from areopage.monitor.alerts.jobs import open_alerting, raise_answer_alert
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.progress import ProgressCounter
 from areopage.monitor.quality_judge import QualityJudge
+from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
+LOG = logging.getLogger(__name__)
+NAME = "evaluation"
 T = TypeVar("T")
-
-
-class Ended(Struct, frozen=True, kw_only=True):
-    """The end of an attempt, and what was newly paid for it; `cost` is None where no price is known."""
-
-    ending: Ending
-    reason: str = ""
-    cost: float | None = None
-    currency: str = ""
 
 
 class Evaluator:
     """Evaluates answers for one ledger. Evaluating twice, or at the same time elsewhere, leaves one score."""
 
-    def __init__(self, ledger: Ledger, judge: QualityJudge, config: MonitorConfig, threads: Executor) -> None:
+    def __init__(
+        self, ledger: Ledger, judge: QualityJudge, config: MonitorConfig, threads: Executor, progress: ProgressCounter
+    ) -> None:
         """Args:
         ledger: where answers, judgments and scores lie.
         judge: who judges.
         config: for storage, alerts, attempts.
         threads: where the ledger is spoken to.
+        progress: counts what is done.
 
         Raises:
             ConfigError: the suite cannot be loaded.
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
+        self._section, self._progress = config.section.worker, progress
         self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
         self._judgments = LedgerJudgments(ledger, self._stored_judgment)
-        self._desk = open_desk(ledger, config)
-        self.attempts = Attempts(self._evaluations, config.section.worker)
+        self._alerting = open_alerting(ledger, config)
 
-    async def evaluate(self, id: str, attempt: int) -> Ended:
-        """Make one attempt at an answer.
+    def handler(self, ready: Callable[[], bool], pause: float) -> Handler:
+        """The handler of evaluations.
+
+        Args:
+            ready: whether the judges can be asked; where they cannot, answers go back to the queue.
+            pause: for so many seconds.
+        """
+        section, limit = self._section, self._section.rate_limit
+
+        async def run(id: str, attempt: int) -> Outcome:
+            return await self.run(id, attempt) if ready() else Retry(reason="no judge yet", after=pause, counted=False)
+
+        return Handler(
+            name=NAME,
+            run=run,
+            gave_up=self._gave_up,
+            pending=lambda after, limit: self._pending(after, limit) if ready() else (),
+            concurrency=section.concurrency,
+            rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
+            attempts=section.attempts,
+            backoff=Backoff(first=section.pause, longest=section.longest_pause),
+        )
+
+    async def run(self, id: str, attempt: int) -> Outcome:
+        """Make one attempt at an answer; one that does not wait for a score is left as it is.
 
         Args:
             id: the answer's.
-            attempt: how many were made before; another number than the evaluation's says that another worker was quicker.
+            attempt: how many failed before.
 
         Raises:
             StorageError: the ledger cannot be read or written.
         """
-        answer = await self._in_thread(lambda: self._begin(id, attempt))
-        if answer is None:
-            return Ended(ending="passed")
         paid: list[Judgment] = []
-        found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
-        now = datetime.now(UTC)
-        if found.retryable and (not found.run_id or found.score_global is None or not self.attempts.last(attempt)):
-            ending = await self._in_thread(lambda: self.attempts.failed(id, attempt, found.retryable, now))
-            if ending == "passed":
-                await self._in_thread(lambda: self._tidy(id, found))
-            return _ended(ending, paid, found.retryable)
-        await self._in_thread(lambda: self._finish(answer, found, now))
-        return _ended("evaluated" if found.score_global is not None else "unscored", paid, found.reason)
+        try:
+            answer = await self._in_thread(lambda: self._begin(id))
+            if answer is None:
+                return Finished()
+            found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+            last = attempt + 1 >= self._section.attempts
+            if not found.retryable or (last and found.run_id and found.score_global is not None):
+                await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
+                self._progress.add("evaluated" if found.score_global is not None else "unscored", paid)
+                return Finished()
+            reason, panel, keys = found.retryable, found.run_id, _keys_of(found)
+        except StorageError:
+            raise
+        except Exception as fault:
+            LOG.exception("answer %s: %s: %s", id, type(fault).__name__, fault)
+            reason, panel, keys = f"{type(fault).__name__}: {fault}", "", []
+        return await self._failed(id, attempt, reason, panel, keys, paid)
 
-    def _begin(self, id: str, attempt: int) -> Answer | None:
+    async def _failed(
+        self, id: str, attempt: int, reason: str, panel: str, keys: Sequence[str], paid: Sequence[Judgment]
+    ) -> Outcome:
+        """Note a failed attempt; where the answer was erased meanwhile, what the judges wrote of it is erased as well."""
+        if attempt + 1 >= self._section.attempts:
+            self._progress.add(None, paid)
+        elif await self._in_thread(lambda: self._evaluations.note_failure(id, reason)):
+            self._progress.add("again", paid)
+        else:
+            self._progress.add(None, paid)
+            await self._in_thread(lambda: erase_late(self._ledger, id, panel, keys))
+            return Finished()
+        return Retry(reason=reason)
+
+    def _gave_up(self, id: str, reason: str) -> None:
+        self._evaluations.give_up(id, reason)
+        self._progress.add("given_up")
+
+    def _pending(self, after: int, limit: int) -> Sequence[Pending]:
+        return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
+
+    def _begin(self, id: str) -> Answer | None:
         """The answer, linked to the judgments that it needs; None where nothing is to be done."""
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
-        if evaluation is None or answer is None or answer.erased:
-            return None
-        if evaluation.state not in OPEN_STATES or evaluation.attempts != attempt:
+        if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
         return answer
@@ -90,14 +136,10 @@ class Evaluator:
         """Write the score. The alert goes first: a crash in between raises it again, and it is only counted once more."""
         evaluation = self._stored_evaluation(answer, found, now)
         if evaluation.score_global is not None:
-            raise_answer_alert(self._desk, evaluation, now)
+            raise_answer_alert(self._alerting, evaluation, now)
         storage = self._config.storage
         kept = None if storage.text == "full" else stored_answer(answer, storage.text, storage.max_chars)
         self._evaluations.finish(evaluation, _keys_of(found), kept)
-
-    def _tidy(self, id: str, found: Evaluated) -> None:
-        """Where the answer was erased during an attempt that failed, what the judges wrote of it is erased as well."""
-        erase_late(self._ledger, id, found.run_id, _keys_of(found))
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
@@ -129,12 +171,6 @@ class Evaluator:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-
-def _ended(ending: Ending, paid: list[Judgment], reason: str) -> Ended:
-    costs = [one for one in paid if one.cost is not None]
-    cost = sum(one.cost or 0.0 for one in costs) if costs else None
-    return Ended(ending=ending, reason=reason, cost=cost, currency=costs[0].currency if costs else "")
 
 
 def _keys_of(found: Evaluated) -> list[str]:

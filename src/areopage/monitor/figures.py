@@ -76,9 +76,9 @@ class JudgeFigures(Struct, frozen=True, kw_only=True):
 class PeriodFigures(Struct, frozen=True, kw_only=True):
     """Everything about a period.
 
-    `coverage` is scored / (scored + unscored + failed + still waiting or queued), None where there is none of them. Answers that
+    `coverage` is scored / (scored + unscored + failed + still waiting), None where there is none of them. Answers that
     sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
-    whatever the period. `cost` is by currency.
+    for any period. `cost` is by currency.
     """
 
     period: Period
@@ -108,5 +108,5 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def left_out_share(self) -> float:
-        """The share that sampling left out of all that was handed over, in [0, 1]."""
+        """The share of submitted answers that sampling left out, in [0, 1]."""
         return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0

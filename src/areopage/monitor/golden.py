@@ -1,14 +1,14 @@
 """Golden questions: fixed questions put to the live bot on a schedule, judged like every answer, compared round by round.
 
-A round is begun once: its row in the ledger comes first, each answer is stored as it arrives, and whoever finds a round that
-nobody carries on any more goes on where it stopped.
+A round is begun once, by its row in the ledger. It is an item of the work engine: a worker asks what has no answer yet, each
+answer is stored as it arrives, and the round is looked at again until its answers are judged.
 """
 
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
@@ -26,27 +26,31 @@ from areopage.ledger.store import Ledger
 from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
-from areopage.monitor.alerts.duties import AlertDesk, desk_of
+from areopage.monitor.alerts.jobs import Alerting, alerting_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
-from areopage.monitor.duties import Duty
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round
 from areopage.monitor.submit import Intake
+from areopage.work.handlers import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 
-EACH_MINUTE = "30 * * * * *"
+NAME = "golden_round"
+LOOK_AGAIN = 30.0
+"""Seconds after which a round whose answers are not judged yet is looked at again."""
+
 CONCURRENCY = 4
 ANSWER_SECONDS = 300.0
 OUTAGE_SECONDS = 60.0
 FAILURES_IN_A_ROW = 5
-QUIET_FOR = timedelta(minutes=15)
-"""After so long without a question no worker asks a round's questions any more: two attempts at one are over by then."""
-
+ATTEMPTS = 5
 ROUNDS_SEEN = 50
 
 logger = logging.getLogger(__name__)
 
 
-class GoldenDesk(Struct, frozen=True, kw_only=True):
-    """What a round needs. `suite` is the name under which rounds are kept; their answers' source is `golden:` and that name."""
+class Golden(Struct, frozen=True, kw_only=True):
+    """Golden questions, ready to be asked.
+
+    `suite` is the name under which rounds are kept; their answers' source is `golden:` and that name.
+    """
 
     ledger: Ledger
     suite: str
@@ -54,10 +58,10 @@ class GoldenDesk(Struct, frozen=True, kw_only=True):
     cases: tuple[Case, ...]
     reference: ModelReference
     settings: ModelSettings
-    alerts: AlertDesk
+    alerts: Alerting
 
 
-def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> GoldenDesk:
+def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> Golden:
     """The golden questions of a monitor.
 
     Args:
@@ -75,7 +79,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
     language = config.section.language or suite.own_language
     settings = model_settings(suite, language, CONCURRENCY)
     seconds = min(ANSWER_SECONDS, settings.timeouts.total)
-    return GoldenDesk(
+    return Golden(
         ledger=ledger,
         suite=suite.name,
         language=language,
@@ -87,7 +91,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
             base_dir=config.folder,
             timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
         ),
-        alerts=desk_of(ledger, config, suite),
+        alerts=alerting_of(ledger, config, suite),
     )
 
 
@@ -102,11 +106,10 @@ def golden_section(config: MonitorConfig) -> GoldenSection:
     return config.section.golden
 
 
-def golden_duties(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[Duty]:
-    """The duties of golden questions: begin a round on schedule, and each minute carry on or finish what was begun.
+def golden_jobs(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[ScheduledJob]:
+    """The scheduled job that begins rounds; none without a section of golden questions.
 
-    The questions are read anew for each round; where they cannot be read already, the log says so. Without a section for them
-    there are no duties.
+    The questions are read for each round; where they cannot be read already, the log says so.
     """
     if config.section.golden is None:
         return []
@@ -116,40 +119,96 @@ def golden_duties(ledger: Ledger, config: MonitorConfig, environment: Mapping[st
         logger.warning("the golden questions cannot be asked: %s", fault)
 
     async def begin(due: datetime) -> None:
-        await begin_round(await asyncio.to_thread(open_golden, ledger, config, environment), due)
+        golden = await asyncio.to_thread(open_golden, ledger, config, environment)
+        await asyncio.to_thread(begin_round, golden, due)
 
-    async def follow(due: datetime) -> None:
-        if await asyncio.to_thread(running_rounds, ledger):
-            await follow_rounds(await asyncio.to_thread(open_golden, ledger, config, environment), due)
-
-    return [
-        Duty(name="golden-round", schedule=config.section.golden.schedule, run=begin),
-        Duty(name="golden-follow", schedule=EACH_MINUTE, run=follow),
-    ]
+    return [ScheduledJob(name="golden-round", schedule=config.section.golden.schedule, run=begin)]
 
 
-async def begin_round(desk: GoldenDesk, due: datetime) -> GoldenRun:
-    """Begin the round of a moment and ask its questions; one that runs already is left to whoever carries it on.
+def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> Handler | None:
+    """The handler of rounds; None without a section of golden questions."""
+    if config.section.golden is None:
+        return None
+
+    async def run(id: str, attempt: int) -> Outcome:
+        golden = await asyncio.to_thread(open_golden, ledger, config, environment)
+        return await carry_on(golden, id, datetime.now(UTC))
+
+    def pending(after: int, limit: int) -> Sequence[Pending]:
+        found = [Pending(round(run.started_at.timestamp() * 1000), run.id) for run in running_rounds(ledger)]
+        return sorted(one for one in found if one.number > after)[:limit]
+
+    return Handler(
+        name=NAME,
+        run=run,
+        gave_up=lambda id, reason: give_up_round(ledger, id, reason),
+        pending=pending,
+        ahead=0,
+        attempts=ATTEMPTS,
+        polling=1.0,
+    )
+
+
+def begin_round(golden: Golden, due: datetime) -> GoldenRun:
+    """Begin the round of a moment, unless one is running; a worker asks its questions.
 
     Returns:
         The round that was begun, or that was there.
     """
-    id = f"{desk.suite}-{due:%Y%m%dT%H%M%SZ}"
-    rounds = await asyncio.to_thread(GoldenRuns(desk.ledger).list, desk.suite, ROUNDS_SEEN)
-    for known in rounds:
-        if known.verdict == "running" or known.id == id:
+    known = _known_round(golden, due)
+    if known is not None:
+        return known
+    begun = _new_round(golden, due)
+    GoldenRuns(golden.ledger).save(begun)
+    return begun
+
+
+async def run_round(golden: Golden, due: datetime) -> GoldenRun:
+    """Ask the questions of a new round here, unless one is running; workers know the round once all are asked.
+
+    Returns:
+        The round that was asked, or that was there.
+    """
+    known = await asyncio.to_thread(_known_round, golden, due)
+    return known if known is not None else await ask_questions(golden, _new_round(golden, due))
+
+
+def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
+    """The round that is running, or that of this moment."""
+    for known in GoldenRuns(golden.ledger).list(golden.suite, ROUNDS_SEEN):
+        if known.verdict == "running" or known.id == _round_id(golden, due):
             logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
             return known
-    return await ask_questions(desk, GoldenRun(id=id, suite=desk.suite, started_at=due, asked=len(desk.cases)))
+    return None
 
 
-async def follow_rounds(desk: GoldenDesk, now: datetime) -> None:
-    """Carry on the rounds that nobody carries on any more, and finish those whose answers are judged."""
-    for run in await asyncio.to_thread(running_rounds, desk.ledger, desk.suite):
-        if run.asking_at is None:
-            await asyncio.to_thread(finish_if_judged, desk.alerts, desk.cases, run, now)
-        elif now - run.asking_at > QUIET_FOR:
-            await ask_questions(desk, run)
+def _new_round(golden: Golden, due: datetime) -> GoldenRun:
+    return GoldenRun(id=_round_id(golden, due), suite=golden.suite, started_at=due, asked=len(golden.cases))
+
+
+def _round_id(golden: Golden, due: datetime) -> str:
+    return f"{golden.suite}-{due:%Y%m%dT%H%M%SZ}"
+
+
+async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
+    """Ask the questions of a round, and finish it once its answers are judged."""
+    running = await asyncio.to_thread(running_rounds, golden.ledger, golden.suite)
+    run = next((one for one in running if one.id == id), None)
+    if run is not None and run.asked_at is None:
+        run = await ask_questions(golden, run)
+    if run is None or run.verdict != "running":
+        return Finished()
+    if await asyncio.to_thread(finish_if_judged, golden.alerts, golden.cases, run, now) is None:
+        return Retry(reason="its answers are not judged yet", after=LOOK_AGAIN, counted=False)
+    return Finished()
+
+
+def give_up_round(ledger: Ledger, id: str, reason: str) -> None:
+    """Finish a round that cannot be carried on."""
+    for run in running_rounds(ledger):
+        if run.id == id:
+            given_up = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
+            GoldenRuns(ledger).save(given_up)
 
 
 def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
@@ -157,7 +216,7 @@ def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
     return [run for run in GoldenRuns(ledger).list(suite, ROUNDS_SEEN) if run.verdict == "running"]
 
 
-async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
+async def ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     """Ask what has no answer yet, and submit each answer for evaluation as it comes.
 
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
@@ -166,48 +225,45 @@ async def ask_questions(desk: GoldenDesk, run: GoldenRun) -> GoldenRun:
     Returns:
         The round as it is kept.
     """
-    runs = GoldenRuns(desk.ledger)
-    await asyncio.to_thread(note_asking, runs, run)
-    unasked = await asyncio.to_thread(unanswered, desk, run)
+    unasked = await asyncio.to_thread(unanswered, golden, run)
     failures: list[str] = []
     watch = OutageWatch(FAILURES_IN_A_ROW)
 
     async def ask(case: Case) -> None:
         try:
-            await answer_one(desk, run, case, model)
+            await answer_one(golden, run, case, model)
             watch.note("golden", "", reached=True, turned_away=False)
         except (CallError, SubmissionError) as fault:
             failures.append(f"{case.id}: {fault}")
             logger.warning("golden question without an answer: %s: %s", case.id, fault)
             watch.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
-        finally:
-            await asyncio.to_thread(note_asking, runs, run)
 
     try:
-        model = open_retrying(desk.reference, desk.settings, OUTAGE_SECONDS)
+        model = open_retrying(golden.reference, golden.settings, OUTAGE_SECONDS)
         try:
-            await run_concurrently(str(desk.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
+            await run_concurrently(str(golden.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
         finally:
             await model.aclose()
     except ModelError as fault:
         failures.insert(0, str(fault))
         logger.warning("golden round %s: %s", run.id, fault)
-    answered = len(desk.cases) - len(await asyncio.to_thread(unanswered, desk, run))
+    answered = len(golden.cases) - len(await asyncio.to_thread(unanswered, golden, run))
     reason = failures[0] if failures else ""
-    run = msgspec.structs.replace(run, answered=answered, asked=len(desk.cases), asking_at=None, reason=reason)
+    now = datetime.now(UTC)
+    run = msgspec.structs.replace(run, answered=answered, asked=len(golden.cases), asked_at=now, reason=reason)
     if answered:
-        await asyncio.to_thread(runs.save, run)
+        await asyncio.to_thread(GoldenRuns(golden.ledger).save, run)
         return run
-    return await asyncio.to_thread(finish_round, desk.alerts, desk.cases, run, datetime.now(UTC))
+    return await asyncio.to_thread(finish_round, golden.alerts, golden.cases, run, now)
 
 
-def unanswered(desk: GoldenDesk, run: GoldenRun) -> list[Case]:
+def unanswered(golden: Golden, run: GoldenRun) -> list[Case]:
     """The questions of a round that have no answer in the ledger."""
-    known = Answers(desk.ledger).numbers([answer_id(run.id, case.id) for case in desk.cases])
-    return [case for case in desk.cases if answer_id(run.id, case.id) not in known]
+    known = Answers(golden.ledger).numbers([answer_id(run.id, case.id) for case in golden.cases])
+    return [case for case in golden.cases if answer_id(run.id, case.id) not in known]
 
 
-async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: LanguageModel) -> None:
+async def answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:
     """Ask one question, and store the answer with the documents that the bot named, else with the question's own.
 
     Raises:
@@ -225,14 +281,9 @@ async def answer_one(desk: GoldenDesk, run: GoldenRun, case: Case, model: Langua
         id=id,
         origin="monitor",
         case=answered,
-        source=f"{GOLDEN_SOURCE}{desk.suite}",
-        language=desk.language,
+        source=f"{GOLDEN_SOURCE}{golden.suite}",
+        language=golden.language,
         received_at=now,
         answered_at=now,
     )
-    await Intake(desk.ledger).submit_async([answer])
-
-
-def note_asking(runs: GoldenRuns, run: GoldenRun) -> None:
-    """Note that a worker asks the round's questions right now."""
-    runs.save(msgspec.structs.replace(run, asking_at=datetime.now(UTC)))
+    await Intake(golden.ledger).submit_async([answer])

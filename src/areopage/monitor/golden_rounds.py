@@ -11,13 +11,13 @@ from areopage.cases.records import Case
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.duties import AlertDesk, settle
+from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.golden_verdict import Question, RoundResult, judge_round
 
 PATIENCE = timedelta(hours=6)
-"""A round is finished after so long, whatever is still not judged then."""
+"""A round is finished after so long, even where answers are not judged."""
 
 MAX_ID = 128
 QUESTION_LENGTH = 160
@@ -34,28 +34,28 @@ def answer_id(round_id: str, case_id: str) -> str:
     return f"golden-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:48]}"
 
 
-def finish_if_judged(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
+def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round when each answer is judged or given up, or when it has lasted too long; None: not yet."""
-    if now - run.started_at <= PATIENCE and any(is_waiting(desk.ledger, run, case) for case in cases):
+    if now - run.started_at <= PATIENCE and any(is_waiting(alerting.ledger, run, case) for case in cases):
         return None
-    return finish_round(desk, cases, run, now)
+    return finish_round(alerting, cases, run, now)
 
 
 def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
     """Whether a question's answer still waits for its evaluation."""
     evaluation = Evaluations(ledger).get(answer_id(run.id, case.id))
-    return evaluation is not None and evaluation.state in ("waiting", "queued")
+    return evaluation is not None and evaluation.state == "waiting"
 
 
-def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
-    """Judge a round, alert, and keep it. The alert goes first: whoever dies in between finishes the round once more.
+def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
+    """Judge a round, alert, and keep it. The alert goes first: after a crash in between the round is finished once more.
 
     Scores are compared only where the same judges, criteria and weights gave them.
     """
-    runs = GoldenRuns(desk.ledger)
+    runs = GoldenRuns(alerting.ledger)
     last = runs.last_good(run.suite)
-    questions = read_questions(desk.ledger, cases, run, last)
-    result = judge_round(questions, desk.thresholds.golden_drop, desk.locale.scale)
+    questions = read_questions(alerting.ledger, cases, run, last)
+    result = judge_round(questions, alerting.thresholds.golden_drop, alerting.locale.scale)
     failure = plain(run.reason, REASON_LENGTH)
     finished = msgspec.structs.replace(
         run,
@@ -66,9 +66,9 @@ def finish_round(desk: AlertDesk, cases: Sequence[Case], run: GoldenRun, now: da
         compared_to=last.id if last and result.pairs else "",
         change=result.change,
         verdict=result.verdict,
-        reason=lines(failure, explanation(result, last, desk.locale)),
+        reason=lines(failure, explanation(result, last, alerting.locale)),
     )
-    settle(desk, golden_finding(finished, result, desk.locale), now)
+    settle(alerting, golden_finding(finished, result, alerting.locale), now)
     runs.save(finished)
     return finished
 

@@ -1,6 +1,6 @@
 """Score answers in the background: a decorator for the function that answers; `asgi_hook` does the same for an endpoint.
 
-Both only append to the spool, after the answer is there; whatever goes wrong in them is counted, and never reaches the caller.
+Both only append to the spool, after the answer is there; a fault in them is counted and never reaches the caller.
 """
 
 import functools
@@ -49,7 +49,7 @@ def monitored(
     evaluate: bool = True,
     extract: Extract | None = None,
 ) -> Callable[[F], F]:
-    """Decorate a function, sync or async, that answers a question: each answer is handed over for evaluation.
+    """Decorate a function, sync or async, that answers a question: each answer is submitted for evaluation.
 
     Args:
         spool: the worker's spool, or its folder.
@@ -135,11 +135,11 @@ class Recorder:
         try:
             yield
         # an extraction and documents that are read only now are the bot's code, and may raise anything
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the answer that is being given goes out
+        except Exception as fault:  # noqa: BLE001 - the answer is given in any case
             self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def refuse(self, reason: str) -> None:
-        """Count an answer that cannot be handed over."""
+        """Count an answer that cannot be submitted."""
         self._spool.lose(reason)
         self.counts["lost"] += 1
 

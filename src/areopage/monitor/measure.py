@@ -46,7 +46,7 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
     totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Evaluations(ledger).backlog()
     states = ("scored", "unscored", "failed", "left_out")
     scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
-    waiting = backlog.waiting + backlog.queued
+    waiting = backlog.waiting
     planned = scored + unscored + failed + waiting
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
     return PeriodFigures(

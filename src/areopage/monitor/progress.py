@@ -1,15 +1,18 @@
-"""How far a worker is."""
+"""The progress of a worker."""
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from areopage.ledger.queries import Backlog
-from areopage.monitor.evaluate import Ended
+from areopage.ledger.records import Judgment
 
 WINDOW = 30.0
+End = Literal["evaluated", "unscored", "again", "given_up"]
+"""How an attempt ended: with a score, finally without one, to be made again, or with no attempt left."""
 
 
 class Progress(Struct, frozen=True, kw_only=True):
@@ -37,7 +40,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     @property
     def left(self) -> int:
         """How many answers are not evaluated yet."""
-        return self.backlog.waiting + self.backlog.queued
+        return self.backlog.waiting
 
     @property
     def seconds_left(self) -> float | None:
@@ -45,35 +48,37 @@ class Progress(Struct, frozen=True, kw_only=True):
         return self.left / self.rate if self.rate > 0 else None
 
 
-class Progressing:
+class ProgressCounter:
     """Counts attempts as they end."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()
-        self._endings: Counter[str] = Counter()
+        self._ends: Counter[str] = Counter()
         self._cost: dict[str, float] = {}
         self._moments: deque[float] = deque()
 
-    def add(self, ended: Ended) -> None:
-        """One attempt has ended."""
-        self._endings[ended.ending] += 1
-        if ended.cost is not None and ended.currency:
-            self._cost[ended.currency] = self._cost.get(ended.currency, 0.0) + ended.cost
-        if ended.ending in ("evaluated", "unscored"):
+    def add(self, end: End | None, paid: Sequence[Judgment] = ()) -> None:
+        """Count the end of an attempt (None: none to count), and what was newly paid for it."""
+        if end is not None:
+            self._ends[end] += 1
+        for judgment in paid:
+            if judgment.cost is not None and judgment.currency:
+                self._cost[judgment.currency] = self._cost.get(judgment.currency, 0.0) + judgment.cost
+        if end in ("evaluated", "unscored"):
             self._moments.append(self._clock())
 
     def now(self, backlog: Backlog) -> Progress:
-        """How far it is."""
+        """The progress so far."""
         moment = self._clock()
         while self._moments and self._moments[0] < moment - WINDOW:
             self._moments.popleft()
         seconds = moment - self._began
         return Progress(
-            evaluated=self._endings["evaluated"],
-            unscored=self._endings["unscored"],
-            again=self._endings["again"],
-            given_up=self._endings["given_up"],
+            evaluated=self._ends["evaluated"],
+            unscored=self._ends["unscored"],
+            again=self._ends["again"],
+            given_up=self._ends["given_up"],
             rate=len(self._moments) / max(1e-3, min(seconds, WINDOW)),
             backlog=backlog,
             cost=dict(self._cost),

@@ -140,8 +140,7 @@ class QualityJudge:
     ) -> dict[str, Any]:
         """An answer's payload with `quality_score` added; without it where `evaluate` is false.
 
-        An answer must go out whatever becomes of its evaluation: where no score can be had, the values are None and `reason` says
-        why.
+        The answer goes out in any case: where there is no score, the values are None and `reason` says why.
         """
         if not evaluate:
             return dict(payload)

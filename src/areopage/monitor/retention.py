@@ -7,14 +7,14 @@ from areopage.ledger.access import Audit
 from areopage.ledger.erasure import erase_before
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
+from areopage.work.handlers import ScheduledJob
 
 NAME = "retention"
 SCHEDULE = "30 3 * * *"
 
 
-def retention_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
-    """The duty that erases what is older than `storage.retention_days`; None where everything is kept."""
+def retention_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
+    """The scheduled job that erases what is older than `storage.retention_days`; None where everything is kept."""
     days = config.storage.retention_days
     if days is None:
         return None
@@ -22,7 +22,7 @@ def retention_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
     async def run(due: datetime) -> None:
         await asyncio.to_thread(erase_older, ledger, due - timedelta(days=days), "retention")
 
-    return Duty(name=NAME, schedule=SCHEDULE, run=run)
+    return ScheduledJob(name=NAME, schedule=SCHEDULE, run=run)
 
 
 def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from areopage.ledger.records import Answer
-from areopage.monitor.file_lock import hold
 from areopage.monitor.spool_files import Deliver, Drained, drain
+from areopage.work.file_lock import hold
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000
@@ -69,7 +69,7 @@ class Spool:
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
 
     def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
-        """Hand over what waits; see `spool_files.drain`."""
+        """Submit what waits; see `spool_files.drain`."""
         return drain(self.folder, deliver, limit)
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class _Writer:
             self._end()
 
     def _begin(self) -> int:
-        """Open a new file; its lock is there before it is, so that nobody takes it for abandoned."""
+        """Open a new file; its lock is there before it is, so that it is never taken for abandoned."""
         self._end()
         self._folder.mkdir(parents=True, exist_ok=True)
         stem = self._folder / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}"

@@ -1,4 +1,4 @@
-"""Read a spool: take complete lines over, remember how far, tidy up what nobody writes to any more.
+"""Read a spool: submit complete lines, store the position, remove files that have no writer.
 
 A file `NAME.jsonl` belongs to one writer, who holds the lock `NAME.lock` as long as he lives and writes to it; the system
 frees the lock of the dead. `NAME.offset` says how many bytes were taken over.
@@ -13,8 +13,8 @@ import msgspec
 
 from areopage.errors import StorageError, SubmissionError
 from areopage.ledger.records import Answer
-from areopage.monitor.file_lock import hold
 from areopage.monitor.submit import checked
+from areopage.work.file_lock import hold
 
 REJECTED = "rejected"
 BATCH_LINES = 500
@@ -62,7 +62,7 @@ def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
 def drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
     """Take one writer's file over, and remove it where he has gone and everything is taken."""
     taken = rejected = 0
-    # asked before reading: whoever has gone by now writes nothing after what we are about to read
+    # asked before reading: a writer that has gone by now writes nothing after what is read next
     with owned(data.with_suffix(".lock")) as abandoned:
         while taken < limit:
             batch = next_batch(data, read_offset(data))
@@ -108,7 +108,7 @@ def next_batch(data: Path, offset: int) -> Batch | None:
 
 
 def put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
-    """Keep lines that cannot be read, each with the reason, for whoever wants to look."""
+    """Keep lines that cannot be read, each with the reason."""
     if bad:
         folder = data.parent / REJECTED
         folder.mkdir(exist_ok=True)

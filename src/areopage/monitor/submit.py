@@ -69,7 +69,7 @@ class Intake:
     def _by_share(self, answer: Answer) -> Answer:
         if is_golden(answer.source) or is_sampled(answer.id, self._sampling):
             return answer
-        # it will not be judged, so nothing of what people wrote is kept, whatever the storage policy
+        # it is not judged, so no text of it is kept under any storage policy
         reason = f"not in the sample of {self._sampling:g}"
         return msgspec.structs.replace(answer, case=Case(id=answer.id, prompt=""), session="", reason=reason, erased=True)
 

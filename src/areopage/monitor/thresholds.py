@@ -13,7 +13,7 @@ MEAN_UNDER, MEAN_CLEAR = 0.65, 0.7
 DROP, SPREAD, GOLDEN_DROP = 0.05, 0.3, 0.05
 """Shares of the scale's width."""
 
-DECIMALS = 9  # 60 % of a scale of 1 to 5 is 3.4, whatever binary fractions make of it
+DECIMALS = 9  # 60 % of a scale of 1 to 5 is 3.4, in spite of binary fractions
 
 
 class Thresholds(Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
 
 
 def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
-    """The thresholds of a monitor, for whoever starts it.
+    """The thresholds of a monitor, checked.
 
     Raises:
         ConfigError: one is not on the scale, so that its rule would always alert, or never.

@@ -1,41 +1,44 @@
-"""A worker: takes over what was handed in, has it judged, looks after what other workers left, and keeps the clock's duties.
-
-It lives in a thread with an event loop of its own, beside a web server's or alone. What it has not done when it ends, however
-it ends, goes on at the next start, here or elsewhere.
-"""
+"""The monitor's worker: stores spooled answers, evaluates answers, asks golden questions, runs scheduled jobs."""
 
 import asyncio
-import signal
-import threading
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent import futures
-from contextlib import suppress
-from types import FrameType
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
+from areopage.errors import ServerDown
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
-from areopage.models.own_loop import OwnLoop
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
-from areopage.monitor.progress import Progress, Progressing
+from areopage.monitor.evaluate import Evaluator
+from areopage.monitor.golden import golden_handler
+from areopage.monitor.progress import Progress, ProgressCounter
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.shift import Pace, Shift
+from areopage.monitor.spool import Spool
+from areopage.monitor.submit import Intake
+from areopage.work.handlers import Handler, ScheduledJob
+from areopage.work.worker import USUAL_PACE, Pace, Worker
 
-GRACE = 30.0
-USUAL_PACE = Pace()
+LOG = logging.getLogger(__name__)
+POOL = "monitor"
+CHECK_PAUSE = 15.0
+LEDGER_THREADS = 4
+T = TypeVar("T")
 
 
-class Worker:
-    """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
+class MonitorWorker(Worker):
+    """A worker of the monitor; at most one per process."""
 
     def __init__(
         self,
         ledger: Ledger,
         config: MonitorConfig,
         judge: QualityJudge,
-        duties: Sequence[Duty] = (),
+        jobs: Sequence[ScheduledJob] = (),
         *,
         pace: Pace = USUAL_PACE,
+        check_pause: float = CHECK_PAUSE,
     ) -> None:
         """Make a worker; nothing begins before `start`.
 
@@ -43,118 +46,90 @@ class Worker:
             ledger: the ledger of the configuration, open.
             config: what is judged, and how hard.
             judge: who judges; what the worker opens of it, it closes.
-            duties: what is done by the clock, once over all workers; all of them should have the same ones.
+            jobs: the scheduled jobs; all workers should have the same ones.
             pace: how often it looks.
+            check_pause: how often it checks a judge whose server is down, in seconds.
         """
-        self._ledger, self._config, self._judge, self._duties, self._pace = ledger, config, judge, tuple(duties), pace
-        self._progress = Progressing()
-        self._grace = GRACE
-        self._life: _Life | None = None
-
-    def start(self) -> None:
-        """Begin to work, in a thread; on return the worker works, or waits for a judge whose server is down.
-
-        Raises:
-            MissingExtra: dbos, or a part that a judge needs, is not installed.
-            ModelError, ConfigError, CriteriaError: a judge or a duty cannot be used as configured.
-            StorageError: the ledger, the spool or the queue cannot be written.
-            UserError: this process has a worker already.
-        """
-        self._grace = GRACE
-        life = _Life(self._work)
-        life.begin()
-        self._life = life
-
-    def stop(self, seconds: float = GRACE) -> None:
-        """Take nothing more, finish what is begun within so many seconds, and end. What cannot be finished is put back.
-
-        May be called again meanwhile, from another thread: then the shorter wait counts, and the second call returns at once.
-
-        Raises:
-            AreopageError: the worker had ended before by itself, because of that.
-        """
-        self._grace = min(self._grace, seconds)
-        life, self._life = self._life, None  # a second call only shortens the wait of the first
-        if life is not None:
-            life.end()
-
-    def run(self, tell: Callable[[Progress], None] | None = None, every: float = 2.0, grace: float = GRACE) -> None:
-        """Work until SIGTERM or Ctrl-C, then stop; a second signal does not wait for what is begun. For the main thread.
-
-        Args:
-            tell: called now and then with how far it is.
-            every: how often, in seconds.
-            grace: for `stop`.
-
-        Raises:
-            AreopageError: see `start` and `stop`.
-        """
-        told = threading.Event()
-
-        def hear(number: int, frame: FrameType | None) -> None:
-            if told.is_set():
-                self._grace = 0.0
-            told.set()
-
-        before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            self.start()
-            while not told.wait(every) and self.alive:
-                if tell is not None:
-                    tell(self.progress())
-            self.stop(grace)
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    @property
-    def alive(self) -> bool:
-        """Whether it works."""
-        return self._life is not None and not self._life.over
+        self._evaluations, self._counter = Evaluations(ledger), ProgressCounter()
+        work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)
+        folder, dead_after = config.spool / "workers", config.section.worker.dead_after
+        super().__init__(ledger, work, pool=POOL, folder=folder, dead_after=dead_after, pace=pace)
 
     def progress(self) -> Progress:
-        """How far it is.
+        """The progress so far.
 
         Raises:
             StorageError: the ledger cannot be read.
         """
-        return self._progress.now(Evaluations(self._ledger).backlog())
-
-    async def _work(self, started: "futures.Future[None]", stop: asyncio.Event) -> None:
-        shift = Shift(self._ledger, self._config, self._judge, self._duties, self._pace, self._progress)
-        await shift.work(started, stop, lambda: self._grace)
+        return self._counter.now(self._evaluations.backlog())
 
 
-class _Life:
-    """A coroutine in a thread of its own that says when it has started, and can be told to stop."""
+class MonitorWork:
+    """What the monitor's worker does. While a judge's server is down, answers wait; jobs run all the same."""
 
-    def __init__(self, work: Callable[["futures.Future[None]", asyncio.Event], Awaitable[None]]) -> None:
-        self._work = work
-        self._own = OwnLoop("areopage-worker")
-        self._stop = asyncio.Event()
-        self._started: futures.Future[None] = futures.Future()
-        self._ended: futures.Future[None] = asyncio.run_coroutine_threadsafe(self._live(), self._own.loop)
+    def __init__(
+        self,
+        ledger: Ledger,
+        config: MonitorConfig,
+        judge: QualityJudge,
+        jobs: Sequence[ScheduledJob],
+        counter: ProgressCounter,
+        check_pause: float,
+    ) -> None:
+        self.jobs = tuple(jobs)
+        self._ledger, self._config, self._judge = ledger, config, judge
+        self._counter, self._check_pause = counter, check_pause
+        self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
+        self._threads: ThreadPoolExecutor | None = None
+        self._handlers: tuple[Handler, ...] = ()
+        self._ready = False
+        self._checked_at = 0.0
 
     @property
-    def over(self) -> bool:
-        return self._ended.done()
+    def handlers(self) -> Sequence[Handler]:
+        """The handlers of evaluations and of rounds of golden questions."""
+        return self._handlers
 
-    def begin(self) -> None:
-        futures.wait([self._started, self._ended], return_when=futures.FIRST_COMPLETED)
-        if self._ended.done():
-            self.end()
+    async def open(self) -> None:
+        """Check the judges; evaluations begin once their servers answer."""
+        # SQLite takes one writer at a time: they queue here rather than at its lock
+        count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="areopage-ledger")
+        evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads, self._counter)
+        golden = golden_handler(self._ledger, self._config)
+        self._handlers = (
+            evaluator.handler(lambda: self._ready, self._check_pause),
+            *([golden] if golden is not None else []),
+        )
+        fault = await self._check()
+        if fault:
+            LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
 
-    def end(self) -> None:
-        with suppress(RuntimeError):  # somebody else has ended it already
-            self._own.loop.call_soon_threadsafe(self._stop.set)
+    async def step(self) -> bool:
+        """Take over what was spooled; returns whether there may be more."""
+        if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
+            await self._check()
+        drained = await self._in_thread(lambda: self._spool.drain(self._intake.submit))
+        if drained.rejected:
+            LOG.warning("%d lines of the spool cannot be read: see %s", drained.rejected, self._config.spool / "rejected")
+        return drained.taken > 0
+
+    async def close(self) -> None:
+        """Close the judges."""
+        await self._judge.aclose()
+        if self._threads is not None:
+            await asyncio.to_thread(self._threads.shutdown)
+
+    async def _check(self) -> str:
+        """Check the judges; returns why one cannot be reached, which may pass."""
+        self._checked_at = time.monotonic()
         try:
-            self._ended.result()
-        finally:
-            self._own.stop(_nothing)
+            await self._judge.check()
+        except ServerDown as fault:
+            return str(fault)
+        await self._in_thread(lambda: self._ledger.put_panel(self._judge.run()))
+        self._ready = True
+        return ""
 
-    async def _live(self) -> None:
-        await self._work(self._started, self._stop)
-
-
-async def _nothing() -> None:
-    """Nothing is left to be done last."""
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)

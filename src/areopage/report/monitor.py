@@ -13,7 +13,6 @@ from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.duties import Duty
 from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level, Series
 from areopage.report.model import (
@@ -53,6 +52,7 @@ from areopage.report.render import Form, write_report
 from areopage.report.standing import standing_badge, standing_text
 from areopage.scoring.counts import band_limits, band_of
 from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.work.handlers import ScheduledJob
 
 SCHEDULED_REPORT = "daily report"
 TREND_LINES = 5  # beside the global one: more colours cannot be told apart
@@ -65,7 +65,7 @@ def file_name(day: date, form: Form) -> str:
     return f"quality-report-{day.isoformat()}.{form}"
 
 
-def report_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
+def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
     """The scheduled job that writes the configured reports; None where they are switched off."""
     section = config.section.report
     if not section.enabled:
@@ -74,7 +74,7 @@ def report_duty(ledger: Ledger, config: MonitorConfig) -> Duty | None:
     async def run(due: datetime) -> None:
         await asyncio.to_thread(write_scheduled_reports, ledger, config, due)
 
-    return Duty(name=SCHEDULED_REPORT, schedule=section.schedule, run=run)
+    return ScheduledJob(name=SCHEDULED_REPORT, schedule=section.schedule, run=run)
 
 
 def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime) -> None:

@@ -103,11 +103,11 @@ class LedgerCollector(Collector):
     def _backlog(self) -> Iterator[Metric]:
         backlog = Evaluations(self._context.ledger).backlog()
         gauge = GaugeMetricFamily("areopage_backlog", "Answers that are not evaluated, by state.", labels=["state"])
-        for state, count in (("waiting", backlog.waiting), ("queued", backlog.queued), ("failed", backlog.failed)):
+        for state, count in (("waiting", backlog.waiting), ("failed", backlog.failed)):
             gauge.add_metric([state], count)
         yield gauge
         age = (self._context.now() - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0.0
-        yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting or queued answer.", max(age, 0.0))
+        yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting answer.", max(age, 0.0))
 
     def _answers(self) -> Iterator[Metric]:
         days = Days(self._context.ledger).totals(ALWAYS, AnswerScope())

@@ -27,11 +27,11 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
-from areopage.monitor.worker import Worker
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline, ServerContext
 from areopage.server.origins import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
+from areopage.work.worker import Worker
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -113,7 +113,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
 
         Process(context, listener, own_worker, ready).run(provider)
         backlog = Evaluations(ledger).backlog()
-        left = backlog.waiting + backlog.queued
+        left = backlog.waiting
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 
 

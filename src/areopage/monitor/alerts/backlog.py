@@ -18,7 +18,6 @@ def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: Aler
         "minutes": locale.whole(round(waited)),
         "limit": locale.short(rule.minutes),
         "waiting": locale.whole(backlog.waiting),
-        "queued": locale.whole(backlog.queued),
         "failed": locale.whole(backlog.failed),
     }
     return Finding(

@@ -55,7 +55,7 @@ def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, s
 
 
 def send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
-    """Send a plain text to one address; what goes wrong is told without any part of the address.
+    """Send a plain text to one address; a fault is reported without any part of the address.
 
     Raises:
         MissingExtra: Apprise is not installed.
@@ -86,9 +86,9 @@ def resolved(url: str, environment: Mapping[str, str]) -> str:
 
 
 def unset(urls: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """What is said of addresses whose environment variable is not set: nobody is told there."""
+    """The warnings about addresses whose environment variable is not set."""
     return [
-        f"alerts.urls: {place_of(position, url)}: the environment variable is not set, so that nobody is told there: set it"
+        f"alerts.urls: {place_of(position, url)}: the environment variable is not set, so nothing is sent there: set it"
         for position, url in enumerate(urls, start=1)
         if not resolved(url, environment)
     ]

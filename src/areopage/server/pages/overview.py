@@ -47,7 +47,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     @property
     def fresh(self) -> bool:
         """Whether nothing was ever handed over."""
-        return not (self.sources or self.backlog.waiting or self.backlog.queued or self.backlog.failed)
+        return not (self.sources or self.backlog.waiting or self.backlog.failed)
 
     @property
     def digest(self) -> str:

@@ -13,9 +13,9 @@ from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Sent
-from areopage.monitor.alerts.duties import AlertDesk, alert_duties, check_windows, open_desk, raise_answer_alert, send_due
+from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, open_alerting, raise_answer_alert, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
-from areopage.monitor.duties import Duty
+from areopage.work.handlers import ScheduledJob
 from servers.new_ledger import ledger_at
 from servers.quality import MOMENT, quality_score, store_scores
 
@@ -47,8 +47,8 @@ def config_of(folder: Path, **alerts: object) -> MonitorConfig:
     return MonitorConfig(section=section, folder=folder)
 
 
-def desk_of(ledger: Ledger, **alerts: object) -> AlertDesk:
-    return open_desk(ledger, config_of(Path(), **alerts))
+def alerting_of(ledger: Ledger, **alerts: object) -> Alerting:
+    return open_alerting(ledger, config_of(Path(), **alerts))
 
 
 class Post:
@@ -70,9 +70,9 @@ def by_rule(ledger: Ledger, rule: str) -> list[Alert]:
     return [alert for alert in Alerts(ledger).list(limit=1000) if alert.rule == rule]
 
 
-def run_duty(duty: Duty, due: datetime) -> None:
+def run_job(job: ScheduledJob, due: datetime) -> None:
     async def run() -> None:
-        await duty.run(due)
+        await job.run(due)
 
     asyncio.run(run())
 
@@ -91,115 +91,117 @@ def fill(ledger: Ledger, prefix: str, value: float | None, count: int, hours_ago
 
 
 def test_an_alert_opens_once_is_counted_while_it_holds_and_closes_past_clear(ledger: Ledger) -> None:
-    desk = desk_of(ledger, weak_share={"enabled": False, "threshold": 1, "clear": 1})
+    alerting = alerting_of(ledger, weak_share={"enabled": False, "threshold": 1, "clear": 1})
     fill(ledger, "low", 6.0, 20, hours_ago=20)
-    check_windows(desk, MOMENT)
-    check_windows(desk, MOMENT + timedelta(minutes=1))
+    check_windows(alerting, MOMENT)
+    check_windows(alerting, MOMENT + timedelta(minutes=1))
     (alert,) = by_rule(ledger, "mean")
     assert (alert.state, alert.times, alert.subject) == ("open", 2, "all")
     fill(ledger, "between", 7.5, 20, hours_ago=0.5)
-    check_windows(desk, MOMENT + timedelta(minutes=2))
+    check_windows(alerting, MOMENT + timedelta(minutes=2))
     assert by_rule(ledger, "mean")[0].state == "open"
     assert by_rule(ledger, "recovered") == []
     fill(ledger, "high", 9.0, 40, hours_ago=0.4)
-    check_windows(desk, MOMENT + timedelta(minutes=3))
+    check_windows(alerting, MOMENT + timedelta(minutes=3))
     assert by_rule(ledger, "mean")[0].state == "closed"
     (notice,) = by_rule(ledger, "recovered")
     assert (notice.state, notice.delivery) == ("closed", "pending")
     assert notice.title == "The mean has recovered: 7.88 of 10"
-    check_windows(desk, MOMENT + timedelta(minutes=4))
+    check_windows(alerting, MOMENT + timedelta(minutes=4))
     assert len(by_rule(ledger, "recovered")) == 1
 
 
 def test_without_addresses_nothing_is_to_be_delivered(ledger: Ledger) -> None:
-    desk = desk_of(ledger, urls=[])
+    alerting = alerting_of(ledger, urls=[])
     fill(ledger, "low", 5.0, 30)
-    check_windows(desk, MOMENT)
+    check_windows(alerting, MOMENT)
     assert {alert.delivery for alert in Alerts(ledger).list()} == {"none"}
     assert {alert.rule for alert in Alerts(ledger).list()} == {"mean", "weak_share"}
     assert Alerts(ledger).undelivered(MOMENT) == []
-    assert [duty.name for duty in alert_duties(ledger, config_of(Path(), urls=[]))] == ["alert-windows"]
+    assert [job.name for job in alert_jobs(ledger, config_of(Path(), urls=[]))] == ["alert-windows"]
 
 
 def test_a_drop_against_the_window_before_is_alerted_on(ledger: Ledger) -> None:
-    desk = desk_of(ledger)
+    alerting = alerting_of(ledger)
     fill(ledger, "before-a", 9.0, 20, hours_ago=30)
     fill(ledger, "before-b", 8.5, 20, hours_ago=30)
     fill(ledger, "after-a", 8.0, 20)
     fill(ledger, "after-b", 7.5, 20)
-    check_windows(desk, MOMENT)
+    check_windows(alerting, MOMENT)
     (alert,) = by_rule(ledger, "drop")
     assert "a change of −1.00 points" in alert.body
 
 
 def test_unscored_answers_open_the_rule_about_judges_and_no_other(ledger: Ledger) -> None:
-    desk = desk_of(ledger)
+    alerting = alerting_of(ledger)
     fill(ledger, "none", None, 10)
     fill(ledger, "good", 9.0, 30)
-    check_windows(desk, MOMENT)
+    check_windows(alerting, MOMENT)
     assert {alert.rule for alert in Alerts(ledger).list()} == {"judge"}
 
 
 def test_golden_answers_count_in_no_window(ledger: Ledger) -> None:
     store_scores(ledger, [quality_score(1.0, id=f"g-{n}", source="golden:answer_quality") for n in range(40)])
-    check_windows(desk_of(ledger), MOMENT + timedelta(minutes=1))
+    check_windows(alerting_of(ledger), MOMENT + timedelta(minutes=1))
     assert Alerts(ledger).list() == []
 
 
 def test_a_rule_that_is_switched_off_is_silent(ledger: Ledger) -> None:
     off = {"enabled": False, "threshold": 1, "clear": 1}
-    desk = desk_of(ledger, mean=off, weak_share=off, judge={"enabled": False}, drop={"enabled": False}, queue={"enabled": False})
+    alerting = alerting_of(
+        ledger, mean=off, weak_share=off, judge={"enabled": False}, drop={"enabled": False}, queue={"enabled": False}
+    )
     fill(ledger, "low", 1.0, 40)
-    check_windows(desk, MOMENT)
+    check_windows(alerting, MOMENT)
     assert Alerts(ledger).list() == []
 
 
 def test_a_single_answer_is_alerted_on_once_and_closed_after_a_day(ledger: Ledger) -> None:
-    desk = desk_of(ledger)
-    assert raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    assert not raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    assert not raise_answer_alert(desk, quality_score(8.0, id="a-2"), MOMENT)
-    check_windows(desk, MOMENT + timedelta(hours=23))
+    alerting = alerting_of(ledger)
+    assert raise_answer_alert(alerting, quality_score(3.0), MOMENT)
+    assert not raise_answer_alert(alerting, quality_score(3.0), MOMENT)
+    assert not raise_answer_alert(alerting, quality_score(8.0, id="a-2"), MOMENT)
+    check_windows(alerting, MOMENT + timedelta(hours=23))
     assert [alert.state for alert in by_rule(ledger, "answer")] == ["open"]
-    check_windows(desk, MOMENT + timedelta(hours=25))
+    check_windows(alerting, MOMENT + timedelta(hours=25))
     assert [alert.state for alert in by_rule(ledger, "answer")] == ["closed"]
 
 
 def test_a_storm_of_weak_answers_is_sent_one_by_one_up_to_the_limit_and_then_in_one_message(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger, per_hour=3), Post()
+    alerting, post = alerting_of(ledger, per_hour=3), Post()
     for n in range(10):
-        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT + timedelta(seconds=n))
-    assert send_due(desk, MOMENT + timedelta(minutes=1), {}, post) == 3
-    assert send_due(desk, MOMENT + timedelta(minutes=39), {}, post) == 0
+        raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT + timedelta(seconds=n))
+    assert send_due(alerting, MOMENT + timedelta(minutes=1), {}, post) == 3
+    assert send_due(alerting, MOMENT + timedelta(minutes=39), {}, post) == 0
     assert len(by_rule(ledger, "answer")) == 10
-    assert send_due(desk, MOMENT.replace(hour=15, minute=0), {}, post) == 1
+    assert send_due(alerting, MOMENT.replace(hour=15, minute=0), {}, post) == 1
     assert [title for title, _ in post.messages] == ["Weak answer: 3.0 of 10"] * 3 + ["7 more weak answers"]
     assert all(f"a-{n}" in post.messages[-1][1] for n in range(3, 10))
     assert {alert.delivery for alert in by_rule(ledger, "answer")} == {"sent"}
-    raise_answer_alert(desk, quality_score(3.0, id="next"), MOMENT + timedelta(hours=1))
-    assert send_due(desk, MOMENT + timedelta(hours=1), {}, post) == 1
+    raise_answer_alert(alerting, quality_score(3.0, id="next"), MOMENT + timedelta(hours=1))
+    assert send_due(alerting, MOMENT + timedelta(hours=1), {}, post) == 1
 
 
 def test_a_delivery_that_fails_twice_arrives_at_the_third_attempt(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger), Post(failing=2)
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    assert send_due(desk, MOMENT, {}, post) == 0
+    alerting, post = alerting_of(ledger), Post(failing=2)
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
+    assert send_due(alerting, MOMENT, {}, post) == 0
     (alert,) = by_rule(ledger, "answer")
     assert (alert.delivery, alert.attempts, alert.delivery_error) == ("pending", 1, "url 1 (json://…): refused")
-    assert send_due(desk, MOMENT + timedelta(seconds=59), {}, post) == 0
-    assert send_due(desk, MOMENT + timedelta(seconds=60), {}, post) == 0
-    assert send_due(desk, MOMENT + timedelta(seconds=181), {}, post) == 1
+    assert send_due(alerting, MOMENT + timedelta(seconds=59), {}, post) == 0
+    assert send_due(alerting, MOMENT + timedelta(seconds=60), {}, post) == 0
+    assert send_due(alerting, MOMENT + timedelta(seconds=181), {}, post) == 1
     assert len(post.messages) == 1
     (alert,) = by_rule(ledger, "answer")
     assert (alert.delivery, alert.delivery_error) == ("sent", "")
 
 
 def test_an_alert_that_nobody_takes_is_given_up_after_hours_and_stays_visible(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger), Post(failing=1000)
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    alerting, post = alerting_of(ledger), Post(failing=1000)
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     now = MOMENT
     while now < MOMENT + timedelta(hours=12):
-        send_due(desk, now, {}, post)
+        send_due(alerting, now, {}, post)
         now += timedelta(minutes=1)
     (alert,) = by_rule(ledger, "answer")
     assert (alert.delivery, alert.attempts, alert.delivery_error) == ("given_up", 12, "url 1 (json://…): refused")
@@ -208,65 +210,65 @@ def test_an_alert_that_nobody_takes_is_given_up_after_hours_and_stays_visible(le
 
 
 def test_a_dead_receiver_is_tried_by_one_alert_at_a_time(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger), Post(failing=1000)
+    alerting, post = alerting_of(ledger), Post(failing=1000)
     for n in range(5):
-        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
-    send_due(desk, MOMENT, {}, post)
+        raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT)
+    send_due(alerting, MOMENT, {}, post)
     assert post.failing == 999
-    send_due(desk, MOMENT + timedelta(seconds=10), {}, post)
+    send_due(alerting, MOMENT + timedelta(seconds=10), {}, post)
     assert post.failing == 998
 
 
 def test_an_address_that_fails_beside_one_that_works_is_seen_on_the_page_and_closes_when_it_works(ledger: Ledger) -> None:
-    desk = desk_of(ledger, urls=[HERE, "json://127.0.0.1:8"])
+    alerting = alerting_of(ledger, urls=[HERE, "json://127.0.0.1:8"])
     errors = ["refused", ""]
 
     def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
         return [Sent(place="url 1 (json://…)"), Sent(place="url 2 (json://…)", error=errors.pop(0))]
 
     for n in range(2):
-        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
-    assert send_due(desk, MOMENT, {}, post) == 2
+        raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT)
+    assert send_due(alerting, MOMENT, {}, post) == 2
     (place,) = by_rule(ledger, "delivery")
     assert (place.subject, place.state, place.delivery) == ("url 2 (json://…)", "closed", "none")
     assert "url 2 (json://…) failed: refused" in place.body
 
 
 def test_two_senders_at_once_send_an_alert_once(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger), Post()
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    alerting, post = alerting_of(ledger), Post()
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     (due,) = Alerts(ledger).undelivered(MOMENT)
 
     def other(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
-        assert send_due(desk, MOMENT, {}, post) == 0
+        assert send_due(alerting, MOMENT, {}, post) == 0
         assert not Alerts(ledger).reserve(due, MOMENT + timedelta(hours=1))
         return [Sent(place="url 1 (json://…)")]
 
-    assert send_due(desk, MOMENT, {}, other) == 1
+    assert send_due(alerting, MOMENT, {}, other) == 1
     assert post.messages == []
 
 
 def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> None:
-    desk, post = desk_of(ledger), Post()
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    alerting, post = alerting_of(ledger), Post()
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
 
     def dies(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        send_due(desk, MOMENT, {}, dies)
-    assert send_due(desk, MOMENT + timedelta(minutes=1), {}, post) == 0
-    assert send_due(desk, MOMENT + timedelta(minutes=5), {}, post) == 1
+        send_due(alerting, MOMENT, {}, dies)
+    assert send_due(alerting, MOMENT + timedelta(minutes=1), {}, post) == 0
+    assert send_due(alerting, MOMENT + timedelta(minutes=5), {}, post) == 1
 
 
 def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
     from areopage.ledger.erasure import erase
 
-    desk, post = desk_of(ledger), Post()
+    alerting, post = alerting_of(ledger), Post()
     store_scores(ledger, [quality_score(3.0)])
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     erase(ledger, ["a-1"])
-    send_due(desk, MOMENT, {}, post)
+    send_due(alerting, MOMENT, {}, post)
     assert post.messages == []
     assert Alerts(ledger).undelivered(MOMENT + timedelta(days=1)) == []
 
@@ -274,42 +276,42 @@ def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
 def test_an_alert_of_an_erased_answer_is_closed(ledger: Ledger) -> None:
     from areopage.ledger.erasure import erase
 
-    desk = desk_of(ledger)
+    alerting = alerting_of(ledger)
     store_scores(ledger, [quality_score(3.0), quality_score(3.0, id="stays")])
     for id in ("a-1", "stays"):
-        raise_answer_alert(desk, quality_score(3.0, id=id), MOMENT)
+        raise_answer_alert(alerting, quality_score(3.0, id=id), MOMENT)
     erase(ledger, ["a-1"])
     states = {alert.subject: (alert.state, alert.closed_at is not None) for alert in by_rule(ledger, "answer")}
     assert states == {"a-1": ("closed", True), "stays": ("open", False)}
 
 
-def test_the_duties_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "FakeBot", tmp_path: Path) -> None:
+def test_the_jobs_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "FakeBot", tmp_path: Path) -> None:
     config = config_of(tmp_path, urls=[receiver.url.replace("http://", "json://")], link="http://127.0.0.1:8600")
     fill(ledger, "low", 4.0, 30)
-    watch, deliver = alert_duties(ledger, config)
+    watch, deliver = alert_jobs(ledger, config)
     assert (watch.name, watch.schedule) == ("alert-windows", "0 * * * * *")
     assert (deliver.name, deliver.schedule) == ("alert-delivery", "*/10 * * * * *")
-    run_duty(watch, MOMENT)
-    run_duty(deliver, MOMENT)
+    run_job(watch, MOMENT)
+    run_job(deliver, MOMENT)
     assert sorted(asked.body["title"] for asked in receiver.asked) == ["Many weak answers: 100%", "The mean is poor: 4.0 of 10"]
     assert "See: http://127.0.0.1:8600/monitor" in receiver.asked[0].body["message"]
 
 
 def test_a_real_receiver_that_fails_twice_gets_the_message_once(ledger: Ledger, receiver: "FakeBot") -> None:
-    desk = desk_of(ledger, urls=[receiver.url.replace("http://", "json://")])
+    alerting = alerting_of(ledger, urls=[receiver.url.replace("http://", "json://")])
     statuses = [503, 503, 200]
     receiver.reply = lambda _: (statuses.pop(0), {})
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    arrived = [send_due(desk, MOMENT + timedelta(minutes=minute), {}) for minute in (0, 1, 3, 4)]
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
+    arrived = [send_due(alerting, MOMENT + timedelta(minutes=minute), {}) for minute in (0, 1, 3, 4)]
     assert arrived == [0, 0, 1, 0]
     assert len(receiver.asked) == 3
     assert by_rule(ledger, "answer")[0].delivery == "sent"
 
 
 def test_a_dead_real_receiver_leaves_its_error_in_sight(ledger: Ledger) -> None:
-    desk = desk_of(ledger)
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
-    assert send_due(desk, MOMENT, {}) == 0
+    alerting = alerting_of(ledger)
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
+    assert send_due(alerting, MOMENT, {}) == 0
     (alert,) = by_rule(ledger, "answer")
     assert alert.delivery == "pending"
     assert alert.delivery_error.startswith("url 1 (json://…): ")
@@ -318,26 +320,26 @@ def test_a_dead_real_receiver_leaves_its_error_in_sight(ledger: Ledger) -> None:
 def test_a_dead_address_is_complained_of_once_until_it_is_something_else(
     ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk, errors = desk_of(ledger), ["refused", "refused", "refused", "too slow", "too slow", "", "too slow"]
+    alerting, errors = alerting_of(ledger), ["refused", "refused", "refused", "too slow", "too slow", "", "too slow"]
 
     def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
         return [Sent(place="url 1 (json://…)", error=errors.pop(0))]
 
     for n in range(7):
-        raise_answer_alert(desk, quality_score(3.0, id=f"a-{n}"), MOMENT)
+        raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT)
     for n in range(5):
-        send_due(desk, MOMENT + timedelta(seconds=10 * n), {}, post)
-    send_due(desk, MOMENT + timedelta(seconds=50), {}, post)
+        send_due(alerting, MOMENT + timedelta(seconds=10 * n), {}, post)
+    send_due(alerting, MOMENT + timedelta(seconds=50), {}, post)
     warned = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     place = "alerts do not arrive at url 1 (json://…): "
     assert warned == [f"{place}refused", f"{place}too slow", f"{place}too slow"]
 
 
 def test_an_alert_that_is_given_up_is_said_so_in_the_log(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
-    desk, post = desk_of(ledger), Post(failing=1000)
-    raise_answer_alert(desk, quality_score(3.0), MOMENT)
+    alerting, post = alerting_of(ledger), Post(failing=1000)
+    raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     for hour in range(24):
-        send_due(desk, MOMENT + timedelta(hours=hour), {}, post)
+        send_due(alerting, MOMENT + timedelta(hours=hour), {}, post)
     first, last = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert first == "alerts do not arrive at url 1 (json://…): refused"
     assert last == "alert 1 is not sent any more, after 12 attempts: url 1 (json://…): refused"
@@ -348,6 +350,6 @@ def test_an_address_whose_variable_is_not_set_is_named_at_the_start(
 ) -> None:
     monkeypatch.setenv("AREOPAGE_TEST_HERE", HERE)
     monkeypatch.delenv("AREOPAGE_TEST_NOPE", raising=False)
-    alert_duties(ledger, config_of(tmp_path, urls=["env:AREOPAGE_TEST_HERE", "env:AREOPAGE_TEST_NOPE", HERE]))
+    alert_jobs(ledger, config_of(tmp_path, urls=["env:AREOPAGE_TEST_HERE", "env:AREOPAGE_TEST_NOPE", HERE]))
     (said,) = caplog.messages
     assert "url 2 (env:AREOPAGE_TEST_NOPE)" in said and "is not set" in said

@@ -1,21 +1,13 @@
-"""What the queue's library logs: one line each, and not ten times a second."""
+"""What dbos logs: one line each, and not ten times a second."""
 
 import logging
-import resource
-import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from areopage.ledger.store import Ledger
-from areopage.monitor.queue_log import AGAIN_AFTER, ShortLog
-from servers import PATIENCE
-
-if TYPE_CHECKING:
-    from servers.monitored import Monitored
+from areopage.work.database import AGAIN_AFTER, ShortLog
 
 
 def record(message: str, fault: BaseException | None = None) -> logging.LogRecord:
@@ -58,23 +50,3 @@ def test_a_traceback_becomes_its_first_and_its_last_line() -> None:
     said = record("Exception in schedule 'x': Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\n")
     ShortLog("q").filter(said)
     assert said.getMessage() == "q: Exception in schedule 'x': Traceback (most recent call last): KeyError: 'b'"
-
-
-def test_a_worker_on_a_full_disk_says_so_in_single_lines(monitored: "Monitored", kept: Ledger) -> None:
-    monitored.server.faults.hold = True
-    monitored.submit(kept, 3)
-    process = monitored.work(beat=0.3)
-    monitored.server.wait_for_calls(3)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))  # nothing can be written any more
-    monitored.server.faults.hold = False
-    assert process.stderr is not None
-    said: list[str] = []
-    for line in process.stderr:  # each sign of life that cannot be written is one, too
-        said.append(line)
-        if "the queue cannot be used, which is tried again" in line or len(said) > 100:
-            break
-    assert "the queue cannot be used, which is tried again" in said[-1]
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    process.send_signal(signal.SIGTERM)
-    said += process.communicate(timeout=PATIENCE)[1].splitlines()
-    assert not [line for line in said if "Traceback" in line or "[SQL" in line or line.startswith(" ")]

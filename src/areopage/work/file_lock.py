@@ -1,6 +1,6 @@
 """Locks that the system frees when their holder dies, held as plain file descriptors.
 
-A descriptor has no finaliser: a forked child that ends cannot free its parent's lock by tidying up.
+A descriptor has no finaliser: a forked child that ends cannot free its parent's lock.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def hold(path: Path) -> int | None:
-    """Take a lock; None where somebody else (of this process, too) holds it.
+    """Take a lock; None where another holder (of this process, too) has it.
 
     Returns:
         A descriptor that holds the lock until it is closed.
@@ -25,7 +25,7 @@ def hold(path: Path) -> int | None:
 
 
 def lock(descriptor: int) -> bool:
-    """Lock an open file, if nobody has."""
+    """Lock an open file, unless another holder has locked it."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -1,4 +1,4 @@
-"""The regular tasks of alerts: look at the windows each minute, send what is due every ten seconds."""
+"""The scheduled jobs of alerts: check the windows each minute, send what is due every ten seconds."""
 
 import asyncio
 import logging
@@ -24,10 +24,10 @@ from areopage.monitor.alerts.single import answer_alert, gathered, is_late, pace
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
 from areopage.monitor.config import AlertsSection, MonitorConfig
-from areopage.monitor.duties import Duty
 from areopage.monitor.thresholds import Thresholds, thresholds_of
 from areopage.scoring.counts import Tally
 from areopage.suites.loader import Suite
+from areopage.work.handlers import ScheduledJob
 
 EACH_MINUTE = "0 * * * * *"
 EVERY_TEN_SECONDS = "*/10 * * * * *"
@@ -43,8 +43,8 @@ logger = logging.getLogger(__name__)
 Send = Callable[[Sequence[str], str, str, Mapping[str, str]], Sequence[Sent]]
 
 
-class AlertDesk(Struct, frozen=True, kw_only=True):
-    """What everything about alerts needs; `complaints` is what this process's log has said of addresses."""
+class Alerting(Struct, frozen=True, kw_only=True):
+    """What the rules and the delivery of alerts need; `complaints` are the faults of addresses that this process has logged."""
 
     ledger: Ledger
     section: AlertsSection
@@ -54,26 +54,26 @@ class AlertDesk(Struct, frozen=True, kw_only=True):
 
     @property
     def delivery(self) -> Delivery:
-        """Whether anybody is to be told."""
+        """Whether alerts are sent: addresses are configured."""
         return "pending" if self.section.urls else "none"
 
 
-def open_desk(ledger: Ledger, config: MonitorConfig) -> AlertDesk:
-    """The desk of a monitor.
+def open_alerting(ledger: Ledger, config: MonitorConfig) -> Alerting:
+    """The alerting of a monitor.
 
     Raises:
         ConfigError: its suite cannot be loaded, or a threshold is not on its scale.
     """
-    return desk_of(ledger, config, config.load_suite())
+    return alerting_of(ledger, config, config.load_suite())
 
 
-def desk_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> AlertDesk:
-    """The desk of a monitor whose suite is loaded.
+def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting:
+    """The alerting of a monitor whose suite is loaded.
 
     Raises:
         ConfigError: a threshold is not on the suite's scale.
     """
-    return AlertDesk(
+    return Alerting(
         ledger=ledger,
         section=config.section.alerts,
         thresholds=thresholds_of(config, suite.scale),
@@ -81,63 +81,63 @@ def desk_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> AlertDesk:
     )
 
 
-def alert_duties(ledger: Ledger, config: MonitorConfig) -> list[Duty]:
-    """The duties of alerts; without addresses there is nothing to send.
+def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
+    """The scheduled jobs of alerts; without addresses there is nothing to send.
 
     Raises:
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
     """
-    desk = open_desk(ledger, config)
-    for fault in unset(desk.section.urls, os.environ):
+    alerting = open_alerting(ledger, config)
+    for fault in unset(alerting.section.urls, os.environ):
         logger.warning("%s", fault)
 
     async def watch(due: datetime) -> None:
-        await asyncio.to_thread(check_windows, desk, due)
+        await asyncio.to_thread(check_windows, alerting, due)
 
     async def deliver(due: datetime) -> None:
-        await asyncio.to_thread(send_due, desk, max(due, datetime.now(UTC)), dict(os.environ))
+        await asyncio.to_thread(send_due, alerting, max(due, datetime.now(UTC)), dict(os.environ))
 
-    duties = [Duty(name="alert-windows", schedule=EACH_MINUTE, run=watch)]
+    jobs = [ScheduledJob(name="alert-windows", schedule=EACH_MINUTE, run=watch)]
     if config.section.alerts.urls:
-        duties.append(Duty(name="alert-delivery", schedule=EVERY_TEN_SECONDS, run=deliver))
-    return duties
+        jobs.append(ScheduledJob(name="alert-delivery", schedule=EVERY_TEN_SECONDS, run=deliver))
+    return jobs
 
 
-def raise_answer_alert(desk: AlertDesk, score: Evaluation, now: datetime) -> bool:
+def raise_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> bool:
     """Open the alert of a weak answer, at the pace of `per_hour`; once, however often it is called while the alert is open.
 
     Returns:
         Whether an alert was opened.
     """
-    alert = answer_alert(score, desk.thresholds.answer, desk.section, now, desk.locale)
-    if alert is None or (alerts := Alerts(desk.ledger)).is_open(ANSWER, alert.subject):
+    alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale)
+    if alert is None or (alerts := Alerts(alerting.ledger)).is_open(ANSWER, alert.subject):
         return False
-    limit = desk.section.per_hour
+    limit = alerting.section.per_hour
     opened = alerts.opened_since(ANSWER, hour_of(now), limit)
     return alerts.open(paced(alert, opened, limit))
 
 
-def check_windows(desk: AlertDesk, now: datetime) -> None:
+def check_windows(alerting: Alerting, now: datetime) -> None:
     """Look at every rule but that of single answers, whose alerts are closed after a day."""
-    for finding in findings(desk, now):
-        settle(desk, finding, now)
-    Alerts(desk.ledger).close_before(ANSWER, now - OPEN_FOR, now)
+    for finding in findings(alerting, now):
+        settle(alerting, finding, now)
+    Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
 
-def settle(desk: AlertDesk, finding: Finding, now: datetime) -> None:
-    """Open, count or close the alert of a finding. The notice goes first: told twice is better than never."""
-    alerts = Alerts(desk.ledger)
+def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
+    """Open, count or close the alert of a finding. The notice goes first: a notice sent twice is better than none."""
+    alerts = Alerts(alerting.ledger)
     if finding.bad:
-        alerts.open(alert_of(finding, now, desk.delivery))
+        alerts.open(alert_of(finding, now, alerting.delivery))
     elif finding.clear and alerts.is_open(finding.rule, finding.subject):
-        if desk.section.urls:
-            alerts.open(notice_of(finding, now, desk.delivery))
+        if alerting.section.urls:
+            alerts.open(notice_of(finding, now, alerting.delivery))
         alerts.close(finding.rule, finding.subject, now)
 
 
-def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
+def findings(alerting: Alerting, now: datetime) -> list[Finding]:
     """What the rules that are switched on find at a moment."""
-    section, limits, locale, lists = desk.section, desk.thresholds, desk.locale, EvaluationLists(desk.ledger)
+    section, limits, locale, lists = alerting.section, alerting.thresholds, alerting.locale, EvaluationLists(alerting.ledger)
     found: list[Finding] = []
 
     def tally(hours: float, back: int = 0) -> Tally:
@@ -154,20 +154,20 @@ def findings(desk: AlertDesk, now: datetime) -> list[Finding]:
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         failing = failing_of(
-            lists.recent(since, Scope(), ROWS_FOR_JUDGES), Evaluations(desk.ledger).failing_since(since, ROWS_FOR_JUDGES)
+            lists.recent(since, Scope(), ROWS_FOR_JUDGES), Evaluations(alerting.ledger).failing_since(since, ROWS_FOR_JUDGES)
         )
-        today = Days(desk.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
+        today = Days(alerting.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
         found.append(judge_finding(failing, today, section.judge, locale))
     if section.queue.enabled:
-        found.append(queue_finding(Evaluations(desk.ledger).backlog(), section.queue, now, locale))
+        found.append(queue_finding(Evaluations(alerting.ledger).backlog(), section.queue, now, locale))
     return found
 
 
-def send_due(desk: AlertDesk, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
+def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
     """Send what is due: each alert by itself, and those of single answers that did not go out in their hour in one message.
 
-    Where a message reaches nobody, the rest waits for the next tick: a dead service is not knocked at by each of them. An
-    address that fails while another takes the message has an alert of its own, which nobody needs to be sent to see.
+    Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
+    address that fails while another takes the message has an alert of its own, which is shown and not sent.
 
     Returns:
         How many messages arrived.
@@ -175,27 +175,27 @@ def send_due(desk: AlertDesk, now: datetime, environment: Mapping[str, str], sen
     Raises:
         MissingExtra: Apprise is not installed.
     """
-    due = Alerts(desk.ledger).undelivered(now, GATHERED_AT_ONCE)
+    due = Alerts(alerting.ledger).undelivered(now, GATHERED_AT_ONCE)
     late = [alert for alert in due if is_late(alert)]
     batches = [[alert] for alert in due if not is_late(alert)]
     batches += [late] if late else []
     arrived = 0
     for batch in batches:
-        if not send_batch(desk, batch, now, environment, send_all):
+        if not send_batch(alerting, batch, now, environment, send_all):
             break
         arrived += 1
     return arrived
 
 
-def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
-    """Send one message for one alert or for several; False where it reached nobody."""
-    alerts = Alerts(desk.ledger)
+def send_batch(alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
+    """Send one message for one alert or for several; False where no address took it."""
+    alerts = Alerts(alerting.ledger)
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
         return True
-    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, desk.section.per_hour, desk.locale)
-    results = send_all(desk.section.urls, title, body, environment)
-    note_places(desk, results, now)
+    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, alerting.section.per_hour, alerting.locale)
+    results = send_all(alerting.section.urls, title, body, environment)
+    note_places(alerting, results, now)
     if any(not result.error for result in results):
         for alert in mine:
             alerts.delivered(alert.number)
@@ -210,14 +210,14 @@ def send_batch(desk: AlertDesk, batch: Sequence[Alert], now: datetime, environme
     return False
 
 
-def note_places(desk: AlertDesk, results: Sequence[Sent], now: datetime) -> None:
+def note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
-    alerts = Alerts(desk.ledger)
-    desk.complaints.note(results)
+    alerts = Alerts(alerting.ledger)
+    alerting.complaints.note(results)
     for result in results:
         if result.error:
-            title = desk.locale.say("delivery_title", place=result.place)
-            body = desk.locale.say("delivery_text", place=result.place, why=result.error)
+            title = alerting.locale.say("delivery_title", place=result.place)
+            body = alerting.locale.say("delivery_text", place=result.place, why=result.error)
             alerts.open(new_alert(DELIVERY, result.place, title, body, now, "none"))
         elif alerts.is_open(DELIVERY, result.place):
             alerts.close(DELIVERY, result.place, now)

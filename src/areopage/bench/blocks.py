@@ -1,0 +1,171 @@
+"""The blocks of a run's phases as items of the work engine, so that several processes can carry out one run.
+
+A phase is cut into blocks of calls. The ledger says which calls are left; the engine gives each block to one process at a time.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from areopage.work.handlers import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
+from areopage.work.worker import OpenWorker
+
+BLOCK_CALLS = 128
+"""About how many calls a block has."""
+
+HANDLER = "bench_block"
+_AT_ONCE = 2  # so that no connection is idle between two blocks
+_LOOK_EVERY = 0.2
+_PHASES_APART = 1_000_000
+
+
+class Phase(Protocol):
+    """All calls to the target, or to one judge, in blocks."""
+
+    @property
+    def name(self) -> str:
+        """The name, unique in the run."""
+        ...
+
+    @property
+    def blocks(self) -> Sequence[int]:
+        """The numbers of the blocks that had calls left when the phase began, from 0."""
+        ...
+
+    def has_left(self, number: int) -> bool:
+        """Whether a block has calls that were neither answered for good nor tried since the phase began."""
+        ...
+
+    async def ask(self, number: int) -> None:
+        """Make the calls of a block that are left; on return they are in the ledger."""
+        ...
+
+    def give_up(self, number: int, reason: str) -> None:
+        """Record the calls of a block that are left as failed."""
+        ...
+
+
+class RunBlocks:
+    """What a process does of a run: the work of one worker pool."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._phase: Phase | None = None
+        self._begun = 0
+        self._open: set[int] = set()
+        self._queued: set[int] = set()
+        self._asking: set[int] = set()
+        self._changed = asyncio.Event()
+        self._fault: Exception | None = None
+        self._handler = Handler(
+            name=HANDLER,
+            run=self._run,
+            gave_up=self._gave_up,
+            pending=self._pending,
+            queue=f"{HANDLER}:{run_id}",
+            concurrency=_AT_ONCE,
+            ahead=0,
+            polling=0.05,
+        )
+
+    @property
+    def handlers(self) -> Sequence[Handler]:
+        """The handler of blocks."""
+        return (self._handler,)
+
+    @property
+    def jobs(self) -> Sequence[ScheduledJob] | None:
+        """None: a run has no scheduled jobs."""
+        return None
+
+    async def open(self) -> None:
+        """Prepare nothing."""
+
+    async def step(self) -> bool:
+        """Do nothing besides."""
+        return False
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+    async def carry_out(self, phase: Phase, worker: OpenWorker) -> None:
+        """Do the blocks of a phase together with all processes that carry out the run.
+
+        Raises:
+            ServerDown, ModelError, StorageError: a block of this process cannot be done; others may do it.
+        """
+        self._open, self._phase = set(phase.blocks), phase
+        self._begun += 1
+        self._queued = await asyncio.to_thread(self._in_queue, worker)
+        while self._open:
+            await worker.dispatch()
+            await self._change()
+            if self._fault is not None:
+                raise self._fault
+            self._queued = await asyncio.to_thread(self._in_queue, worker)
+            self._open -= await asyncio.to_thread(self._done, self._open - self._queued - self._asking, phase)
+
+    def _in_queue(self, worker: OpenWorker) -> set[int]:
+        held = worker.engine.open_items(HANDLER)
+        return {number for number in list(self._open) if self._item(number) in held}
+
+    def _done(self, numbers: set[int], phase: Phase) -> set[int]:
+        """Those of some blocks that other processes have done."""
+        return {number for number in numbers if not phase.has_left(number)}
+
+    async def finish(self, worker: OpenWorker) -> None:
+        """Remove the run's queue, unless another process still carries the run out."""
+        if len(worker.presence.live) == 1:
+            await asyncio.to_thread(worker.engine.remove_queue, HANDLER)
+
+    async def _change(self) -> None:
+        """Wait until a block of this process has ended, but not for long."""
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(_LOOK_EVERY):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    # --- called by the engine
+
+    def _pending(self, after: int, limit: int) -> list[Pending]:
+        base = self._begun * _PHASES_APART
+        numbers = sorted(number for number in self._open - self._queued if base + number + 1 > after)
+        return [Pending(base + number + 1, self._item(number)) for number in numbers[:limit]]
+
+    async def _run(self, item: str, attempt: int) -> Outcome:
+        number = self._number(item)
+        if number is None or self._phase is None:
+            return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)
+        if number not in self._open:
+            return Finished()
+        if number in self._asking:
+            return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
+        if self._fault is None:
+            self._asking.add(number)
+            try:
+                await self._phase.ask(number)
+            except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
+                self._fault = self._fault or fault
+            finally:
+                self._asking.discard(number)
+        if self._fault is not None:
+            self._changed.set()
+            await asyncio.Event().wait()  # this process stops: the block is put back for others
+        self._open.discard(number)
+        self._changed.set()
+        return Finished()
+
+    def _gave_up(self, item: str, reason: str) -> None:
+        number = self._number(item)
+        if number is not None and self._phase is not None:
+            self._phase.give_up(number, reason)
+
+    def _item(self, number: int) -> str:
+        return f"{self._run_id}/{self._phase.name if self._phase else ''}/{number}"
+
+    def _number(self, item: str) -> int | None:
+        """The number of a block of the phase that this process is in."""
+        begin, _, number = item.rpartition("/")
+        return int(number) if number.isdecimal() and self._item(int(number)).rpartition("/")[0] == begin else None

@@ -1,0 +1,130 @@
+"""The phase of one judge: the calls to it that the ledger has no final judgment of."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from areopage.bench.blocks import BLOCK_CALLS
+from areopage.bench.context import RunContext
+from areopage.bench.spec import RunSpec
+from areopage.jury.judges import Judge, PlannedCall, judgment_of, without_answer
+from areopage.jury.panel import planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.session import Session, is_final, is_open
+from areopage.ledger.answers import Link, Record
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.scoring.outcome import Unreachable
+
+
+class JudgePhase:
+    """One judge's calls in blocks. Cases alike to the letter share their calls: the first block that has one makes it."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        judge: Judge,
+        session: Session,
+        store: "RunJudgments",
+        blocks: Mapping[int, Sequence[JudgedCase]],
+        numbers: Mapping[str, int],
+    ) -> None:
+        """Plan the calls.
+
+        Args:
+            store: where the session keeps its judgments.
+            blocks: the cases, by the number of the block.
+            numbers: of the cases' answers, by the case's id.
+        """
+        self.name = judge.name
+        self._context, self._session, self._store = context, session, store
+        self._calls: dict[int, dict[str, PlannedCall]] = {}
+        store.links = {}
+        for number, cases in blocks.items():
+            own = self._calls[number] = {}
+            for call in planned_calls(context.spec, cases, [judge]):
+                if call.key not in store.links:
+                    own[call.key] = call
+                store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
+        self._held: dict[str, Judgment] = {}
+        self._before = context.ledger.last_judgment()
+        self.blocks: list[int] = []
+
+    @property
+    def total(self) -> int:
+        """How many calls there are."""
+        return len(self._store.links)
+
+    async def look_up(self) -> int:
+        """Find what is left in the ledger; returns how many calls have a final judgment."""
+        self._held = await self._session.known([call for block in self._calls.values() for call in block.values()])
+        self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
+        return len(self._held)
+
+    async def open_calls(self) -> int:
+        """How many calls timed out, were unreachable or were not made."""
+        missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
+        self._held |= await self._session.known(missing)
+        return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
+
+    def has_left(self, number: int) -> bool:
+        """Whether calls of a block have no final judgment and were not tried since the phase began."""
+        left = self._untried(number)
+        if not left:
+            return False
+        known = self._context.ledger.judgments([call.key for call in left])
+        return any(call.key not in known or not is_final(known[call.key], call.judge) for call in left)
+
+    async def ask(self, number: int) -> None:
+        """Make the calls of a block that are left; on return the judgments are in the ledger."""
+        left = await asyncio.to_thread(self._untried, number)
+        self._held |= await self._session.known(left)
+        await self._session.ask(left, self._held, self._context.observer.judged)
+        await asyncio.to_thread(self._store.flush)
+
+    def give_up(self, number: int, reason: str) -> None:
+        """Record the calls of a block that are left as failed."""
+        run_id, outcome = self._context.run_id, Unreachable(reason=reason)
+        for call in self._untried(number):
+            self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
+        self._store.flush()
+
+    def _untried(self, number: int) -> list[PlannedCall]:
+        """The calls of a block that are not known to be final, and that no process has tried since the phase began."""
+        missing = [call for key, call in self._calls[number].items() if key not in self._held]
+        tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
+        return [call for call in missing if call.key not in tried]
+
+
+class RunJudgments:
+    """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
+
+    def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
+        self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
+        self.links: dict[str, list[Link]] = {}
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        """Those that the ledger holds."""
+        return self._ledger.judgments(keys)
+
+    def append(self, judgment: Judgment) -> None:
+        """Write a judgment with its links within a moment."""
+        self._writer.write_soon([judgment, *self.links[judgment.key]])
+
+    def flush(self) -> None:
+        """Wait until all judgments so far are on the disk."""
+        self._writer.flush()
+
+
+def case_blocks(spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int]) -> dict[int, list[JudgedCase]]:
+    """The judged cases in blocks of about `BLOCK_CALLS` calls to a judge.
+
+    Args:
+        positions: of the cases in the run, by their ids: a case is in the same block in every process that carries out the run.
+    """
+    passes = max(len(judge.passes) for judge in spec.judges)
+    size = max(1, BLOCK_CALLS // max(1, passes * (1 if spec.joint else len(spec.criteria))))
+    blocks: dict[int, list[JudgedCase]] = {}
+    for one in judged:
+        blocks.setdefault(positions[one.case.id] // size, []).append(one)
+    return blocks

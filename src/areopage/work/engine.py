@@ -1,0 +1,262 @@
+"""The engine: runs in this process what is in the queue, and fires scheduled jobs.
+
+A process has at most one engine. dbos calls a run in a thread, which waits for the handler's coroutine in the caller's event
+loop.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from datetime import datetime
+from typing import Any
+
+from dbos import DBOS, DBOSConfig
+from sqlalchemy import URL
+
+from areopage.errors import StorageError, UserError
+from areopage.work.database import ShortLog
+from areopage.work.handlers import Finished, Handler, JobRun, Outcome, Retry, Run, ScheduledJob
+from areopage.work.queue import JOBS, Queue
+
+LOG = logging.getLogger(__name__)
+STORAGE_PAUSE = 5.0
+RECORDED_WITHIN = 5.0
+
+
+class Interrupted(BaseException):
+    """A run ends without a result and stays begun. No `Exception`, which dbos would record as a result."""
+
+
+class Engine(Queue):
+    """An open queue. Its methods block and may be called from any thread without an event loop, but for `close`."""
+
+    def __init__(
+        self,
+        ledger: URL,
+        executor: str,
+        handlers: Sequence[Handler],
+        jobs: Sequence[ScheduledJob] | None = None,
+        *,
+        pool: str,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Open the queue and begin to run what is in the queues of the handlers, and in no other.
+
+        Args:
+            ledger: the ledger's database.
+            executor: the id of this process's start, unlike any other.
+            handlers: by whom items are run.
+            jobs: the scheduled jobs, the same in all processes of a pool; None where this pool has none.
+            pool: the worker pool: processes with the same handlers, which recover each other's work.
+            loop: the running loop in which handlers run.
+
+        Raises:
+            ConfigError: a job's schedule is no cron expression.
+            StorageError: the queue's database cannot be used.
+            UserError: this process has an engine already, or dbos is of an unsupported version.
+        """
+        super().__init__(ledger, handlers, jobs, pool)
+        self.executor, self.loop = executor, loop
+        self._limits = {one.name: asyncio.Semaphore(one.concurrency) for one in handlers}
+        self._running: dict[str, asyncio.Task[Any]] = {}
+        self._waiting: set[str] = set()
+        self._interrupted: set[str] = set()
+        self._closing = False
+        self._released = threading.Event()
+        self._log = ShortLog(self._place)
+        logger = logging.getLogger("dbos")
+        if not logger.handlers:  # else dbos would write to the console by itself
+            logger.addHandler(logging.NullHandler())
+        with self._errors():
+            self._launch()
+
+    # --- open and close
+
+    def _launch(self) -> None:
+        config: DBOSConfig = {
+            "name": self._application,
+            "application_version": self._application,
+            "executor_id": self.executor,
+            "system_database_url": self.location,
+            "system_database_engine": self._database,
+            "serializer": self._serializer,
+            "use_listen_notify": False,
+            "log_level": "WARNING",
+        }
+        DBOS(config=config)  # returns the instance that is there
+        if DBOS.executor_id != self.executor:
+            self._database.dispose()
+            raise UserError("this process has a worker already: one is enough, raise its concurrency")
+        logging.getLogger("dbos").addFilter(self._log)
+        try:
+            for handler in self._handlers.values():
+                DBOS.workflow(name=handler.name)(self._workflow_of(handler))
+            DBOS.workflow(name=JOBS)(self._job_workflow())
+            self.connect()  # before the launch: a queue that comes later is looked at a second later
+            DBOS.listen_queues(self.queues)
+            DBOS.launch()
+        except BaseException:
+            self._shut()
+            raise
+
+    async def close(self, grace: Callable[[], float] = float) -> None:
+        """Begin nothing more, give what is begun time to end, then interrupt it and enqueue it again, and close.
+
+        Args:
+            grace: the seconds from now on; asked again and again. By default none.
+        """
+        self._closing = True
+        since = time.monotonic()
+        for key in self._waiting:
+            self._running[key].cancel()
+        while self._running and time.monotonic() < since + grace():  # noqa: ASYNC110 - the grace may be cut short
+            await asyncio.sleep(0.02)
+        for task in self._running.values():
+            task.cancel()
+        if self._running:
+            await asyncio.wait(list(self._running.values()))
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        try:
+            with self._errors():
+                self._wait_for_records()
+        except StorageError as fault:
+            LOG.warning("%s", fault)
+        self._shut()
+
+    def _wait_for_records(self) -> None:
+        """Wait until dbos has recorded the ends of runs: it does so after the handler's return."""
+        until = time.monotonic() + RECORDED_WITHIN
+        while time.monotonic() < until:
+            mine = {one.key for one in self.begun() if one.executor == self.executor}
+            if mine <= self._interrupted:
+                return
+            time.sleep(0.02)
+
+    def _shut(self) -> None:
+        """Stop dbos; then, as nothing can be claimed any more, enqueue again what was begun and has not ended."""
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=0)
+        try:
+            if self._closing:
+                self._put_back()
+        except StorageError as fault:
+            LOG.warning("%s", fault)
+        finally:
+            self._released.set()
+            logging.getLogger("dbos").removeFilter(self._log)
+            self._database.dispose()
+
+    def _put_back(self) -> None:
+        for one in self.begun():
+            if one.executor == self.executor:
+                if isinstance(one.run, Run):
+                    self.enqueue_runs([one.run.again()])
+                elif isinstance(one.run, JobRun):
+                    self.enqueue_job(one.run)
+                self.forget([one.key])
+
+    # --- runs in this process
+
+    def _workflow_of(self, handler: Handler) -> Callable[[str], None]:
+        def workflow(key: str) -> None:
+            run = Run.parse(key)
+            if run is None or run.handler != handler.name:
+                LOG.error("%s: the run %r cannot be read", self._place, key[:200])
+                return
+            outcome = self._wait_for(key, self._attempt(handler, run))
+            if isinstance(outcome, Retry):
+                self._retry(handler, run, outcome)
+
+        return workflow
+
+    def _wait_for(self, key: str, work: Any) -> Any:
+        """Run a coroutine in the loop and wait; where it is cancelled, the run stays begun until the engine is closed."""
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+        except futures.CancelledError:
+            self._interrupted.add(key)
+            self._released.wait()
+            raise Interrupted from None
+
+    async def _attempt(self, handler: Handler, run: Run) -> Outcome:
+        """Run an item once; a fault is a failed attempt, but for one of the storage."""
+        task = asyncio.current_task()
+        if self._closing or task is None:
+            raise asyncio.CancelledError
+        self._running[run.key] = task
+        self._waiting.add(run.key)
+        try:
+            async with self._limits[handler.name]:
+                self._waiting.discard(run.key)
+                outcome = await self._outcome(handler, run)
+            if isinstance(outcome, Retry) and outcome.counted and run.attempt + 1 >= handler.attempts:
+                await asyncio.get_running_loop().run_in_executor(None, handler.gave_up, run.item, outcome.reason)
+                return Finished()
+            return outcome
+        except StorageError as fault:
+            LOG.error("%s %s: %s", handler.name, run.item, fault)
+            return Retry(reason=str(fault), after=STORAGE_PAUSE, counted=False)
+        finally:
+            self._waiting.discard(run.key)
+            self._running.pop(run.key, None)
+
+    async def _outcome(self, handler: Handler, run: Run) -> Outcome:
+        try:
+            return await handler.run(run.item, run.attempt)
+        except StorageError:
+            raise
+        except Exception as fault:
+            LOG.exception("%s %s: %s: %s", handler.name, run.item, type(fault).__name__, fault)
+            return Retry(reason=f"{type(fault).__name__}: {fault}")
+
+    def _retry(self, handler: Handler, run: Run, retry: Retry) -> None:
+        """Enqueue the next run before this one ends, so that the item is never missing."""
+        following = run.retried() if retry.counted else run.again()
+        pause = handler.backoff.pause(following.attempt) if retry.after is None else retry.after
+        try:
+            self.enqueue_runs([following], pause)
+        except StorageError as fault:
+            LOG.error("%s %s: %s", run.handler, run.item, fault)
+            raise Interrupted from None  # it stays begun, which the recovery notices
+
+    def _job_workflow(self) -> Callable[[datetime, str], None]:
+        def scheduled_job(due_at: datetime, name: str) -> None:
+            self._run_job(due_at, name)
+
+        return scheduled_job
+
+    def _run_job(self, due_at: datetime, name: str) -> None:
+        """Run a scheduled job; a fault is logged and stops nothing else."""
+        job = self._jobs.get(name)
+        if job is None:
+            return
+        key = DBOS.workflow_id or f"{name} {due_at}"
+
+        async def work() -> None:
+            task = asyncio.current_task()
+            if self._closing or task is None:
+                raise asyncio.CancelledError
+            self._running[key] = task
+            try:
+                await job.run(due_at)
+            except StorageError as fault:
+                LOG.error("scheduled job %s failed: %s", name, fault)
+            except Exception as fault:
+                LOG.exception("scheduled job %s failed: %s: %s", name, type(fault).__name__, fault)
+            finally:
+                self._running.pop(key, None)
+
+        self._wait_for(key, work())
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._released.is_set()
+
+    def is_running(self, key: str) -> bool:
+        """Whether a run with this id is in the loop of this process."""
+        return key in self._running

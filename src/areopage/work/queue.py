@@ -1,0 +1,299 @@
+"""The durable queue in its database: what is to be run, what is begun, and the schedules of jobs.
+
+Everything here goes through the client of dbos and may be called from any thread without an event loop. What is in the
+queue is disposable: the ledger says what is to be done, and what is lost here is enqueued again from there.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, error
+from filelock import FileLock
+from msgspec import Struct
+from sqlalchemy import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from areopage.digest import digest_of
+from areopage.errors import ConfigError, StorageError
+from areopage.ledger.connection import shown, storage_errors
+from areopage.work import guard
+from areopage.work.database import queue_engine, queue_url
+from areopage.work.handlers import Handler, JobRun, Run, ScheduledJob
+
+JOBS = "scheduled_jobs"
+JOB_RUNS = 3
+"""How often one occurrence of a job is begun where workers die of it."""
+SUSPECT_AFTER = 2
+"""An item at which so many workers died in a row is run alone: it may be what ends them."""
+JOBS_AT_ONCE = 4
+JOBS_POLLING = 0.5
+SUSPECTS_POLLING = 1.0
+ENDED_KEPT = 300.0
+JOBS_KEPT = 86_400.0
+IDS_AT_ONCE = 500
+DELETED_AT_ONCE = 2_000
+OPEN = ["ENQUEUED", "DELAYED", "PENDING"]
+ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """A run that an executor has begun and not ended; `run` is None where the id is no run of this engine's handlers and jobs."""
+
+    key: str
+    executor: str
+    run: Run | JobRun | None
+
+
+class Queue:
+    """The queue of a worker pool, open."""
+
+    def __init__(self, ledger: URL, handlers: Sequence[Handler], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
+        """Prepare; `connect` opens the database.
+
+        Args:
+            ledger: the ledger's database.
+            handlers: by whom items are run.
+            jobs: the scheduled jobs; None where this pool has none.
+            pool: the worker pool.
+
+        Raises:
+            UserError: dbos is of an unsupported version.
+        """
+        guard.install()
+        self._url = queue_url(ledger)
+        self._place = shown(self._url)
+        # dbos wants a name of letters and digits, and a version that no other application has in the same database; it is fixed:
+        # what was enqueued before an update is run after it
+        self._application = f"areopage-{digest_of(pool)[:16]}"
+        self._handlers = {one.name: one for one in handlers}
+        self._jobs = {one.name: one for one in jobs or ()}
+        self._scheduled = jobs is not None
+        self._serializer = DBOSPortableJSONSerializer()
+        self._database = queue_engine(ledger)
+        self._client: DBOSClient
+
+    @property
+    def location(self) -> str:
+        """The URL of the queue's database."""
+        return self._url.render_as_string(hide_password=False)
+
+    @property
+    def queues(self) -> list[str]:
+        """The names of the queues."""
+        names = [name for one in self._handlers.values() for name in (one.queue_name, one.suspects)]
+        return [*names, *([JOBS] if self._scheduled else [])]
+
+    def connect(self) -> None:
+        """Open the database, whose tables are made where they are missing, and register the queues and the schedules.
+
+        Raises:
+            ConfigError: a job's schedule is no cron expression.
+            StorageError: the database cannot be used.
+        """
+        with self._errors():
+            self._client = self._connected()
+            self._register()
+
+    def _connected(self) -> DBOSClient:
+        """A client of the queue's database, whose tables are made where they are missing."""
+
+        def connect() -> DBOSClient:
+            client = DBOSClient(
+                system_database_engine=self._database,
+                serializer=self._serializer,
+                application_name=self._application,
+                retry_connection_errors=False,
+            )
+            client.list_queues()
+            return client
+
+        try:
+            return connect()
+        except (SQLAlchemyError, error.DBOSException):
+            if self._database.dialect.name != "sqlite":
+                DBOS.migrate(self.location)
+                return connect()
+        with FileLock(f"{self._url.database}.lock"):
+            DBOS.migrate(self.location)
+        return connect()
+
+    def _register(self) -> None:
+        for handler in self._handlers.values():
+            limit = handler.rate_limit
+            self._client.register_queue(
+                handler.queue_name,
+                worker_concurrency=handler.concurrency + min(handler.concurrency, handler.ahead),
+                limiter={"limit": limit.items, "period": limit.seconds} if limit else None,
+                polling_interval_sec=handler.polling,
+            )
+            self._client.register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
+        if not self._scheduled:
+            return
+        self._client.register_queue(JOBS, worker_concurrency=JOBS_AT_ONCE, polling_interval_sec=JOBS_POLLING)
+        for job in self._jobs.values():
+            self._schedule(job)
+        for known in self._client.list_schedules():
+            if known["schedule_name"] not in self._jobs:
+                self._client.delete_schedule(known["schedule_name"])
+
+    def _schedule(self, job: ScheduledJob) -> None:
+        try:
+            self._client.apply_schedules(
+                [
+                    {
+                        "schedule_name": job.name,
+                        "workflow_name": JOBS,
+                        "schedule": job.schedule,
+                        "context": job.name,
+                        "queue_name": JOBS,
+                    }
+                ]
+            )
+        except error.DBOSException:
+            message = f"{job.schedule!r} is no cron expression: write e.g. '0 6 * * *'"
+            raise ConfigError(message, path="areopage.yml", key=f"the schedule of {job.name}") from None
+
+    def enqueue(self, handler: str, items: Sequence[str]) -> None:
+        """Enqueue the first run of items; an item whose first run is enqueued or begun changes nothing.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        self.enqueue_runs([Run(handler, item) for item in items])
+
+    def enqueue_runs(self, runs: Sequence[Run], pause: float = 0.0) -> None:
+        """Enqueue runs after a pause; those at which workers died twice go to the queue that runs one at a time.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        with self._errors():
+            for start in range(0, len(runs), IDS_AT_ONCE):
+                part = self._under_new_ids(runs[start : start + IDS_AT_ONCE])
+                with self._database.begin() as connection:
+                    for run in part:
+                        self._client.enqueue_in_transaction(connection, self._options(run, pause), run.key)
+
+    def _under_new_ids(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs, under the next id where one with that id has ended: an item may be wanted again from the start.
+
+        Processes that enqueue an item at the same time choose the same id, so that it is run once.
+        """
+        found = list(runs)
+        while ended := {row.workflow_id for row in self._list(workflow_ids=[run.key for run in found], status=ENDED)}:
+            found = [run.again() if run.key in ended else run for run in found]
+        return found
+
+    def _options(self, run: Run, pause: float) -> Any:
+        handler = self._handlers[run.handler]
+        options: dict[str, Any] = {
+            "workflow_name": handler.name,
+            "queue_name": handler.suspects if run.deaths >= SUSPECT_AFTER else handler.queue_name,
+            "workflow_id": run.key,
+            "app_version": self._application,
+        }
+        return options | ({"delay_seconds": pause} if pause > 0 else {})
+
+    def enqueue_job(self, run: JobRun) -> bool:
+        """Enqueue an occurrence of a scheduled job once more; False where it was run too often already.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        following = run._replace(number=run.number + 1)
+        if following.number > JOB_RUNS:
+            return False
+        with self._errors():
+            options: Any = {"workflow_name": JOBS, "queue_name": JOBS, "workflow_id": following.key}
+            options["app_version"] = self._application
+            self._client.enqueue(options, run.due_at, run.job)
+        return True
+
+    def open_items(self, handler: str) -> dict[str, str]:
+        """The items of a handler's queue that are not done, with "ENQUEUED", "DELAYED" (a pause) or "PENDING" (begun).
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+        one = self._handlers[handler]
+        with self._errors():
+            found = self._list(queue_name=[one.queue_name, one.suspects], status=OPEN)
+        runs = [(Run.parse(row.workflow_id), row.status) for row in found]
+        return {run.item: str(status) for run, status in runs if run is not None and run.handler == handler}
+
+    def enqueued(self, handler: str, limit: int) -> int:
+        """How many items of a handler can be begun now, counted up to a limit.
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+        with self._errors():
+            return len(self._list(queue_name=self._handlers[handler].queue_name, status="ENQUEUED", limit=limit))
+
+    def begun(self) -> list[Begun]:
+        """What any executor has begun and not ended, of this engine's handlers and jobs.
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+        with self._errors():
+            found = self._list(status="PENDING", queue_name=self.queues)
+        return [Begun(key=one.workflow_id, executor=one.executor_id or "", run=self._run_of(one.workflow_id)) for one in found]
+
+    def _run_of(self, key: str) -> Run | JobRun | None:
+        run = Run.parse(key)
+        return run if run is not None and run.handler in self._handlers else JobRun.parse(key, list(self._jobs))
+
+    def forget(self, keys: Collection[str]) -> None:
+        """Remove runs.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        with self._errors():
+            self._client.delete_workflows(list(keys))
+
+    def clean(self, now: datetime) -> int:
+        """Remove runs that ended a while ago, but what a rate limit still counts; returns how many.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        kept = {name: ENDED_KEPT for one in self._handlers.values() for name in (one.queue_name, one.suspects)}
+        kept |= {one.queue_name: max(ENDED_KEPT, 2 * one.rate_limit.seconds) for one in self._handlers.values() if one.rate_limit}
+        removed = 0
+        with self._errors():
+            for queue, seconds in [*kept.items(), *([(JOBS, JOBS_KEPT)] if self._scheduled else [])]:
+                before = datetime.fromtimestamp(now.timestamp() - seconds, UTC).isoformat()
+                found = self._list(status=ENDED, queue_name=queue, completed_before=before, limit=DELETED_AT_ONCE)
+                if found:
+                    self._client.delete_workflows([one.workflow_id for one in found])
+                removed += len(found)
+        return removed
+
+    def remove_queue(self, handler: str) -> None:
+        """Remove a handler's queue with what has ended in it: for a queue that is used once.
+
+        Raises:
+            StorageError: the queue cannot be written.
+        """
+        one = self._handlers[handler]
+        with self._errors():
+            for queue in (one.queue_name, one.suspects):
+                while found := self._list(queue_name=queue, status=ENDED, limit=DELETED_AT_ONCE):
+                    self._client.delete_workflows([row.workflow_id for row in found])
+                self._client.delete_queue(queue)
+
+    def _list(self, **conditions: Any) -> list[Any]:
+        # what rows hold is not loaded: an id says all
+        return self._client.list_workflows(**conditions, load_input=False, load_output=False)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with storage_errors(self._place):
+                yield
+        except (error.DBOSException, SQLAlchemyError) as fault:
+            raise StorageError(f"{self._place}: the queue cannot be used: {' '.join(str(fault).split())}") from fault

@@ -1,0 +1,330 @@
+"""A worker: a process's engine with its heartbeats and, while it leads, the recovery; started, run and stopped as one.
+
+It lives in a thread with an event loop of its own, beside a web server's or alone. What it has not done when it ends, however
+it ends, goes on at the next start, here or elsewhere.
+"""
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent import futures
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from areopage.errors import StorageError
+from areopage.ledger.store import Ledger
+from areopage.models.own_loop import OwnLoop
+from areopage.work.handlers import Handler, ScheduledJob
+from areopage.work.workers import Presence, WorkerId
+
+if TYPE_CHECKING:
+    from areopage.work.engine import Engine
+    from areopage.work.recovery import Recovery
+
+LOG = logging.getLogger(__name__)
+GRACE = 30.0
+
+
+class Pace(Struct, frozen=True, kw_only=True):
+    """How often a worker does its regular work, in seconds."""
+
+    dispatch: float = 0.2
+    heartbeat: float = 5.0
+    clean: float = 60.0
+
+
+USUAL_PACE = Pace()
+
+
+class Work(Protocol):
+    """What a worker works for: an application's handlers, and what it does besides."""
+
+    @property
+    def handlers(self) -> Sequence[Handler]:
+        """The handlers; read once `open` has returned."""
+        ...
+
+    @property
+    def jobs(self) -> Sequence[ScheduledJob] | None:
+        """The scheduled jobs, the same in all workers of the pool; None where the pool has none."""
+        ...
+
+    async def open(self) -> None:
+        """Prepare; what it raises stops the start."""
+        ...
+
+    async def step(self) -> bool:
+        """Do the application's regular work once; returns whether there may be more to do at once."""
+        ...
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        ...
+
+
+class Worker:
+    """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
+
+    def __init__(
+        self, ledger: Ledger, work: Work, *, pool: str, folder: Path, dead_after: float, pace: Pace = USUAL_PACE
+    ) -> None:
+        """Make a worker; nothing begins before `start`.
+
+        Args:
+            ledger: the ledger, open.
+            work: what it does.
+            pool: the worker pool: workers with the same handlers and jobs.
+            folder: where the lock files of the pool's workers lie.
+            dead_after: a worker without a heartbeat for so many seconds counts as dead.
+            pace: how often it looks.
+        """
+        self._ledger, self._work, self._pool, self._folder = ledger, work, pool, folder
+        self._dead_after, self._pace = dead_after, pace
+        self._grace = GRACE
+        self._own: OwnLoop | None = None
+        self._stop = asyncio.Event()
+        self._started: futures.Future[None] = futures.Future()
+        self._ended: futures.Future[None] | None = None
+
+    def start(self) -> None:
+        """Begin to work, in a thread; returns once the worker works.
+
+        Raises:
+            ModelError, ConfigError, CriteriaError: a judge or a scheduled job cannot be used as configured.
+            StorageError: the ledger, the lock files or the queue cannot be written.
+            UserError: this process has a worker already.
+        """
+        self._grace = GRACE
+        self._own = OwnLoop("areopage-worker")
+        self._stop, self._started = asyncio.Event(), futures.Future()
+        self._ended = asyncio.run_coroutine_threadsafe(self._live(), self._own.loop)
+        futures.wait([self._started, self._ended], return_when=futures.FIRST_COMPLETED)
+        if self._ended.done():
+            self.stop()
+
+    def stop(self, seconds: float = GRACE) -> None:
+        """Begin nothing more, finish what is begun within so many seconds, and end. What cannot be finished is put back.
+
+        May be called again meanwhile, from another thread: then the shorter wait counts, and the second call returns at once.
+
+        Raises:
+            AreopageError: the worker had ended before by itself, because of that.
+        """
+        self._grace = min(self._grace, seconds)
+        own, self._own = self._own, None  # a second call only shortens the wait of the first
+        if own is None or self._ended is None:
+            return
+        with suppress(RuntimeError):  # the loop is closed
+            own.loop.call_soon_threadsafe(self._stop.set)
+        try:
+            self._ended.result()
+        finally:
+            own.stop(_nothing)
+
+    def run(self, tell: Callable[[], None] | None = None, every: float = 2.0, grace: float = GRACE) -> None:
+        """Work until SIGTERM or Ctrl-C, then stop; a second signal does not wait for what is begun. For the main thread.
+
+        Args:
+            tell: called regularly, to show the progress.
+            every: how often, in seconds.
+            grace: for `stop`.
+
+        Raises:
+            AreopageError: see `start` and `stop`.
+        """
+        stop = threading.Event()
+
+        def hear(number: int, frame: FrameType | None) -> None:
+            if stop.is_set():
+                self._grace = 0.0
+            stop.set()
+
+        before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            self.start()
+            while not stop.wait(every) and self.alive:
+                if tell is not None:
+                    tell()
+            self.stop(grace)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it works."""
+        return self._own is not None and self._ended is not None and not self._ended.done()
+
+    async def _live(self) -> None:
+        opened = working(
+            self._ledger,
+            self._work,
+            pool=self._pool,
+            folder=self._folder,
+            dead_after=self._dead_after,
+            pace=self._pace,
+            grace=lambda: self._grace,
+        )
+        async with opened as worker:
+            stopping = asyncio.create_task(self._stop.wait())
+            self._started.set_result(None)
+            await asyncio.wait([stopping, *worker.loops], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+
+
+class OpenWorker:
+    """A worker in the running event loop; see `working`."""
+
+    def __init__(self, presence: Presence, work: Work, engine: "Engine", recovery: "Recovery", pace: Pace) -> None:
+        self.presence, self.engine = presence, engine
+        self._work, self._recovery, self._pace = work, recovery, pace
+        self._leading = asyncio.Lock()
+        self.loops = [asyncio.create_task(self._dispatching()), asyncio.create_task(self._beating())]
+        """What it does all the time; one of these tasks ends by itself only by a fault."""
+
+    async def dispatch(self) -> bool:
+        """Enqueue what is pending now, if this worker leads; returns whether there was anything.
+
+        Raises:
+            StorageError: the ledger or the queue cannot be used.
+        """
+        if not self.presence.leads:
+            return False
+        async with self._leading:
+            return bool(await asyncio.to_thread(self._recovery.dispatch, len(self.presence.live)))
+
+    async def end(self) -> None:
+        """End the tasks.
+
+        Raises:
+            Exception: the fault by which one of them had ended.
+        """
+        done = [task for task in self.loops if task.done()]
+        for task in self.loops:
+            task.cancel()
+        await asyncio.gather(*self.loops, return_exceptions=True)
+        for task in done:
+            if (fault := task.exception()) is not None:
+                LOG.error("the worker ends: %s", fault)
+                raise fault
+
+    async def _dispatching(self) -> None:
+        """Do the application's regular work; the leader enqueues what is pending."""
+        trouble = ""
+        while True:
+            more = False
+            try:
+                more = await self._work.step()
+                more = await self.dispatch() or more
+                trouble = ""
+            except StorageError as fault:
+                if str(fault) != trouble:
+                    LOG.error("%s", fault)
+                trouble = str(fault)
+                await asyncio.sleep(self._pace.heartbeat)
+            await asyncio.sleep(0 if more else self._pace.dispatch)
+
+    async def _beating(self) -> None:
+        """Send heartbeats; the leader looks after what others left."""
+        cleaned_at = datetime.now(UTC)
+        while True:
+            await asyncio.sleep(self._pace.heartbeat)
+            now = datetime.now(UTC)
+            try:
+                async with self._leading:
+                    await asyncio.to_thread(_beat, self.presence, self._recovery, now)
+                if self.presence.leads and (now - cleaned_at).total_seconds() >= self._pace.clean:
+                    cleaned_at = now
+                    await asyncio.to_thread(self.engine.clean, now)
+            except StorageError as fault:
+                LOG.error("%s", fault)
+
+
+@asynccontextmanager
+async def working(
+    ledger: Ledger,
+    work: Work,
+    *,
+    pool: str,
+    folder: Path,
+    dead_after: float,
+    pace: Pace = USUAL_PACE,
+    grace: Callable[[], float] = float,
+) -> AsyncIterator[OpenWorker]:
+    """Work in the running event loop while the block runs.
+
+    Args:
+        ledger, work, pool, folder, dead_after, pace: as for `Worker`.
+        grace: the seconds that what is begun may take at the end; asked again and again. By default none.
+
+    Raises:
+        StorageError: the ledger, the lock files or the queue cannot be written.
+        UserError: this process has a worker already.
+    """
+    id = WorkerId(folder, pool)
+    presence = Presence(ledger, id, pool, dead_after=dead_after, every=pace.heartbeat)
+    engine: Engine | None = None
+    try:
+        await work.open()
+        opened, recovery = await asyncio.to_thread(_open, ledger, work, pool, presence, asyncio.get_running_loop())
+        engine = opened
+        worker = OpenWorker(presence, work, opened, recovery, pace)
+        try:
+            yield worker
+        finally:
+            await worker.end()
+    finally:
+        if engine is not None:
+            await engine.close(grace)
+        await asyncio.to_thread(_leave, presence)
+        await work.close()
+        id.release()
+
+
+def _open(
+    ledger: Ledger, work: Work, pool: str, presence: Presence, loop: asyncio.AbstractEventLoop
+) -> "tuple[Engine, Recovery]":
+    """Open the queue, and look after what others left: the first heartbeat."""
+    from areopage.work.engine import Engine
+    from areopage.work.recovery import Recovery
+
+    handlers = work.handlers
+    engine = Engine(ledger.engine.url, presence.executor, handlers, work.jobs, pool=pool, loop=loop)
+    try:
+        recovery = Recovery(engine, handlers)
+        _beat(presence, recovery, datetime.now(UTC))
+    except BaseException:
+        asyncio.run_coroutine_threadsafe(engine.close(), loop).result()
+        raise
+    return engine, recovery
+
+
+def _beat(presence: Presence, recovery: "Recovery", now: datetime) -> None:
+    """Send a heartbeat; the leader recovers what the dead had begun and enqueues what the queue does not hold."""
+    presence.beat(now)
+    live = len(presence.live)
+    if not presence.leads:
+        recovery.help(live)
+        return
+    for id in presence.mark_dead(now):
+        LOG.warning("worker %s sends no heartbeat: its work is taken over", id)
+    recovery.take_over(presence.live)
+    recovery.scan(live)
+
+
+def _leave(presence: Presence) -> None:
+    try:
+        presence.leave()
+    except StorageError as fault:
+        LOG.warning("the worker's end cannot be noted: %s", fault)
+
+
+async def _nothing() -> None:
+    """Nothing is left to be done last."""

@@ -1,0 +1,131 @@
+"""Workers: their ids, heartbeats, who is alive and who leads.
+
+A worker is known by its computer and the first free lock file there: a process that starts again takes the id of the one that
+died, so that the death is known at once. Each start is a new executor: nothing of the one before is taken for its own.
+"""
+
+import os
+import socket
+import uuid
+import zlib
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from areopage.errors import StorageError
+from areopage.ledger.operations import Worker, Workers
+from areopage.ledger.store import Ledger
+from areopage.work.file_lock import hold
+
+MOST_WORKERS = 1000
+LONGEST_HOST = 60
+HEARTBEATS_MISSED = 2.5
+
+
+class WorkerId:
+    """A worker's id, held until it is released or its process dies."""
+
+    def __init__(self, folder: Path, pool: str, host: str | None = None) -> None:
+        """Take the first free id.
+
+        Args:
+            folder: where the lock files lie; the same for all workers of a pool on this computer.
+            pool: the worker pool.
+            host: the computer's name; None: ask it.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        self.host = host or socket.gethostname()
+        self._lock, number = _take(folder)
+        # Two computers may share a name, and two containers an address; hardly both.
+        digest = zlib.crc32(f"{self.host} {uuid.getnode()} {pool}".encode())
+        self.name = f"{self.host[:LONGEST_HOST]}-{digest:08x}-{number}"
+
+    def release(self) -> None:
+        """Release the id; may be called twice."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+class Presence:
+    """One worker's heartbeats, and what it knows of the others of its pool. Its methods may be called from any thread."""
+
+    def __init__(self, ledger: Ledger, id: WorkerId, pool: str, *, dead_after: float, every: float) -> None:
+        """Begin; nothing is written before the first heartbeat.
+
+        Args:
+            dead_after: seconds without a heartbeat after which a worker counts as dead.
+            every: seconds between two heartbeats.
+        """
+        now = datetime.now(UTC)
+        self._workers, self._pool = Workers(ledger), pool
+        self._dead_after, self._silence = dead_after, min(dead_after, HEARTBEATS_MISSED * every)
+        self._me = Worker(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
+        self.executor = executor_of(self._me)
+        self.leads = False
+        self.live: frozenset[str] = frozenset({self.executor})
+        """The executors that are alive, as known at the last heartbeat."""
+
+    def beat(self, now: datetime) -> None:
+        """Send a heartbeat, and read those of the others.
+
+        Raises:
+            StorageError: the ledger cannot be read or written.
+        """
+        self._workers.beat(msgspec.structs.replace(self._me, seen_at=now))
+        known = self._workers.list(self._pool)
+        self.live = frozenset(live_executors(known, now, self._dead_after) | {self.executor})
+        self.leads = leader_of(known, now, self._silence) in ("", self._me.id)
+
+    def mark_dead(self, now: datetime) -> list[str]:
+        """Mark the workers of the pool that sent no heartbeat for too long; returns their ids.
+
+        Raises:
+            StorageError: the ledger cannot be written.
+        """
+        silent = [one.id for one in self._workers.silent(now - timedelta(seconds=self._dead_after), self._pool)]
+        for id in silent:
+            self._workers.mark(id, "taken_over")
+        return silent
+
+    def leave(self) -> None:
+        """Mark this worker as stopped.
+
+        Raises:
+            StorageError: the ledger cannot be written.
+        """
+        self._workers.mark(self._me.id, "stopped")
+
+
+def executor_of(worker: Worker) -> str:
+    """The id of a worker's start, as the queue knows it."""
+    return f"{worker.id}@{round(worker.started_at.astimezone(UTC).timestamp() * 1000)}"
+
+
+def live_executors(workers: Sequence[Worker], now: datetime, dead_after: float) -> set[str]:
+    """The executors that sent a heartbeat not long ago and did not stop."""
+    since = now - timedelta(seconds=dead_after)
+    return {executor_of(worker) for worker in workers if worker.state == "alive" and worker.seen_at > since}
+
+
+def leader_of(workers: Sequence[Worker], now: datetime, silence: float) -> str:
+    """The worker that acts for all: the first by id of those with a recent heartbeat; "" for none."""
+    since = now - timedelta(seconds=silence)
+    return min((worker.id for worker in workers if worker.state == "alive" and worker.seen_at > since), default="")
+
+
+def _take(folder: Path) -> tuple[int | None, int]:
+    """The lock and the number, from 1, of the first free id."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(1, MOST_WORKERS + 1):
+            lock = hold(folder / f"worker-{number}.lock")
+            if lock is not None:
+                return lock, number
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder}: {error.strerror}: a worker must be able to write there") from None
+    raise StorageError(f"{folder}: {MOST_WORKERS} workers are running here already: stop some")
