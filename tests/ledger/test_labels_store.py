@@ -1,16 +1,19 @@
 """The review queue and people's labels, on both databases."""
 
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from areopage.ledger.answers import Answers, Link
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING, Label, Release, ReviewItem
+from areopage.ledger.records import GROUNDING, Judgment, Label, Release, ReviewItem, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.scoring.outcome import Scored
 from server.samples import SAMPLES
+from servers.evaluated import submitted
 from servers.judged_answers import judged, run_of
 from servers.made_traces import held_trace, trace_id
 
@@ -107,6 +110,22 @@ def test_what_the_jury_and_each_judge_gave_is_found(ledger: Ledger) -> None:
     assert isinstance(outcome := said[f"{EXACT}__v1_0"], Scored)
     assert outcome.score == 9.5
     assert labels.judge_passes(["a"], "nobody") == []
+
+
+def test_of_several_panels_that_asked_a_judge_the_passes_of_the_newest_count(
+    ledger: Ledger, judgment: Callable[..., Judgment]
+) -> None:
+    panel = Run(id="n", kind="monitor", suite="s", fingerprint="n", folder="", created_at=NOW, finished_at=None, spec="{}")
+    ledger.put_panel(panel)
+    Answers(ledger).append([submitted("a")])
+    number = Answers(ledger).numbers(["a"])["a"]
+    made = [("k1", "r", 1, 1.0), ("k2", "r", 2, 2.0), ("k3", "n", 1, 5.0)]
+    for key, run_id, index, score in made:
+        said = (Verdict(criterion="q", outcome=Scored(score=score)),)
+        ledger.append([judgment(key, run_id=run_id, pass_index=index, verdicts=said)])
+        Answers(ledger).append_judged([Link(number, run_id, key)])
+    [(id, found)] = Labels(ledger).judge_passes(["a"], "one")
+    assert (id, found.pass_index, found.outcome) == ("a", 1, Scored(score=5.0))
 
 
 def test_a_label_of_one_of_equal_held_answers_is_a_label_of_all(ledger: Ledger) -> None:

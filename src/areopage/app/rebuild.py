@@ -14,6 +14,7 @@ from areopage.cases.records import Case
 from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.results import evaluated_again
+from areopage.ledger.access import Audit
 from areopage.ledger.caches import (
     COPIES,
     FIGURES,
@@ -109,6 +110,13 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
         Evaluations(ledger).put([one.computed for one in wrong if one.stored is None])
     rebuild_days(ledger)
     return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
+
+
+def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, progress: Progress) -> Rebuilt:
+    """Store judgments whose raw texts were read again in place of what is stored of them, then rebuild every score."""
+    Audit(ledger).note(actor, "reparse", "", f"{len(readings)} judgments")
+    ledger.reread(readings)
+    return rebuild_ledger(ledger, progress)
 
 
 class _Change(Struct, frozen=True):

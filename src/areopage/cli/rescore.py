@@ -11,7 +11,7 @@ from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.rebuild import count_stored, rebuild_ledger
+from areopage.app.rebuild import count_stored, store_readings
 from areopage.cli.bench_show import shown, text_console
 from areopage.cli.gate_report import scope_of
 from areopage.cli.options import (
@@ -31,7 +31,6 @@ from areopage.cli.options import (
 from areopage.cli.pace import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
-from areopage.ledger.access import Audit
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
@@ -125,7 +124,7 @@ def show(ledger: Ledger, done: Rescored, change: Variant, what: str, *, write: b
     console.print(Text(f"scored again: {change.describe() or 'no change'}", style="bold"))
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("scored", "mean", "scored then", "mean then"):
+    for heading in ("scored before", "mean before", "scored after", "mean after"):
         table.add_column(heading, justify="right", no_wrap=True)
     for criterion, shift in done.criteria.items():
         before, after = shift.means
@@ -146,10 +145,8 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     if not readings:
         tell("nothing was read otherwise: nothing is written")
         return
-    Audit(ledger).note(actor(), "reparse", "", f"{len(readings)} judgments")
-    ledger.reread(readings)
     pace = Pace("rebuilt", count_stored(ledger))
-    done = rebuild_ledger(ledger, pace.moved)
+    done = store_readings(ledger, readings, actor(), pace.moved)
     pace.finish()
     tell(f"judgments written: {len(readings):,}; evaluations changed: {done.written:,}")
 

@@ -84,7 +84,10 @@ class Audit:
         self._ledger = ledger
 
     def note(self, actor: str, action: str, subject: str, detail: str = "") -> None:
-        """Append an entry. Actions: read, label, erase, export, import, release, key_create, key_revoke, settings."""
+        """Append an entry.
+
+        Actions: read, label, erase, export, import, release, reparse, key_create, key_revoke, settings.
+        """
         texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
