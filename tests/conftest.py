@@ -3,6 +3,7 @@
 A real PostgreSQL serves the tests that ask for it; they are skipped where it cannot start, unless it is required.
 """
 
+import gc
 import os
 import secrets
 import shutil
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,17 @@ ANYWHERE: dict[str, Any] = {
 settings.register_profile("ci", max_examples=25, derandomize=True, database=None, **ANYWHERE)
 settings.register_profile("full", max_examples=200, **ANYWHERE)
 settings.load_profile("full" if os.environ.get("AREOPAGE_TESTS") == "full" else "ci")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected lives until the end: it is not searched for garbage again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -89,9 +89,10 @@ def test_a_whole_run_contacts_nobody_but_the_configured_server(command: Command,
     log = command.folder / "audit.log"
     command.environment["AUDIT_LOG"] = str(log)
     del command.environment["OPENAI_BASE_URL"]
-    for arguments in (("run", "--suite", suite), ("rescore",)):
-        done = ended(command.start("bench", *arguments, interpreter=("-c", AUDITED)))
-        assert done.code == 0, done.err
+    done = [ended(command.start("bench", "run", "--suite", suite, interpreter=("-c", AUDITED)))]
+    rescoring = Forked(AUDITED, "bench", "rescore", folder=command.folder, environment=command.full_environment())
+    done.append(ended(rescoring))
+    assert [one.code for one in done] == [0, 0], done
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     contacted = {arguments for event, arguments in events if event in ("socket.connect", "socket.sendto", "socket.sendmsg")}
     assert contacted == {f"(('127.0.0.1', {server.port}),)"}
@@ -105,7 +106,8 @@ def test_openais_own_server_is_refused_without_a_key_before_its_name_is_looked_u
     command.environment["AUDIT_LOG"] = str(log)
     del command.environment["OPENAI_BASE_URL"]
     models = ("--target", "openai:gpt-5", "--judge", "openai:gpt-5-mini")
-    done = ended(command.start("bench", "run", "--suite", suite, *models, interpreter=("-c", AUDITED)))
+    arguments = ("bench", "run", "--suite", suite, *models)
+    done = ended(Forked(AUDITED, *arguments, folder=command.folder, environment=command.full_environment()))
     assert "needs a key: set the environment variable OPENAI_API_KEY" in done.refused()
     assert log.read_text(encoding="utf-8") == ""
 
