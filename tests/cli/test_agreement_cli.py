@@ -116,7 +116,7 @@ def test_a_table_of_ratings_needs_no_ledger(tmp_path: Path) -> None:
         (("--format", "xml"), "--format 'xml': use one of text, json, csv"),
         (("--lang", "de"), "--lang 'de': use one of en, fr"),
         (("--ratings", "no.csv"), "no.csv: no such file"),
-        (("--ratings", "no.csv", "--days", "3"), "--days and --sample-only go with a ledger's labels"),
+        (("--ratings", "no.csv", "--days", "3"), "--days and --sample-only apply to labels of the ledger"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

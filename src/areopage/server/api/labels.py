@@ -84,7 +84,7 @@ def agreement(
     _: Annotated[Actor, Depends(require("read"))],
     days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Only labels of the last days.")] = None,
     judge: Annotated[str, Query(max_length=256, description="One judge; without it the whole jury.")] = "",
-    sample_only: Annotated[bool, Query(description="Only answers that were queued at random.")] = False,
+    sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
 ) -> Response:
     """Correlations with 95 % intervals, weighted κ, bias, whether the correlation is over 0.8, the worst disagreements."""
     context = context_of(request)
