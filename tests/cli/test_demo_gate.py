@@ -48,7 +48,7 @@ def test_the_demo_ends_as_soon_as_it_has_seen_each_verdict(
     assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD")] == [2, 2]
     assert len(server.calls) == 2  # which of the questions are relevant is the embedder's to say
     assert f"1 delivered, {said.count(' FALLBACK · ')} fallback, 1 held;" in said
-    assert "Not seen this time" not in said
+    assert "Verdict that did not occur" not in said
     written = said.partition("Two answers written for this demo, not by the model")[2]
     assert written.index("5 965 €") < written.index("DELIVERED") < written.index("6 965 €") < written.index("HELD ")
     for command in ("areopage gate report --config demo-gate/areopage.yml", "areopage serve --config demo-gate/areopage.yml"):

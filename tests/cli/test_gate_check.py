@@ -25,7 +25,7 @@ def test_an_answer_that_may_leave_ends_with_0_and_another_with_1(command: Comman
     assert "[bail]" in good.out.splitlines()[-1]
     bad = command("gate", "check", "--prompt", PROMPT, "--response", BAD, "--document", path, "--lang", "en")
     assert bad.code == 1
-    assert "human_review: The answer is held back for a person to look at." in bad.out
+    assert "human_review: The answer is held for human review." in bad.out
     assert "“[doc9]” refers to a document that does not exist." in bad.out
 
 

@@ -52,7 +52,7 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     digest = f", digest {status.digest[:12]}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
     if status.unfit:
-        typer.echo(f"not qualified as a judge: {status.unfit}")
+        typer.echo(f"unfit as a judge: {status.unfit}")
 
 
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
