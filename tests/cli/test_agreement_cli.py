@@ -57,7 +57,7 @@ def test_the_text_says_in_plain_words_whether_it_is_over_the_bound(labelled: Com
     assert "Does the correlation with people exceed 0.8?" in text
     assert "  Overall: Yes. Confidence: " in text
     assert "Agreement between raters" in text
-    assert "Labelled answers that were drawn at random: 0. The others were labelled because" in text
+    assert "Labelled answers of the random sample: 0. The other answers were labelled because" in text
     assert "$" not in text
 
 

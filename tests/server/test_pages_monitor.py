@@ -146,7 +146,7 @@ def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(conte
     assert "judges not yet qualified" in page.text
     assert "oldest: 3 min" in page.text
     assert "1 alert could not be delivered" in page.text
-    assert "1 gives no sign of life" in page.text
+    assert "1 without a heartbeat" in page.text
     assert "Accuracy" in page.text
     assert "EUR" in page.text
 
