@@ -105,7 +105,7 @@ def test_openais_own_server_is_refused_without_a_key_before_its_name_is_looked_u
     del command.environment["OPENAI_BASE_URL"]
     models = ("--target", "openai:gpt-5", "--judge", "openai:gpt-5-mini")
     ended = command.process("bench", "run", "--suite", suite, *models, interpreter=("-c", AUDITED))
-    assert "needs a key: set the environment variable OPENAI_API_KEY" in ended.refused()
+    assert "requires an API key: set the environment variable OPENAI_API_KEY" in ended.refused()
     assert log.read_text(encoding="utf-8") == ""
 
 

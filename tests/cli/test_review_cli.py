@@ -67,7 +67,7 @@ def test_the_queue_is_filled_by_hand(review: Command) -> None:
         ),
         (
             ("label", "a2", "--rater", "Anne", "--score", "exactitude=12"),
-            "exactitude: '12' is no score: give a number from 0 to 10",
+            "exactitude: '12' is not a score: give a number from 0 to 10",
         ),
         (("label", "a2", "--rater", "Anne", "--score", "tone=2"), "'tone' is no criterion of the suite answer_quality"),
         (("label", "zz", "--rater", "Anne", "--score", "exactitude=2"), "no answer 'zz' in"),
