@@ -41,7 +41,7 @@ def check(
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
-    """Decide on answers: verdict, reasons, sentences. Exit code 0 if every answer may be delivered; 1 otherwise, or if rows were skipped."""
+    """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
     if lang is not None and lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     gate = load_gate(rules) if rules else Gate(find_config(config).gate)

@@ -63,7 +63,8 @@ def import_logs(
 ) -> None:
     """Import the logs of an older system into the ledger; list unusable lines (exit code 1).
 
-    Pass all files in one command: the import joins each metrics row with its response and its snapshot. A second import adds no duplicates.
+    Pass all files in one command: the import joins each metrics row with its response and its snapshot.
+    A second import adds no duplicates.
     """
     zone = zone_of(timezone)
     with open_ledger(find_config(config, ledger), create=True) as opened, rejected_rows(rejected) as kept:

@@ -73,7 +73,7 @@ def tune(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if no threshold does."""
+    """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
     ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
     refuse_nonsense(ask)
     settings = find_config(config, ledger)
@@ -257,7 +257,7 @@ def certified_lines(tuning: Tuning) -> list[str]:
     return [
         *lines,
         f"grey band: up to {holding.threshold:g}; above it, {wanted}: {holding.ungrounded:,} of {holding.held:,} here",
-        "(both statements hold jointly at the requested confidence; they exclude answers that a judge releases from the grey band)",
+        "(both statements hold jointly at the requested confidence, without answers that a judge releases from the grey band)",
     ]
 
 
@@ -267,7 +267,8 @@ def needed_lines(tuning: Tuning) -> list[str]:
     if found is None:
         return ["the certified threshold delivers no answer"]
     lines = [
-        f"at least {found.least:,} labelled answers (groups) are needed, even without a wrong one among the delivered; found {tuning.answers:,}"
+        f"at least {found.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
+        f"found {tuning.answers:,}"
     ]
     if tuning.ruled_out == tuning.answers:
         lines.append("other rules hold all of them: label answers that could be delivered")

@@ -43,7 +43,7 @@ RulesOption = Annotated[
     typer.Option(
         "--rules",
         metavar="FILE|NAME",
-        help="A file written by `gate tune`, v1_1 (the documented rules) or default (the shipped rules); else the configuration's.",
+        help="A file written by `gate tune`, v1_1 (documented rules) or default (shipped rules); else the configuration's.",
     ),
 ]
 

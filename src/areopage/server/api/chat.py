@@ -44,7 +44,10 @@ router = APIRouter(prefix="/v1/chat", tags=["chat"])
     summary="Ask a question",
 )
 async def chat(request: Request, actor: Asker) -> Response:
-    """Retrieve documents, generate an answer and apply the gate. With `Accept: text/event-stream`, each step is an event and the answer is the last event."""
+    """Retrieve documents, generate an answer and apply the gate.
+
+    With `Accept: text/event-stream`, each step is an event and the answer is the last event.
+    """
     asked = decoded(await json_body(request), ChatRequest)
     pipeline = pipeline_of(request)
     prompt = prompt_of(

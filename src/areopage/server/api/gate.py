@@ -52,7 +52,7 @@ router = APIRouter(prefix="/v1/gate", tags=["gate"])
     summary="Check an answer before delivery",
 )
 async def check(request: Request, actor: Writer) -> Response:
-    """Decide on an answer and store the decision in the ledger. The decision to hold an answer is stored durably when this returns."""
+    """Decide on an answer and store the decision. A held answer is stored durably when this returns."""
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
     prompt, response, documents = material_of(asked)
