@@ -61,7 +61,7 @@ def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocu
         loader = yaml.SafeLoader(text)
     except yaml.reader.ReaderError as error:
         at = text.count("\n", 0, error.position) + 1
-        raise ConfigError("not valid YAML: a control character stands here", path=path, line=at) from None
+        raise ConfigError("not valid YAML: control character", path=path, line=at) from None
     try:
         node = loader.get_single_node()
         lines: dict[KeyPath, int] = {}
@@ -98,7 +98,7 @@ def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: 
     line = node.start_mark.line + 1
     if id(node) in sizes:
         if sizes[id(node)] == 0:
-            raise ConfigError("an alias refers to what it is part of", path=path, line=line, key=".".join(keys) or None)
+            raise ConfigError("an alias contains itself", path=path, line=line, key=".".join(keys) or None)
         return sizes[id(node)]
     sizes[id(node)] = 0
     size = 1
@@ -110,7 +110,7 @@ def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: 
                 raise ConfigError("a key must be a plain word", path=path, line=line, key=".".join(keys) or None)
             key = str(key_node.value)
             if key in seen:
-                raise ConfigError("this key stands twice at the same level", path=path, line=line, key=".".join((*keys, key)))
+                raise ConfigError("duplicate key", path=path, line=line, key=".".join((*keys, key)))
             seen.add(key)
             lines[(*keys, key)] = line
             size += note_lines(value_node, (*keys, key), lines, path, sizes)

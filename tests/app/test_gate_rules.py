@@ -107,7 +107,7 @@ def test_ones_own_weights_lie_beside_the_rules_and_never_replace_other_ones(tmp_
         (
             "thresholds:\n  deliver: 0.6\n  hold: 0.5\n",
             2,
-            "thresholds.deliver: must not be over hold: deliver is 0.6, hold is 0.5",
+            "thresholds.deliver: must not exceed hold: deliver is 0.6, hold is 0.5",
         ),
         ("thresholds: {relevance: .nan}\n", 1, "thresholds.relevance"),
         ("hard: [amount, colour]\n", 1, "hard"),

@@ -42,7 +42,7 @@ def test_a_specification_survives_the_ledger_without_the_environment(suite: Path
 def test_a_specification_of_another_version_is_named(suite: Path) -> None:
     data = json.loads(encode_spec(prepared(suite).spec))
     del data["judges"]
-    with pytest.raises(StorageError, match="run x: it was made by another version of areopage"):
+    with pytest.raises(StorageError, match="run x: it was written by another version of areopage"):
         spec_of(run_of(json.dumps(data)))
 
 

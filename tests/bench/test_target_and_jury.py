@@ -66,7 +66,7 @@ def test_a_preset_in_a_judges_scope_stands_for_its_criteria(suite: Path) -> None
 def test_a_suite_without_judges_needs_one_on_the_command_line(suite: Path) -> None:
     write_config(suite, judge_system=None)
     loaded = load_suite(str(suite))
-    with pytest.raises(ConfigError, match=r"judge_system\.judges: names no judge: add one, or give --judge"):
+    with pytest.raises(ConfigError, match=r"judge_system\.judges: no judge configured: add one, or give --judge"):
         choose_judges(loaded, (), None)
     assert len(choose_judges(loaded, ("ollama:a",), None)) == 1
 
@@ -122,7 +122,7 @@ def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_
     spec = prepare_run(loaded, RunWishes()).spec
     checked = {spec.judges[0].reference: JudgeStatus()}
     assert checked_panel(spec, checked).unjudged == (CRITERIA[2], CRITERIA[3])
-    with pytest.raises(CriteriaError, match="alpha may judge none"):
+    with pytest.raises(CriteriaError, match="alpha cannot judge any"):
         checked_panel(prepare_run(loaded, RunWishes(criteria="tone")).spec, checked)
 
 

@@ -75,7 +75,7 @@ def test_text_after_a_closing_quote_is_a_bad_row_and_not_a_changed_prompt(tmp_pa
 
 def test_an_unclosed_quote_does_not_swallow_the_rest_of_the_file_in_silence(tmp_path: Path) -> None:
     path = write(tmp_path, b'id,prompt\n1,ok\n2,"never closed\n3,lost\n4,lost\n')
-    with pytest.raises(DatasetError, match="row 3: a quotation mark is opened and never closed"):
+    with pytest.raises(DatasetError, match="row 3: a quotation mark is not closed"):
         list(read_rows(path))
 
 
@@ -102,8 +102,8 @@ def test_a_field_above_pythons_own_limit_is_read_and_that_limit_is_left_as_it_wa
     [
         (b"", "the file is empty"),
         (b"\n \n", "the file is empty"),
-        (b"id,prompt\n", "the file holds no rows"),
-        (b"id,prompt\n\n,\n", "the file holds no rows"),
+        (b"id,prompt\n", "the file contains no rows"),
+        (b"id,prompt\n\n,\n", "the file contains no rows"),
         (b"PK\x03\x04\x00\x00junk", "not a text file"),
         ("prompt\nx\n".encode("utf-16"), "the text is UTF-16"),
         (b"prompt\n\xff\x81\n", "neither UTF-8 nor Windows-1252"),

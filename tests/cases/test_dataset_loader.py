@@ -175,7 +175,7 @@ def test_a_limit_below_one_is_refused(tmp_path: Path, limit: int) -> None:
 def test_a_default_that_is_no_maturity_and_no_path_at_all_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="none of Child, Teen"):
         load(text(tmp_path / "q.csv", "prompt\nx\n"), default_maturity="Baby")
-    with pytest.raises(DatasetError, match="no dataset is named"):
+    with pytest.raises(DatasetError, match="no dataset given: give --dataset FILE"):
         load()
 
 
@@ -189,7 +189,7 @@ def test_a_suite_that_knows_no_audience_keeps_the_column_in_the_metadata(tmp_pat
 
 def test_a_header_without_prompt_ends_the_load_and_names_the_file(tmp_path: Path) -> None:
     path = text(tmp_path / "q.csv", "a,b\n1,2\n")
-    with pytest.raises(DatasetError, match=r"q\.csv: no column holds the prompt: found 'a', 'b'"):
+    with pytest.raises(DatasetError, match=r"q\.csv: no column contains the prompt: found 'a', 'b'"):
         load(path)
 
 

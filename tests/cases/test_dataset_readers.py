@@ -33,10 +33,10 @@ def rows_of(path: Path) -> list[tuple[int, dict[str, object]]]:
     [
         ("missing.csv", "no such file"),
         ("folder.csv", "not a regular file"),
-        ("data.docx", "the extension is none of .csv, .tsv, .xlsx"),
-        ("noextension", "the extension is none of"),
+        ("data.docx", "unknown extension: use one of .csv, .tsv, .xlsx"),
+        ("noextension", "unknown extension: use one of"),
         ("empty.jsonl", "the file is empty"),
-        ("blank.jsonl", "the file holds no rows"),
+        ("blank.jsonl", "the file contains no rows"),
         ("junk.xlsx", "not an XLSX workbook"),
         ("junk.parquet", "not readable as Parquet"),
         ("junk.jsonl", "not a text file"),
@@ -204,7 +204,8 @@ def test_without_a_prompt_column_the_first_filled_sheet_is_taken(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("sheets", "reason"), [({"A": [], "B": []}, "every sheet of the workbook is empty"), ({"A": [["prompt"]]}, "holds no rows")]
+    ("sheets", "reason"),
+    [({"A": [], "B": []}, "every sheet of the workbook is empty"), ({"A": [["prompt"]]}, "contains no rows")],
 )
 def test_a_workbook_without_rows_is_refused(tmp_path: Path, sheets: dict[str, list[list[object]]], reason: str) -> None:
     with pytest.raises(DatasetError, match=reason):

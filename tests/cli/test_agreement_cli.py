@@ -57,16 +57,16 @@ def test_the_text_says_in_plain_words_whether_it_is_over_the_bound(labelled: Com
     text = labelled("agreement", "--lang", "en").out
     assert "24 answers labelled · 180 labels · 2 raters" in text
     assert "Judge: the whole jury · Suite: answer_quality" in text
-    assert "Is the correlation with people over 0.8?" in text
-    assert "  Overall: Yes. Certainty: " in text
-    assert "People among themselves" in text
-    assert "Labelled answers that were drawn at random: 0. The others were labelled because" in text
+    assert "Does the correlation with people exceed 0.8?" in text
+    assert "  Overall: Yes. Confidence: " in text
+    assert "Agreement between raters" in text
+    assert "Labelled answers of the random sample: 0. The other answers were labelled because" in text
     assert "$" not in text
 
 
 def test_the_monitors_language_is_spoken_unless_another_is_wanted(labelled: Command) -> None:
     french = labelled("agreement").out
-    assert "Accord avec les humains" in french
+    assert "Accord avec les annotations humaines" in french
     assert "La corrélation avec les humains dépasse-t-elle 0,8\u202f?" in french
     assert "Exactitude" in french
     assert "$" not in french
@@ -109,7 +109,7 @@ def test_a_table_of_ratings_needs_no_ledger(tmp_path: Path) -> None:
     (tmp_path / "ratings.csv").write_text("\n".join([*lines, "x;clarté;?;1;1"]), encoding="utf-8")
     done = Command(tmp_path)("agreement", "--ratings", "ratings.csv", "--lang", "fr")
     assert "40 réponses notées · 80 notes · 2 évaluateurs" in done.out.replace("\u202f", " ")
-    assert "clarté\u00a0: Oui. Certitude\u00a0: plus de 99,9\u00a0%." in done.out
+    assert "clarté\u00a0: Oui. Confiance\u00a0: plus de 99,9\u00a0%." in done.out
     assert "ligne 42\u00a0: '?' of judge is no number" in done.out
 
 
@@ -119,7 +119,7 @@ def test_a_table_of_ratings_needs_no_ledger(tmp_path: Path) -> None:
         (("--format", "xml"), "--format 'xml': use one of text, json, csv"),
         (("--lang", "de"), "--lang 'de': use one of en, fr"),
         (("--ratings", "no.csv"), "no.csv: no such file"),
-        (("--ratings", "no.csv", "--days", "3"), "--days and --sample-only go with a ledger's labels"),
+        (("--ratings", "no.csv", "--days", "3"), "--days and --sample-only apply to labels of the ledger"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -129,4 +129,4 @@ def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said:
 def test_no_label_yet_says_how_to_begin(tmp_path: Path) -> None:
     command = Command(tmp_path)
     ledger_at(command.outputs / "ledger.db").close()
-    assert "No label yet. Label answers at /review" in command("agreement", "--lang", "en").out
+    assert "No labels yet. Label answers at /review" in command("agreement", "--lang", "en").out

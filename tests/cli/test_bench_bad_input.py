@@ -48,12 +48,14 @@ def sparse_file(name: str) -> Callable[[Path], Path]:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        pytest.param(text_file("id,colour\n1,blue\n"), "no column holds the prompt: found 'id', 'colour'", id="missing column"),
+        pytest.param(
+            text_file("id,colour\n1,blue\n"), "no column contains the prompt: found 'id', 'colour'", id="missing column"
+        ),
         pytest.param(text_file(""), "the file is empty", id="empty file"),
-        pytest.param(text_file("id,prompt\n"), "the file holds no rows", id="header only"),
-        pytest.param(text_file("prompt\n"), "the file holds no rows", id="one header only"),
+        pytest.param(text_file("id,prompt\n"), "the file contains no rows", id="header only"),
+        pytest.param(text_file("prompt\n"), "the file contains no rows", id="one header only"),
         pytest.param(text_file("id,prompt\n1,\n"), "no row is usable (1 rejected)", id="no usable row"),
-        pytest.param(text_file("a", "rows.doc"), "the extension is none of .csv", id="unknown extension"),
+        pytest.param(text_file("a", "rows.doc"), "unknown extension: use one of .csv", id="unknown extension"),
         pytest.param(lambda folder: folder / "none.csv", "no such file", id="missing file"),
         pytest.param(lambda folder: folder, "not a regular file", id="a folder"),
         pytest.param(sparse_file("huge.csv"), "huge.csv", id="a gigabyte of nothing, csv"),
@@ -79,7 +81,7 @@ def test_a_dataset_that_cannot_be_read_is_refused(
             ("--suite", "child_saftey"),
             "no such suite: give a folder with a config.yml, or a bundled suite (answer_quality,",
         ),
-        (("--suite", "."), "this folder is no suite: it has no config.yml"),
+        (("--suite", "."), "not a suite: it has no config.yml"),
         (("--judge", "gamma"), "no judge 'gamma': the suite has alpha, beta; or write provider:model"),
         (("--judge", "alpha", "--judge", "alpha"), "'alpha' is given twice"),
         (("--judge", "ollama:"), "'ollama:' is not a model reference"),
@@ -126,7 +128,7 @@ def test_a_wish_that_cannot_be_granted_is_refused_with_what_can_be_had(
         pytest.param(
             "danger: 0.6", "danger: -0.6", "weights.criteria.safety.harm.danger", "greater than or equal to 0", id="weight"
         ),
-        pytest.param("  beta:", "  alpha:", "judge_system.judges.alpha", "this key stands twice", id="a key twice"),
+        pytest.param("  beta:", "  alpha:", "judge_system.judges.alpha", "duplicate key", id="a key twice"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_shown_where_it_stands(
@@ -174,7 +176,7 @@ def test_a_judge_that_is_to_judge_nothing_that_exists_is_named(command: Command,
 def test_a_run_that_no_judge_may_judge_is_refused_before_it_begins(command: Command, server: FakeServer, suite: Path) -> None:
     judges = {"alpha": {"model": "fake-a", "criteria": ["safety"]}}
     write_config(suite, judge_system={"judges": judges})
-    assert "alpha may judge none of the selected criteria" in refusal(command, server, "--suite", suite, "--criteria", "tone")
+    assert "alpha cannot judge any of the selected criteria" in refusal(command, server, "--suite", suite, "--criteria", "tone")
 
 
 def test_broken_personas_registry_and_prompt_files_are_named(command: Command, server: FakeServer, suite: Path) -> None:
@@ -207,14 +209,14 @@ def test_a_server_that_is_down_at_the_start_is_named_with_what_to_do(command: Co
 def test_openais_own_server_is_not_called_without_a_key(command: Command, server: FakeServer, suite: Path) -> None:
     del command.environment["OPENAI_BASE_URL"]
     message = refusal(command, server, "--suite", suite, "--judge", "openai:gpt-5-mini")
-    assert message == "https://api.openai.com/v1 needs a key: set the environment variable OPENAI_API_KEY"
+    assert message == "https://api.openai.com/v1 requires an API key: set the environment variable OPENAI_API_KEY"
 
 
 def test_a_refused_key_is_named_by_its_variable_and_never_shown(command: Command, server: FakeServer, suite: Path) -> None:
     server.api_key = "the-right-one"
     command.environment["OPENAI_API_KEY"] = "the-wrong-one"
     message = refusal(command, server, "--suite", suite, "--target", "openai:fake-target", "--judge", "openai:fake-a")
-    assert "refuses the key: correct the environment variable OPENAI_API_KEY" in message
+    assert "rejects the API key: correct the environment variable OPENAI_API_KEY" in message
     assert "the-wrong-one" not in message
 
 

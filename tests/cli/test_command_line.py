@@ -108,7 +108,7 @@ def test_openais_own_server_is_refused_without_a_key_before_its_name_is_looked_u
     models = ("--target", "openai:gpt-5", "--judge", "openai:gpt-5-mini")
     arguments = ("bench", "run", "--suite", suite, *models)
     done = ended(Forked(AUDITED, *arguments, folder=command.folder, environment=command.full_environment()))
-    assert "needs a key: set the environment variable OPENAI_API_KEY" in done.refused()
+    assert "requires an API key: set the environment variable OPENAI_API_KEY" in done.refused()
     assert log.read_text(encoding="utf-8") == ""
 
 

@@ -45,12 +45,12 @@ def test_the_demo_ends_as_soon_as_it_has_seen_each_verdict(
     ]
     assert run(monkeypatch, "--model", MODEL) == 0
     said = capsys.readouterr().out
-    assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD BACK")] == [2, 2]
+    assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD")] == [2, 2]
     assert len(server.calls) == 2  # which of the questions are relevant is the embedder's to say
-    assert f"delivered 1, fallback {said.count(' FALLBACK · ')}, held back 1;" in said
-    assert "Not seen this time" not in said
+    assert f"1 delivered, {said.count(' FALLBACK · ')} fallback, 1 held;" in said
+    assert "Verdict that did not occur" not in said
     written = said.partition("Two answers written for this demo, not by the model")[2]
-    assert written.index("5 965 €") < written.index("DELIVERED") < written.index("6 965 €") < written.index("HELD BACK")
+    assert written.index("5 965 €") < written.index("DELIVERED") < written.index("6 965 €") < written.index("HELD ")
     for command in ("areopage gate report --config demo-gate/areopage.yml", "areopage serve --config demo-gate/areopage.yml"):
         assert command in said
     report = (here / "demo-gate" / "gate-report.html").read_text(encoding="utf-8")
@@ -64,8 +64,8 @@ def test_a_second_run_says_the_same_in_french_and_names_what_it_has_not_seen(
     for _ in range(2):
         assert run(monkeypatch, "--model", MODEL, "--lang", "fr", "--folder", "ici même") == 0
         said = capsys.readouterr().out
-    assert "TRANSMISE À UNE PERSONNE" in said
-    assert "Pas vu cette fois\u00a0: DÉLIVRÉE" in said
+    assert "RETENUE POUR RELECTURE" in said
+    assert "Verdict non rencontré\u00a0: DÉLIVRÉE" in said
     assert "areopage serve --config 'ici même/areopage.yml'" in said
 
 

@@ -25,7 +25,7 @@ def test_an_answer_that_may_leave_ends_with_0_and_another_with_1(command: Comman
     assert "[bail]" in good.out.splitlines()[-1]
     bad = command("gate", "check", "--prompt", PROMPT, "--response", BAD, "--document", path, "--lang", "en")
     assert bad.code == 1
-    assert "human_review: The answer is held back for a person to look at." in bad.out
+    assert "human_review: The answer is held for human review." in bad.out
     assert "“[doc9]” refers to a document that does not exist." in bad.out
 
 
@@ -60,7 +60,7 @@ def test_a_row_that_is_left_out_is_not_passed(command: Command, tmp_path: Path) 
     path.write_text(json.dumps(row) + "\n" + json.dumps({**row, "response": BAD}) + "\n", encoding="utf-8")
     ended = command("gate", "check", "--file", path)
     assert ended.code == 1
-    assert "row 2: left out: the id 'a' is taken" in ended.err
+    assert "row 2: skipped: the id 'a' is taken" in ended.err
     assert "human_review" not in ended.out
 
 
@@ -78,7 +78,7 @@ def test_a_document_that_is_no_text_is_refused_with_what_it_is(command: Command,
 def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -> None:
     for given, said in (
         (["--prompt", "x"], "give --prompt and --response"),
-        (["--file", "x.jsonl", "--prompt", "x"], "--file goes without"),
+        (["--file", "x.jsonl", "--prompt", "x"], "--file cannot be combined with"),
         (["--prompt", "x", "--response", "y", "--document", tmp_path / "none.txt"], "none.txt"),
         (["--prompt", "x", "--response", "y", "--lang", "de"], "--lang 'de'"),
         (["--prompt", "x", "--response", "y", "--config", "none.yml"], "none.yml: no such file"),
@@ -88,4 +88,4 @@ def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -
         assert said in ended.err
     path = tmp_path / "cases.jsonl"
     path.write_text('{"prompt": "x"}\n', encoding="utf-8")
-    assert "there is no response to decide on" in command("gate", "check", "--file", path).err
+    assert "no response: add a column response" in command("gate", "check", "--file", path).err

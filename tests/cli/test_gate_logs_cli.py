@@ -47,7 +47,7 @@ def opened(command: Command) -> Ledger:
 def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
     listed = gate("review", "list").out.splitlines()
     assert [line.split()[0] for line in listed] == ["id", HELD, trace_id(2), "a9"]
-    assert "held back" in listed[1]
+    assert "held" in listed[1]
     assert "Quel délai ?" in listed[1]
     assert "held" not in listed[3]
 
@@ -59,7 +59,7 @@ def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: C
     assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (90% unsupported)" in shown
     assert "--- verdict: human_review" in shown
     assert "300 euros" in shown.partition("--- verdict")[2]
-    assert "held back: waiting" in shown
+    assert "review: waiting" in shown
     delivered = gate("review", "show", trace_id(3)).out
     assert "held back" not in delivered
 
@@ -77,7 +77,7 @@ def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
     assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
     ledger.close()
     assert HELD not in gate("review", "list").out
-    assert "Anne: grounded partly, sentences 2 Ok\nheld back: released by Anne" in gate("review", "show", HELD).out
+    assert "Anne: grounded partly, sentences 2 Ok\nreview: released by Anne" in gate("review", "show", HELD).out
 
 
 def test_another_text_goes_out_or_none(gate: Command) -> None:
@@ -93,7 +93,7 @@ def test_another_text_goes_out_or_none(gate: Command) -> None:
 
 def test_a_label_alone_reminds_that_the_answer_waits(gate: Command) -> None:
     labelled = gate("review", "label", HELD, "--rater", "Anne", "--grounded", "yes")
-    assert "it still waits: --release" in labelled.out
+    assert "it is still held: use --release" in labelled.out
     assert HELD in gate("review", "list", "--rater", "Anne").out
     assert "waits" not in gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes").out
 
@@ -190,9 +190,9 @@ def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
     Traces(ledger).append([held_trace(number) for number in (11, 12)])
     ledger.close()
     listed = gate("review", "list").out
-    assert "held back (3 wait)" in listed
+    assert "held (3 waiting)" in listed
     assert trace_id(11) not in listed
-    assert "held back: waiting, with 2 equal ones, which are settled with it" in gate("review", "show", HELD).out
+    assert "review: waiting; the decision also applies to 2 equal answers" in gate("review", "show", HELD).out
     done = gate("review", "label", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
     assert done == f"refused: {HELD} and 2 equal ones (grounded: no, by Anne)\n"
     ledger = opened(gate)
@@ -233,12 +233,12 @@ def test_old_logs_are_imported_and_what_was_not_taken_is_told(tmp_path: Path) ->
     ended = command("gate", "import", "logs", "--timezone", "Europe/Paris", "--rejected", "r.csv", "--differences", "d.csv")
     assert ended.code == 1
     assert ended.out.splitlines() == [
-        "read: 1 rows of figures, 0 responses, 0 snapshots, in 1 files",
-        "imported: 1 new, 0 known already (1 deliver)",
+        "read: 1 metrics rows, 0 responses, 0 snapshots, in 1 files",
+        "imported: 1 new, 0 already known (1 deliver)",
         "joined: 0 with a response, 0 with a snapshot",
-        "fields that do not follow from the others: 1 confidence",
+        "fields that contradict other fields: 1 confidence",
     ]
-    assert "metrics.jsonl line 1: confidence is 0.9, the others make it 0.4" in ended.err
+    assert "metrics.jsonl line 1: confidence is 0.9, but the other fields give 0.4" in ended.err
     assert "metrics.jsonl line 2: not valid JSON" in ended.err
     assert "{cut" in (tmp_path / "r.csv").read_text(encoding="utf-8-sig")
     assert "confidence,0.9,0.4" in (tmp_path / "d.csv").read_text(encoding="utf-8-sig")
@@ -255,7 +255,7 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
     rows = [json.loads(line) for line in (gate.folder / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["id"] for row in rows] == [HELD, trace_id(2)]
     assert "Dupont" not in str(rows)
-    assert "is there already" in gate("gate", "dataset", "export", "--output", "bad.jsonl").refused()
+    assert "exists: choose another file" in gate("gate", "dataset", "export", "--output", "bad.jsonl").refused()
     full = gate("gate", "dataset", "export", "--output", "bad.jsonl", "--force", "--text", "full", "--verdict", "all")
     assert full.err == "3 answers written to bad.jsonl\n"
     assert "Dupont" in (gate.folder / "bad.jsonl").read_text(encoding="utf-8")

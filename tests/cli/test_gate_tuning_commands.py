@@ -70,11 +70,11 @@ def test_the_ending_of_a_file_says_the_form_and_options_narrow(gate: Command) ->
     ("options", "said"),
     [
         (("--since", "soon"), "--since 'soon': give a day as YYYY-MM-DD"),
-        (("--since", "2026-11-17", "--until", "2026-11-16"), "--until 2026-11-16 lies before --since"),
+        (("--since", "2026-11-17", "--until", "2026-11-16"), "--until 2026-11-16 is before --since"),
         (("--format", "pdf"), "--format 'pdf'"),
-        (("--format", "md,html"), "several forms go to a folder"),
+        (("--format", "md,html"), "several formats need a folder"),
         (("--lang", "de"), "--lang 'de'"),
-        (("--ledger", "nowhere.db"), "nowhere.db: have answers checked"),
+        (("--ledger", "nowhere.db"), "nowhere.db: check answers"),
     ],
 )
 def test_a_report_refuses_what_it_cannot_do(gate: Command, options: tuple[str, ...], said: str) -> None:
@@ -101,7 +101,7 @@ def test_enough_labels_are_certified_and_written_with_their_statement(command: C
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.05", "--who", "Anne", "--output", "tuned")
     assert ended.code == 0, ended.err
     assert "At most 5% of the delivered answers are ungrounded, with 95% confidence: certified" in ended.out
-    assert "grounded answers held back" in ended.out
+    assert "grounded answers held:" in ended.out
     config = load_rules(command.folder / "tuned")
     assert config.thresholds.deliver == config.thresholds.hold
     assert config.tuned["by"] == "Anne"
@@ -125,8 +125,8 @@ def test_too_few_labels_say_how_many_it_takes_and_write_nothing(command: Command
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned")
     assert ended.code == 1
     assert "NOT certified" in ended.out
-    assert "it takes 149 such answers" in ended.out
-    assert "nothing was written" in ended.err
+    assert "at least 149 labelled answers (groups) are needed" in ended.out
+    assert "no file was written" in ended.err
     assert not (command.folder / "tuned").exists()
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned", "--force-uncertified")
     assert ended.code == 1
@@ -148,7 +148,7 @@ def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: C
     labels = labels_file(command.folder, 60, 40)
     assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--rules", "tuned")
-    assert "50 labelled answers are left out: the grounding model was fitted on them" in ended.err
+    assert "50 labelled answers are excluded: the grounding model was fitted on them" in ended.err
     assert "50 labelled answers; one of each group counts: 50" in ended.out
 
 
@@ -172,23 +172,23 @@ def test_the_same_labels_tune_alike_from_any_file(command: Command) -> None:
 
 def test_so_few_labels_that_nothing_is_wrong_promise_neither_success_nor_failure(command: Command) -> None:
     ended = command("gate", "tune", "--labels", labels_file(command.folder, 3, 0))
-    assert "so few of them do not tell how many would do: label more" in ended.out
+    assert "too few labels to estimate how many are needed: label a random sample" in ended.out
     assert "no number would do" not in ended.out
 
 
 def test_labels_without_a_single_ungrounded_answer_are_told(command: Command) -> None:
     ended = command("gate", "tune", "--labels", labels_file(command.folder, 40, 0), "--risk", "0.1")
     assert ended.code == 0
-    assert "not one labelled answer is ungrounded" in ended.out
+    assert "no labelled answer is ungrounded" in ended.out
 
 
 def test_labels_of_which_nothing_could_be_delivered_say_so(command: Command) -> None:
     nothing = command("gate", "tune", "--labels", labels_file(command.folder, 0, 40))
     assert nothing.code == 1
-    assert "not one labelled answer is grounded" in nothing.out
+    assert "no labelled answer is grounded" in nothing.out
     rows = [{"prompt": f"{n} ?", "response": "Oui.", "documents": [], "grounded": "yes"} for n in range(9)]
     (command.folder / "none.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "other rules hold all of them back" in command("gate", "tune", "--labels", "none.jsonl").out
+    assert "other rules hold all of them: label" in command("gate", "tune", "--labels", "none.jsonl").out
 
 
 def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
@@ -196,7 +196,7 @@ def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
     with labels.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps({"prompt": "?", "response": "Oui.", "documents": ["Oui."]}) + "\n")
     ended = command("gate", "tune", "--labels", labels)
-    assert "labels.jsonl row 4: left out: there is no label" in ended.err
+    assert "labels.jsonl row 4: skipped: there is no label" in ended.err
     assert "3 labelled answers" in ended.out
 
 
@@ -206,8 +206,8 @@ def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
         (("--risk", "2"), "--risk 2: give a share between 0 and 1"),
         (("--of", "some"), "--of 'some'"),
         (("--rules", "v1_1"), "the profile v1_1 has no threshold"),
-        (("--since", "2026-01-01"), "narrow --labels ledger"),
-        (("--labels", "ledger"), "give files, or ledger alone"),
+        (("--since", "2026-01-01"), "apply only to --labels ledger"),
+        (("--labels", "ledger"), "give either files or ledger"),
     ],
 )
 def test_tuning_refuses_what_it_cannot_do(command: Command, options: tuple[str, ...], said: str) -> None:
@@ -221,14 +221,14 @@ def test_labels_that_favour_what_was_held_back_certify_nothing_about_the_traffic
     filled(command.outputs / "ledger.db", [*good, *bad], [label(one, "no") for one in bad] + [label(good[0], "yes")]).close()
     ended = command("gate", "tune", "--labels", "ledger", "--risk", "0.9", "--output", "tuned")
     assert ended.code == 1
-    assert "they are no sample of the traffic" in ended.err
+    assert "the labels are not a random sample of the traffic" in ended.err
     assert not (command.folder / "tuned").exists()
 
 
 def test_labels_of_the_ledger_are_read_with_what_was_recorded(gate: Command) -> None:
     ended = gate("gate", "tune", "--labels", "ledger", "--of", "average", "--risk", "0.5")
     assert "3 labelled answers" in ended.out
-    assert "other rules hold back 1 of them at any threshold (1 ungrounded)" in ended.out
+    assert "other rules hold 1 of them at any threshold (1 ungrounded)" in ended.out
 
 
 def test_an_export_of_labelled_answers_tunes_as_the_ledger_does(gate: Command) -> None:
@@ -250,9 +250,9 @@ def test_an_export_of_bad_cases_alone_certifies_nothing(gate: Command) -> None:
 def test_a_replay_lists_what_changes_and_what_it_could_not_decide(gate: Command) -> None:
     ended = gate("gate", "replay", "--rules", "v1_1")
     assert ended.code == 0
-    assert "22 answers, 20 decided on again" in ended.out
-    assert "not replayable, imported without a response: 2" in ended.out
-    assert "of 3 answers with labels" in ended.out
+    assert "22 answers, 20 replayed" in ended.out
+    assert "not replayed, imported without a response: 2" in ended.out
+    assert "of 3 labelled answers" in ended.out
 
 
 def test_a_replay_writes_every_change_as_a_line(gate: Command) -> None:

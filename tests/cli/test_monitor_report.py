@@ -64,7 +64,7 @@ def test_days_source_and_variant_narrow_the_report(monitor: Command) -> None:
 def test_without_rows_the_report_says_so(monitor: Command) -> None:
     ended = monitor("monitor", "report", "--until", "2020-01-31", "--lang", "en")
     assert ended.code == 0
-    assert "No answer was scored in these days" in ended.out
+    assert "No answer was scored in this period" in ended.out
 
 
 def test_a_report_that_cannot_be_written_leaves_the_old_one(monitor: Command) -> None:
@@ -99,7 +99,7 @@ def test_the_configuration_beside_is_taken(monitor: Command) -> None:
     (monitor.folder / "areopage.yml").write_text("monitor: {language: en}\nstorage: {export_text: none}\n", encoding="utf-8")
     out = monitor("monitor", "report", "--until", UNTIL).out
     assert out.startswith("# Answer quality report")
-    assert "By the storage policy, no texts are shown." in out
+    assert "The storage policy excludes texts." in out
     assert "Combien" not in out
 
 

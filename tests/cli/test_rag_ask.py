@@ -52,8 +52,8 @@ def test_an_answer_comes_with_its_documents_and_what_the_gate_says(
     assert "· retrieve\n· grade_documents\n· generate\n· evaluate_response\n" in first.err
     assert "[chatbot] chosen_mode=generated confidence=" in first.err
     assert second.out.startswith("Une personne va relire")
-    assert "\nheld back (human_review), " in second.out
-    assert "300" in second.out.partition("held back (")[2]
+    assert "\nheld (human_review), " in second.out
+    assert "300" in second.out.partition("held (")[2]
     assert 'sources_filter=["pret.md"]' in second.err
 
 
@@ -67,7 +67,7 @@ def test_an_answer_in_shadow_mode_is_not_said_to_be_held_back(
     assert run(monkeypatch, "ask", QUESTION) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("Le délai est de 45 jours")
-    assert "\ndelivered all the same; by the gate: held back (shadow), " in shown
+    assert "\ndelivered all the same; by the gate: held (shadow), " in shown
 
 
 def test_a_model_or_a_collection_that_is_not_there_is_one_line(

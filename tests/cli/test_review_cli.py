@@ -1,4 +1,4 @@
-"""`areopage review`: list, show, label, fill, import."""
+"""Command group `areopage review`."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,12 +52,12 @@ def test_an_answer_is_shown_blind_until_it_is_labelled(review: Command) -> None:
     assert "Réponse vague" in labelled.out
     assert "Réponse vague" in review("review", "show", "a2", "--rater", "Anne").out
     assert "Réponse vague" not in review("review", "show", "a2", "--rater", "Bruno").out
-    assert "nothing waits" in review("review", "list").out
+    assert "the review queue is empty" in review("review", "list").out
 
 
 def test_the_queue_is_filled_by_hand(review: Command) -> None:
     filled = review("review", "fill")
-    assert filled.out == "added: 4 (4 drawn at random, 0 alerted on, 0 weak, 0 disputed, 0 without a score); waiting: 5\n"
+    assert filled.out == "added: 4 (4 at random, 0 with an alert, 0 weak, 0 disputed, 0 without a score); waiting: 5\n"
     assert review("review", "fill").out.startswith("added: 0 ")
 
 
@@ -70,7 +70,7 @@ def test_the_queue_is_filled_by_hand(review: Command) -> None:
         ),
         (
             ("label", "a2", "--rater", "Anne", "--score", "exactitude=12"),
-            "exactitude: '12' is no score: give a number from 0 to 10",
+            "exactitude: '12' is not a score: give a number from 0 to 10",
         ),
         (("label", "a2", "--rater", "Anne", "--score", "tone=2"), "'tone' is no criterion of the suite answer_quality"),
         (("label", "zz", "--rater", "Anne", "--score", "exactitude=2"), "no answer 'zz' in"),
@@ -91,13 +91,13 @@ def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None
     (review.folder / "ratings.csv").write_text("id,rater,exactitude,ville\na0,Anne,7,Lyon\na1,Anne,70,Lyon\n", encoding="utf-8")
     done = review("review", "import", "ratings.csv", "--rejected", "rejected.csv")
     assert done.code == 1
-    assert done.out == "labels: 1 new, 0 known already, of 1 answers\n"
-    assert "no criterion is called ville" in done.err
+    assert done.out == "labels: 1 new, 0 already known, on 1 answers\n"
+    assert "ignored columns without a criterion: ville" in done.err
     assert "row 3: exactitude: '70' is no score" in done.err
     assert "'70' is no score" in (review.folder / "rejected.csv").read_text(encoding="utf-8-sig")
     (review.folder / "ratings.csv").write_text("id,rater,exactitude\na0,Anne,7\n", encoding="utf-8")
     again = review("review", "import", "ratings.csv")
-    assert (again.code, again.out) == (0, "labels: 0 new, 1 known already, of 1 answers\n")
+    assert (again.code, again.out) == (0, "labels: 0 new, 1 already known, on 1 answers\n")
 
 
 def test_signs_that_a_terminal_would_obey_are_not_printed(review: Command) -> None:

@@ -70,7 +70,7 @@ def test_a_new_suite_is_a_copy_that_runs(command: Command, server: FakeServer, s
     assert command("suites", "validate", "mine").code == 0
     assert command("bench", "run", "--suite", "mine", "--limit", "1", "--passes", "1").code == 0
     assert command.run_folders()[0].name.startswith("mine-")
-    assert "exists already" in command("suites", "new", "mine").refused()
+    assert "already exists" in command("suites", "new", "mine").refused()
     assert "no such suite" in command("suites", "new", "other", "--like", "nonesuch").refused()
     assert not (command.folder / "other").exists()
 
@@ -106,8 +106,8 @@ def test_a_new_criterion_is_in_the_registry_with_a_prompt_file_for_each_language
     assert "tone.voice.humour__v1_0" in command("criteria", "list", "tone", "--suite", suite).out
     faults = command("criteria", "validate", "--suite", suite).out
     assert "no weight for 'humour'" in faults
-    assert "is in the registry already" in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).refused()
-    assert "is no id" in command("criteria", "new", "Humour", "--suite", suite).refused()
+    assert "is already in the registry" in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).refused()
+    assert "is not an id" in command("criteria", "new", "Humour", "--suite", suite).refused()
 
 
 def test_models_list_names_providers_and_the_models_of_a_server(command: Command) -> None:
@@ -142,4 +142,4 @@ def test_only_the_embedded_model_is_pulled(command: Command) -> None:
 
 def test_a_bundled_suite_is_copied_before_it_is_changed(command: Command) -> None:
     message = command("criteria", "new", "ethics.social.thanks__v1_0", "--suite", "child_safety").refused()
-    assert "make a copy first" in message
+    assert "copy it first" in message

@@ -98,7 +98,7 @@ presets:
         "must be a mapping with category",
         "is 'tone' and the id says 'safety'",
         "must name the prompt file",
-        "must lie below the folder of prompt files",
+        "must be inside the folder of prompt files",
         "must be a list",
         "must list its criteria under `criteria`",
         "'safety.harm.gone__v1_0' is not in the registry",

@@ -298,7 +298,7 @@ def test_the_version_changes_with_rules_thresholds_and_weights() -> None:
 def test_a_gate_that_cannot_decide_is_refused() -> None:
     with pytest.raises(ValueError, match="grounding model"):
         Gate(GateConfig())
-    with pytest.raises(ValueError, match="must not be over hold"):
+    with pytest.raises(ValueError, match="must not exceed hold"):
         Gate(msgspec.structs.replace(SHIPPED, thresholds=Thresholds(deliver=0.6, hold=0.5)))
 
 

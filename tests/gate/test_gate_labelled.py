@@ -44,12 +44,12 @@ def test_pieces_are_places_or_indexes_of_sentences(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({}, "there is no label"),
+        ({}, "no label"),
         ({"grounded": "perhaps"}, "grounded: 'perhaps' is no label"),
         ({"hallucinated": "perhaps"}, "hallucinated: 'perhaps' is no label"),
         ({"grounded": "no", "unsupported": [{"start": 3, "end": 800}]}, "unsupported:"),
         ({"grounded": "no", "unsupported": ["délai"]}, "unsupported:"),
-        ({"grounded": "no", "response": ""}, "there is no response"),
+        ({"grounded": "no", "response": ""}, "no response"),
     ],
 )
 def test_a_row_that_says_nothing_is_refused_with_what_to_write(tmp_path: Path, fields: dict[str, object], said: str) -> None:

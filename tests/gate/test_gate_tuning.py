@@ -220,5 +220,5 @@ def test_the_fingerprint_tells_labels_apart_and_not_their_order() -> None:
 
 @pytest.mark.parametrize("ask", [Ask(risk=0.0), Ask(confidence=1.0), Ask(precision=math.nan)])
 def test_shares_that_are_none_are_refused(ask: Ask, config: GateConfig) -> None:
-    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="must be between 0 and 1"):
         tune(rows(3), ask, config)

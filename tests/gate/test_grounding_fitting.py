@@ -85,12 +85,12 @@ def test_whole_answers_may_be_labelled_without_their_sentences() -> None:
 
 @pytest.mark.parametrize("kept", [0, 1])
 def test_one_label_alone_is_refused(kept: int) -> None:
-    with pytest.raises(ValueError, match="both kinds"):
+    with pytest.raises(ValueError, match="both grounded and ungrounded"):
         fit([row for row in rows() if row.ungrounded == bool(kept)])
 
 
 def test_answers_that_claim_nothing_are_refused() -> None:
-    with pytest.raises(ValueError, match="claim something"):
+    with pytest.raises(ValueError, match="with claims"):
         fit([replace(row, response="!!!") for row in rows()])
 
 

@@ -251,7 +251,7 @@ def test_the_digest_changes_with_the_order_of_the_sections() -> None:
         ("sections", [], "rules.answer_quality: sections is empty"),
         ("sections", [{"name": "a", "headings": {}}], "rules.answer_quality.sections[0]: the section 'a' has no headings"),
         ("sections", [{"name": "a", "headings": {"fr": ["*"]}}], "the section 'a' has the heading '*'"),
-        ("sections", [{"name": "a", "headings": {"fr": ["A"]}}] * 2, "sections holds a name twice: a, a"),
+        ("sections", [{"name": "a", "headings": {"fr": ["A"]}}] * 2, "sections contains a name twice: a, a"),
         ("sources_section", "law", "sources_section is 'law': use one of analysis, principle, rule, sources"),
         ("criteria", {"style": "x"}, "rules.answer_quality.criteria: Object contains unknown field `style`"),
         ("weights", 1, "rules.answer_quality: Object contains unknown field `weights`"),

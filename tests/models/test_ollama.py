@@ -288,7 +288,7 @@ def test_a_server_that_is_down_is_named_with_what_to_do() -> None:
 def test_another_server_is_not_taken_for_ollama() -> None:
     fake = FakeOllama()
     fake.replies["/api/tags"] = (404, {"detail": "Not Found"})
-    with pytest.raises(ModelError, match="does not answer as an Ollama server") as caught:
+    with pytest.raises(ModelError, match="does not respond like an Ollama server") as caught:
         check(fake, "m")
     assert not isinstance(caught.value, ServerDown)
 

@@ -342,7 +342,7 @@ def test_openai_itself_needs_a_key_and_is_not_called_without() -> None:
     async def run(settings: ModelSettings, endpoint: str = "") -> None:
         await open_model(ModelReference("openai", "m", endpoint), settings).check()
 
-    with pytest.raises(ModelError, match=r"api\.openai\.com/v1 needs a key: set the environment variable OPENAI_API_KEY"):
+    with pytest.raises(ModelError, match=r"api\.openai\.com/v1 requires an API key: set the environment variable OPENAI_API_KEY"):
         asyncio.run(run(ModelSettings()))
     work = Endpoint(provider="openai", base_url="https://api.openai.com/v1", api_key_env="WORK_KEY")
     with pytest.raises(ModelError, match="set the environment variable WORK_KEY"):
@@ -357,7 +357,7 @@ def test_models_are_listed() -> None:
     assert asyncio.run(run(FakeServer())) == (ListedModel(name="m", context_length=8192), ListedModel(name="n"))
     fake = FakeServer()
     fake.replies["/v1/models"] = (404, {})
-    with pytest.raises(ModelError, match="has no list of models"):
+    with pytest.raises(ModelError, match="does not list models"):
         asyncio.run(run(fake))
 
 

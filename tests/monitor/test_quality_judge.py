@@ -267,7 +267,7 @@ def test_a_jury_that_may_judge_nothing_is_refused() -> None:
     judge = QualityJudge.from_suite(judges=["controle=rules:readability"], environment={}, suite="child_safety")
     asyncio.run(judge.check())
     panel = judge.panel
-    with pytest.raises(CriteriaError, match="may judge none"):
+    with pytest.raises(CriteriaError, match="cannot judge any"):
         checked_panel(msgspec.structs.replace(panel, criteria=panel.criteria[:1]), {panel.judges[0].reference: JudgeStatus()})
 
 

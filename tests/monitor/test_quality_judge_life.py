@@ -127,7 +127,7 @@ def test_while_a_server_is_down_not_every_answer_knocks_at_its_door(server: "Fak
             return await asyncio.gather(*(judge.evaluate_case(CASE) for _ in range(20)))
 
     found = asyncio.run(run())
-    assert all("refuses the key" in one.retryable for one in found)
+    assert all("rejects the API key" in one.retryable for one in found)
     assert server.lookups == 0
     assert len(server.calls) == 0
 

@@ -344,7 +344,7 @@ def test_a_server_that_is_down_refuses_the_key_or_fails_is_one_line(tmp_path: Pa
 
     with pytest.raises(StorageError, match=r"no Qdrant server answers at http://127\.0\.0\.1:9: start it"):
         asyncio.run(names(config(tmp_path, "http://127.0.0.1:9"), {"QKEY": "k"}))
-    with pytest.raises(StorageError, match=r"refuses the key: correct store\.api_key"):
+    with pytest.raises(StorageError, match=r"rejects the API key: correct store\.api_key"):
         asyncio.run(names(config(tmp_path, qdrant.url), {"QKEY": "wrong"}))
     qdrant.status = 500
     with pytest.raises(StorageError, match=r"answered 500: .*told to fail"):

@@ -151,7 +151,7 @@ def test_the_worst_responses_are_shown_with_what_each_judge_said(tmp_path: Path)
     assert "Ask an adult you trust." in worst
     assert "alpha says so" in worst
     assert "beta says so" in worst
-    assert "not in the response word for word" in worst
+    assert "not a literal quotation of the response" in worst
 
 
 def test_a_report_of_many_long_cases_stays_small_and_says_what_it_leaves_out(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: 
 def test_judges_of_whom_nothing_is_known_are_called_never_examined(tmp_path: Path) -> None:
     page = report(tmp_path)
     assert "not valid" not in page.text
-    assert page.text.count("never examined") == 2
+    assert page.text.count("not yet qualified") == 2
 
 
 def test_an_incomplete_run_says_how_much_is_missing_and_how_to_go_on(tmp_path: Path) -> None:
@@ -211,14 +211,14 @@ def test_an_incomplete_run_says_how_much_is_missing_and_how_to_go_on(tmp_path: P
 
     text = report(tmp_path, say=say, complete=False).text
     assert "This run is not complete" in text
-    assert "12 of 24 planned verdicts" in text
+    assert "12 of 24 planned judgments" in text
     assert "areopage bench resume run-1" in text
     assert "This run is not complete" not in report(tmp_path / "other", say=say).text
 
 
 def test_a_variant_says_what_it_changes(tmp_path: Path) -> None:
     text = report(tmp_path, variant=Variant(without_judges=("beta",))).text
-    assert "Scored again" in text
+    assert "Recomputed with other settings" in text
     assert "without beta" in text
 
 
@@ -236,7 +236,7 @@ def test_cases_without_an_answer_and_rejected_rows_are_listed(tmp_path: Path) ->
         answers={"case-2": {"state": "timed_out", "text": "", "reason": "no answer in 5 s"}},
         rejected=tuple(RejectedRow(file="cases.csv", row=n, reason="empty prompt", content="x") for n in range(2, 153)),
     ).text
-    assert "1 case has no answer" in text
+    assert "1 case has no response" in text
     assert "no answer in 5 s" in text
     assert "151 rows of the dataset" in text
     assert "… and 51 more, in rejected.csv" in text
@@ -255,20 +255,20 @@ def test_agreement_is_told_in_words(tmp_path: Path) -> None:
         return judgment(call, Scored(score=5.0 if even == (call.judge.name == "alpha") else 0.0))
 
     assert "no better than chance" in report(tmp_path, say=opposed).text
-    assert "Only one judge scored" in report(tmp_path / "one", judges=(judge("alpha"),)).text
+    assert "Only one judge produced scores" in report(tmp_path / "one", judges=(judge("alpha"),)).text
 
 
 def test_an_unfit_judges_agreement_is_not_praised(tmp_path: Path) -> None:
     def agreed(call: PlannedCall) -> Judgment:
         return judgment(call, Scored(score=float(int(call.case.id[-1]) % 5)))
 
-    assert "see the same thing" in report(tmp_path, say=agreed).text
+    assert "agree with each other" in report(tmp_path, say=agreed).text
     unfit = report(tmp_path / "unfit", say=agreed, judges=(judge("alpha"), judge("beta", unfit="tiny"))).text
-    assert "see the same thing" not in unfit
-    assert "Agreement means nothing" in unfit
+    assert "agree with each other" not in unfit
+    assert "Agreement is meaningless" in unfit
 
 
 def test_the_v1_1_profile_says_that_failures_count_zero(tmp_path: Path) -> None:
     text = report(tmp_path, profile=V1_1).text
-    assert "a verdict that failed is counted as 0" in text
-    assert "a pass that failed counts 0" in text
+    assert "a failed judgment counts as 0" in text
+    assert "a failed pass counts as 0" in text

@@ -26,22 +26,22 @@ def with_reason(reason: Reason) -> Decision:
 def test_a_decision_explains_itself_in_both_languages() -> None:
     assert explain(decided(), "en")[0] == "Sentence 1: “[doc9]” refers to a document that does not exist."
     assert explain(decided(), "fr")[0] == "Phrase 1\u00a0: «\u00a0[doc9]\u00a0» renvoie à un document qui n’existe pas."
-    assert "The question is in French, the answer in English (told only: it did not decide)." in explain(decided(), "en")
-    assert verdict_text(decided(), "fr") == "La réponse est retenue et transmise à une personne."
+    assert "The question is in French, the answer in English (information only: no effect on the verdict)." in explain(
+        decided(), "en"
+    )
+    assert verdict_text(decided(), "fr") == "La réponse est retenue pour relecture."
 
 
 def test_a_refusal_says_so() -> None:
     decision = decided("Je ne trouve pas cette information dans les documents.")
-    assert verdict_text(decision, "en") == "The answer may be delivered. The answer only says that it does not know."
+    assert verdict_text(decision, "en") == "The answer may be delivered. The answer only states that no information was found."
     assert explain(decision, "en") == []
 
 
 def test_a_reason_names_sentence_words_and_document() -> None:
     place = Place(start=0, end=5, text="500 €")
     reason = Reason(code="unsupported_figure", decisive=True, place=place, document="doc1", sentence=1)
-    assert explain(with_reason(reason), "en") == [
-        "Sentence 2: the figure “500 €” stands in no document (nearest document: doc1)."
-    ]
+    assert explain(with_reason(reason), "en") == ["Sentence 2: the figure “500 €” is in no document (nearest document: doc1)."]
     risk = Reason(code="unsupported_sentence", decisive=True, place=place, sentence=0, value=0.834, threshold=0.5)
     (french,) = explain(with_reason(risk), "fr")
     assert french.replace("\u00a0", " ").replace("\u202f", " ") == (

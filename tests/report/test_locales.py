@@ -15,7 +15,7 @@ EN, FR = report_locale("en"), report_locale("fr-CA")
 
 
 def test_a_value_with_dollar_signs_and_braces_stays_as_it_is() -> None:
-    assert EN.say("not_valid_judge", judge="$judge ${x} {0} %s") == "Not fit to judge: $judge ${x} {0} %s"
+    assert EN.say("not_valid_judge", judge="$judge ${x} {0} %s") == "Unfit judge: $judge ${x} {0} %s"
 
 
 def test_french_numbers_have_a_comma_and_narrow_spaces() -> None:
@@ -58,7 +58,7 @@ def test_french_is_singular_for_zero_and_english_is_not() -> None:
 
 
 def test_french_spaces_before_high_signs_do_not_break() -> None:
-    assert FR.say("use_real_judges") == "Prenez de vrais juges\xa0:"
+    assert FR.say("use_real_judges") == "Utilisez de vrais juges\xa0:"
     assert "mieux" in FR.say("scale_higher", min="0", max="5").partition("\u202f;")[2]
 
 

@@ -204,7 +204,7 @@ def test_the_report_says_all_that_it_must(make: Make) -> None:
     for text in (Outline(html_of(make(scores))).text, spaced(markdown_of(make(scores)))):
         assert "15 scored, 1 without a score" in text
         assert "93.8%" in text
-        assert "never examined" in text
+        assert "not yet qualified" in text
         assert "7.10" in text, "the mean of fourteen answers of 7.5 and one of 1.5"
         assert "Accuracy" in text
         assert "APRES structure" in text
@@ -220,7 +220,7 @@ def test_the_report_says_all_that_it_must(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("earlier", "words"), [(6.0, "certain: chance alone would hardly"), (7.4, "not certain: chance alone can")]
+    ("earlier", "words"), [(6.0, "significant: chance alone is unlikely"), (7.4, "not significant: chance alone can")]
 )
 def test_a_change_says_whether_it_is_certain(make: Make, earlier: float, words: str) -> None:
     scores = [answered(n, 7.0 + n % 2, days_ago=n % 7) for n in range(20)]
@@ -235,7 +235,7 @@ def test_numbers_dates_and_signs_are_french_in_a_french_report(make: Make) -> No
         assert "7,50" in text
         assert "du 15 au 21 novembre 2026" in text.replace("Du 15", "du 15")
         assert "+1,00 par rapport aux 7 jours précédents" in text
-        assert "jamais examinés" in text
+        assert "pas encore qualifiés" in text
         assert not re.search(r"\d\.\d", text.replace("answer_quality 1.0.0", "").replace("areopage 0.1.0", ""))
         assert not re.search(r"\b(score of|judges|coverage|days)\b", text.replace("--days", ""))
     assert ("html", {"lang": "fr"}) in Outline(html_of(report)).elements
@@ -277,7 +277,7 @@ def test_unfit_judges_are_announced_before_any_score(make: Make, language: str, 
 
 
 @pytest.mark.parametrize(
-    ("language", "words"), [("en", "No answer was scored in these days"), ("fr", "Aucune réponse n’a été notée")]
+    ("language", "words"), [("en", "No answer was scored in this period"), ("fr", "Aucune réponse n’a été notée")]
 )
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_without_rows_the_report_says_so_and_what_to_do(make: Make, language: str, words: str, form: Any) -> None:
@@ -296,16 +296,16 @@ def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Pa
     ledger.close()
     text = spaced(markdown_of(report))
     assert "1 answer waits for a judge. Start a worker: `areopage monitor worker`" in text
-    assert "1 answer was given up" in text
-    assert "1 answer was judged without getting a score" in text
-    assert "0 scored, 1 without a score, 1 given up, 1 waiting now" in text
+    assert "The evaluation of 1 answer failed" in text
+    assert "1 answer was judged but has no score" in text
+    assert "0 scored, 1 without a score, 1 failed, 1 waiting now" in text
 
 
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", "100% – 196 of 196 answers to be judged have a score, 204 left out by sampling (51.0%)"),
-        ("fr", "100 % – 196 des 196 réponses à juger ont un score, 204 écartées par échantillonnage (51,0 %)"),
+        ("en", "100% – 196 of 196 sampled answers have a score, 204 not sampled (51.0%)"),
+        ("fr", "100 % – 196 des 196 réponses de l’échantillon ont un score, 204 hors échantillon (51,0 %)"),
     ],
 )
 def test_what_sampling_left_out_stands_beside_coverage(make: Make, language: str, words: str) -> None:
@@ -320,7 +320,7 @@ def test_what_sampling_left_out_stands_beside_coverage(make: Make, language: str
 def test_where_sampling_left_out_all_the_report_says_so(make: Make) -> None:
     report = make([], days=1)
     report = replace(report, figures=replace(report.figures, left_out=3))
-    assert "3 answers were left out by sampling" in spaced(markdown_of(report))
+    assert "3 answers are not in the sample" in spaced(markdown_of(report))
 
 
 def test_criteria_are_shown_where_no_answer_has_a_global_score(make: Make) -> None:
@@ -337,12 +337,12 @@ def test_variants_are_compared_in_the_report(make: Make) -> None:
     for text in (Outline(html_of(make(scores))).text, spaced(markdown_of(make(scores)))):
         assert "Variants compared" in text
         assert "(none)" in text
-        assert "−2.00, certain" in text
+        assert "−2.00, significant" in text
     assert "Variants compared" not in markdown_of(make(two_weeks()))
 
 
 @pytest.mark.parametrize(
-    ("policy", "shown"), [("redacted", "M. [NAME] of [EMAIL]"), ("truncated", "M. Jean…"), ("none", "(not kept)")]
+    ("policy", "shown"), [("redacted", "M. [NAME] of [EMAIL]"), ("truncated", "M. Jean…"), ("none", "(not stored)")]
 )
 def test_texts_leave_by_the_policy_for_exports(make: Make, policy: Any, shown: str) -> None:
     text = "M. Jean Dupont of jean@exemple.fr"
@@ -361,13 +361,13 @@ def test_a_very_long_answer_is_cut_and_says_so(make: Make, tmp_path: Path) -> No
 
 
 def test_a_threshold_that_is_switched_off_is_not_drawn(make: Make) -> None:
-    assert "alert under 6" in html_of(make(two_weeks()))
-    assert "alert under" not in html_of(make(two_weeks(), alerts=AlertsSection(threshold=None)))
+    assert "alert below 6" in html_of(make(two_weeks()))
+    assert "alert below" not in html_of(make(two_weeks(), alerts=AlertsSection(threshold=None)))
 
 
 def test_a_single_day_has_no_trend(make: Make) -> None:
     assert 'id="trend"' not in html_of(make([answered(1), answered(2)], days=1))
-    assert "Day by day" not in markdown_of(make([answered(1), answered(2)], days=1))
+    assert "Daily trend" not in markdown_of(make([answered(1), answered(2)], days=1))
 
 
 def test_the_json_holds_every_figure_as_a_number(make: Make) -> None:

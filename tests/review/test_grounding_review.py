@@ -98,11 +98,11 @@ def test_label_and_release_in_one_go_leave_nothing_half_done(ledger: Ledger) -> 
 
 
 MISTAKES: list[tuple[dict[str, object], str]] = [
-    ({"rater": "  "}, "a rater's name has 1 to 128 characters"),
+    ({"rater": "  "}, "rater: give a name of 1 to 128 characters"),
     ({"grounded": "maybe"}, "use yes, partly or no"),
     ({"sentences": [2]}, "there is no sentence 3: the answer has 2"),
     ({"sentences": [-1]}, "there is no sentence 0"),
-    ({"grounded": "yes", "sentences": [0]}, "say partly or no"),
+    ({"grounded": "yes", "sentences": [0]}, "use partly or no"),
 ]
 
 

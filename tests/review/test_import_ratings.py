@@ -77,14 +77,14 @@ def test_rows_that_cannot_be_used_are_named_and_taken_not_even_half(ledger: Ledg
     assert set(current(ledger)) == {("a01", "Anne", "exactitude"), ("a01", "Anne", "format")}
     reasons = {row.row: row.reason for row in found.rejected}
     assert list(reasons) == [3, 4, 5, 6, 7, 8, 9, 10]
-    assert reasons[3] == "format: '11' is no score: give a number from 0 to 10"
-    assert reasons[4] == "the row holds no score"
-    assert reasons[5] == "the row names no answer"
-    assert "rater's name" in reasons[6]
+    assert reasons[3] == "format: '11' is not a score: give a number from 0 to 10"
+    assert reasons[4] == "the row has no score"
+    assert reasons[5] == "the row has no answer id"
+    assert "rater: give a name" in reasons[6]
     assert reasons[7].startswith("no answer 'nobody'")
     assert reasons[8] == "row 2 has a score of this answer by Anne"
-    assert "holds a number: call it global" in reasons[9]
-    assert reasons[10] == "exactitude: 'seven' is no score: give a number from 0 to 10"
+    assert "contains a number: name the column global" in reasons[9]
+    assert reasons[10] == "exactitude: 'seven' is not a score: give a number from 0 to 10"
 
 
 def test_a_workbook_is_read_like_a_table(ledger: Ledger, rubric: Rubric, tmp_path: Path) -> None:
@@ -112,10 +112,10 @@ def test_objects_a_line_are_taken_each_by_its_own_keys(ledger: Ledger, rubric: R
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("rater,exactitude\nAnne,7\n", "no column names the answer"),
-        ("id,exactitude\na01,7\n", "no column names the rater"),
+        ("rater,exactitude\nAnne,7\n", "no column for the answer id"),
+        ("id,exactitude\na01,7\n", "no column for the rater"),
         ("id,rater,tone\na01,Anne,7\n", "no column is a criterion"),
-        ("id,rater,exactitude,Accuracy\na01,Anne,7,7\n", "mean the same criterion"),
+        ("id,rater,exactitude,Accuracy\na01,Anne,7,7\n", "are the same criterion"),
     ],
 )
 def test_a_table_of_no_use_is_refused_whole(ledger: Ledger, rubric: Rubric, tmp_path: Path, header: str, said: str) -> None:

@@ -46,11 +46,11 @@ def test_a_label_leaves_a_trace(ledger: Ledger, rubric: Rubric) -> None:
     ("id", "rater", "scores", "said"),
     [
         ("nobody", "Anne", {"exactitude": "7"}, "no answer 'nobody'"),
-        ("a01", " ", {"exactitude": "7"}, "a rater's name"),
-        ("a01", "Anne", {"exactitude": "11"}, "exactitude: '11' is no score: give a number from 0 to 10"),
-        ("a01", "Anne", {"exactitude": "nan"}, "is no score"),
-        ("a01", "Anne", {"exactitude": "1e1"}, "is no score"),
-        ("a01", "Anne", {"exactitude": "", "format": " "}, "no score is given"),
+        ("a01", " ", {"exactitude": "7"}, "rater: give a name"),
+        ("a01", "Anne", {"exactitude": "11"}, "exactitude: '11' is not a score: give a number from 0 to 10"),
+        ("a01", "Anne", {"exactitude": "nan"}, "is not a score"),
+        ("a01", "Anne", {"exactitude": "1e1"}, "is not a score"),
+        ("a01", "Anne", {"exactitude": "", "format": " "}, "no score given"),
         ("a01", "Anne", {"exactitude": "7", "Exactitude": "8"}, "scored twice"),
     ],
 )

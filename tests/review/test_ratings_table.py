@@ -51,7 +51,7 @@ def test_a_row_with_a_cell_that_is_no_number_is_left_out_and_named(tmp_path: Pat
     found = table_agreement(written(tmp_path, text))
     assert found.rejected == (
         (3, "'five' of judge is no number"),
-        (5, "the row names no item"),
+        (5, "the row has no item"),
         (6, "'inf' of judge is no number"),
     )
     assert found.agreement.criteria[0].items == 2
@@ -70,5 +70,5 @@ def test_a_long_table_asks_who_the_judge_is(tmp_path: Path) -> None:
 
 
 def test_a_table_of_neither_form_is_refused_with_both(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="the columns are no table of ratings"):
+    with pytest.raises(DatasetError, match="the columns do not form a table of ratings"):
         table_agreement(written(tmp_path, "item,judge\n1,5\n"))

@@ -192,7 +192,7 @@ def test_an_unknown_collection_is_not_found_and_no_other_one_is_named(client: Te
     ("body", "said"),
     [
         ({}, "question"),
-        ({"question": "  "}, "question: is empty"),
+        ({"question": "  "}, "question: must not be empty"),
         ({"question": "x" * 20_001}, "20000"),
         ({"question": "x", "colection": "y"}, "colection"),
         ({"question": "x", "sources_filter": "y"}, "sources_filter"),
@@ -226,7 +226,7 @@ def test_a_model_that_goes_down_in_a_stream_ends_it_with_an_error(client: TestCl
 
 
 def test_a_long_step_shows_signs_of_life(client: TestClient, rag: FakeRag, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "SIGN_OF_LIFE_SECONDS", 0.01)
+    monkeypatch.setattr(chat, "HEARTBEAT_SECONDS", 0.01)
     rag.pause = 0.1
     reply = client.post("/v1/chat", json=ASK, headers=STREAM)
     assert b": still working\n\n" in reply.content

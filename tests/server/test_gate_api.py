@@ -90,7 +90,7 @@ def test_nothing_is_too_little_to_be_decided_on(client: TestClient) -> None:
     [
         ({"prompt": None}, 422, "prompt (or question)"),
         ({"response": None}, 422, "response (or answer)"),
-        ({"question": "?"}, 422, "two names of one thing"),
+        ({"question": "?"}, 422, "are synonyms"),
         ({"documents": [{"title": "x"}]}, 422, "document 1 has no text"),
         ({"documents": [{"text": "x", "score": "high"}]}, 422, "score"),
         ({"documents": [{"text": "x", "score": 1}, {"text": "y", "score": 85}]}, 422, "document 2 is not between 0 and 1"),

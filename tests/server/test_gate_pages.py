@@ -121,7 +121,7 @@ def test_what_goes_wrong_is_said_in_the_readers_language_and_the_question_stays(
     assert "Le modèle n’a pas répondu à temps" in page
     assert QUESTION in page
     rag.fault = None
-    for fields, said in (({"question": " "}, "Posez une question."), ({"question": "x" * 20_001}, "20000 caractères")):
+    for fields, said in (({"question": " "}, "Saisissez une question."), ({"question": "x" * 20_001}, "20000 caractères")):
         status, page = send(client, "/chat", fields)  # type: ignore[arg-type]
         assert (status, said in text_of(page)) == (422, True)
     status, page = send(client, "/chat", {"question": QUESTION, "collection": "nope"})
@@ -201,7 +201,7 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     for said in (
         "non étayée",
         "Le chiffre « 1 350 € » ne figure dans aucun document",
-        "risque jusqu’auquel une réponse part",
+        "risque maximal pour délivrer",
         "0,676",
     ):
         assert said in shown, said
@@ -234,7 +234,7 @@ def test_a_sentence_that_a_rule_decided_against_shows_no_low_risk_beside(client:
 def test_a_decision_of_other_rules_says_so(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
     page = local(structs.replace(context, gate=load_gate("v1_1"))).get(f"/gate/{held}").text
-    assert "other rules than those that hold now" in text_of(page)
+    assert "other rules than the current ones" in text_of(page)
 
 
 def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
@@ -254,7 +254,7 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     assert 'name="text"' not in page
     assert "sentences 2" in text_of(page)
     status, page = send(client, path, fields | {"then": "refuse"})
-    assert (status, "Somebody has settled" in page) == (409, True)
+    assert (status, "Another reviewer has already decided" in page) == (409, True)
     assert held not in client.get("/review").text
 
 
@@ -269,11 +269,11 @@ def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerCo
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"rater": "Claire"}, "Say whether the documents support the answer."),
+        ({"rater": "Claire"}, "Indicate whether the documents support the answer."),
         ({"grounded": "no", "rater": " "}, "Give your name."),
-        ({"grounded": "no", "rater": "Claire", "then": "release", "text": " "}, "There is no text to release."),
+        ({"grounded": "no", "rater": "Claire", "then": "release", "text": " "}, "The text to release is empty."),
         ({"grounded": "yes", "rater": "Claire", "sentence": "1"}, "choose “Partly” or “No”"),
-        ({"grounded": "no", "rater": "Claire", "sentence": "99"}, "cannot be stored"),
+        ({"grounded": "no", "rater": "Claire", "sentence": "99"}, "could not be stored"),
     ],
 )
 def test_a_wrong_verdict_changes_nothing_and_keeps_what_was_typed(
@@ -336,7 +336,7 @@ def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser")
         page.get_by_role("button", name="Ask").click()
         page.get_by_role("link", name="Follow this answer").click()
         held = page.url.rpartition("/")[2]
-        assert page.get_by_role("heading", name="A person will look at it").count() == 1
+        assert page.get_by_role("heading", name="Waiting for human review").count() == 1
         Traces(context.ledger).settle(Release(answer_id=held, state="released", text=ATTACK, rater="Claire", at=NOW))
         page.evaluate("htmx.trigger('#state', 'seen')")
         page.get_by_role("heading", name="Released").wait_for()

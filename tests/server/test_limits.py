@@ -125,8 +125,8 @@ def test_programs_are_told_in_json_and_people_on_a_page(site: Live) -> None:
 @pytest.mark.parametrize(
     ("language", "missing", "denied", "expired", "broken"),
     [
-        ("fr-FR,fr", "Cette page n’existe pas", "Cette page ne vous est pas ouverte", "Ce formulaire a expiré", "est survenue"),
-        ("en", "There is no such page", "You may not open this page", "This form has expired", "Something went wrong"),
+        ("fr-FR,fr", "Page introuvable", "Accès refusé", "Ce formulaire a expiré", "est survenue"),
+        ("en", "Page not found", "Access denied", "This form has expired", "Something went wrong"),
     ],
 )
 def test_a_reader_is_told_in_his_language_what_is_wrong(

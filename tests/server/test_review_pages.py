@@ -72,7 +72,9 @@ def send(client: TestClient, id: str, fields: dict[str, str], *, to: str = "") -
     return sent.status_code, sent.headers.get("location", sent.text)
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "What the judge and other raters said is hidden"), ("fr", "reste caché")])
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "Scores of the judge and of other raters are hidden"), ("fr", "restent masquées")]
+)
 def test_a_rater_sees_neither_the_judges_scores_nor_others_before_his_own(client: TestClient, lang: str, said: str) -> None:
     page = client.get(f"/review/{WEAK_ID}", headers={"accept-language": lang})
     assert page.status_code == 200
@@ -116,7 +118,7 @@ def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: Test
         seen.append(place.removeprefix("/review/"))
         _, place = send(client, seen[-1], {FIELD: "5", "rater": "Chloé", "then": "next"})
     assert seen == [WEAK_ID, "answer-00-01", "answer-00-02"]
-    assert "Nothing waits for you" in client.get(place).text
+    assert "The review queue is empty" in client.get(place).text
 
 
 def test_the_name_is_kept_whatever_its_letters(client: TestClient) -> None:
@@ -188,7 +190,7 @@ def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestC
     assert sent.status_code == 303
     assert Labels(context.ledger).of(WEAK_ID)[-1].rater == "relectrice"
     read = client.get(address, headers={"authorization": f"Bearer {reader}"})
-    assert "may read, not label" in read.text
+    assert "Your key cannot label" in read.text
     assert "<form" not in read.text.partition("<main")[2]
     refused = client.post(address, data={"csrf": token_of(shown.text), FIELD: "4"}, headers={"authorization": f"Bearer {reader}"})
     assert refused.status_code == 403
@@ -197,7 +199,7 @@ def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestC
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, context: ServerContext, lang: str) -> None:
     empty = text_of(client.get("/agreement?only=sample", headers={"accept-language": lang}).text)
-    assert ("No label yet" if lang == "en" else "Aucune note") in empty
+    assert ("No labels yet" if lang == "en" else "Aucune note") in empty
     jury = Labels(context.ledger).panel_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
     Labels(context.ledger).add(
         [
@@ -210,8 +212,8 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
     page = client.get("/agreement", headers={"accept-language": lang})
     shown = text_of(page.text)
     assert page.status_code == 200
-    assert ("Is the correlation with people over 0.8?" if lang == "en" else "dépasse-t-elle 0,8 ?") in shown
-    assert ("Yes. Certainty: over 99.9%." if lang == "en" else "Oui. Certitude : plus de 99,9 %.") in shown
+    assert ("Does the correlation with people exceed 0.8?" if lang == "en" else "dépasse-t-elle 0,8 ?") in shown
+    assert ("Yes. Confidence: over 99.9%." if lang == "en" else "Oui. Confiance : plus de 99,9 %.") in shown
     assert not re.search(r"\bNone\b|Undefined|\$[a-z]|nan", shown)
     assert f'href="/monitor/answers/{WEAK_ID}"' in page.text  # Claire differs there
 

@@ -26,7 +26,7 @@ def test_a_copy_of_a_bundled_suite_has_no_fault_either(tmp_path: Path, name: str
 
 def test_nothing_is_written_over(tmp_path: Path, own_suite: Path) -> None:
     for taken in (tmp_path, own_suite, own_suite / "config.yml"):
-        with pytest.raises(ConfigError, match="exists already"):
+        with pytest.raises(ConfigError, match="already exists"):
             copy_suite("child_safety", taken)
     with pytest.raises(ConfigError, match="no such suite"):
         copy_suite("nothing", tmp_path / "new")
@@ -35,7 +35,7 @@ def test_nothing_is_written_over(tmp_path: Path, own_suite: Path) -> None:
 
 def test_a_suite_is_not_copied_into_itself(own_suite: Path) -> None:
     before = sorted(own_suite.rglob("*"))
-    with pytest.raises(ConfigError, match="lies within the suite"):
+    with pytest.raises(ConfigError, match="is inside the suite"):
         copy_suite(str(own_suite), own_suite / "data" / "copy")
     assert sorted(own_suite.rglob("*")) == before
 
@@ -109,12 +109,12 @@ def test_a_malformed_id_is_refused(own_suite: Path, criterion: str) -> None:
 
 
 def test_an_id_or_a_file_that_is_taken_is_refused(own_suite: Path) -> None:
-    with pytest.raises(CriteriaError, match="raise its version"):
+    with pytest.raises(CriteriaError, match="increase its version"):
         add_criterion(load_suite(str(own_suite)), "safety.harm.danger__v1_0")
     taken = own_suite / "assets/criteria/safety/harm/threats__v1_2.fr.prompt"
     taken.parent.mkdir(parents=True)
     taken.write_text("mine", encoding="utf-8")
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="already exists"):
         add_criterion(load_suite(str(own_suite)), NEW)
     assert taken.read_text(encoding="utf-8") == "mine"
     assert len(load_suite(str(own_suite)).registry.entries) == 2

@@ -28,8 +28,8 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
         (CONFIG, "danger: 0.5, insults: 0.5", "danger: 0.5, insults: 0.6", "config.yml:11:", "the weights sum to 1.1, not 1"),
         (CONFIG, "danger: 0.5, insults: 0.5", "danger: 1.0", "config.yml:11:", "no weight for 'insults'"),
         (CONFIG, "danger: 0.5, insults: 0.5", "", "config.yml:11:", "no weights for danger, insults"),
-        (CONFIG, "insults: 0.5", "insult: 0.5", "config.yml:11:", "weighs nothing that exists"),
-        (CONFIG, "    safety.harm: {", "    tone.x: {a: 1}\n    safety.harm: {", "config.yml:11:", "a sub-category that has no"),
+        (CONFIG, "insults: 0.5", "insult: 0.5", "config.yml:11:", "unknown name: no category, sub-category or criterion matches"),
+        (CONFIG, "    safety.harm: {", "    tone.x: {a: 1}\n    safety.harm: {", "config.yml:11:", "a sub-category without"),
         (CONFIG, "  subcategories: {", "  subcategories: {tone: {x: 1}, ", "config.yml:9:", "a category that has no criterion"),
         (CONFIG, "categories: {safety: 1.0}", "categories: {tone: 1.0}", "config.yml:8:", "no weight for 'safety'"),
         (
@@ -42,7 +42,7 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
         (CONFIG, '"m:1"', '"m:1", criteria: [safety, tone]', "config.yml:5:", "unknown criterion, category or preset 'tone'"),
         (CONFIG, "en: [cases.csv]", "en: [gone.csv]", "config.yml:12:", "gone.csv is not in"),
         (CONFIG, "paths: {", "paths: {rules_file: gone.yml, ", "gone.yml", "no such file"),
-        (REGISTRY, "file: danger.prompt", "file: insults.prompt", "registry.yml:7:", "is the prompt file of"),
+        (REGISTRY, "file: danger.prompt", "file: insults.prompt", "registry.yml:7:", "is already the prompt file of"),
         (
             REGISTRY,
             "file: danger.prompt",
@@ -54,7 +54,7 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
         (DANGER, "role: You judge.", "role: ''", "danger.prompt:1:", "is missing or empty"),
         (DANGER, "task: Is it good?", "task: Is {it} good?", "danger.prompt:2:", "unknown placeholder {it}"),
         (DANGER, "{{", "{", "danger.prompt:4:", "unbalanced"),
-        (DANGER, "task:", "taks: x\ntask:", "danger.prompt:2:", "has no meaning here"),
+        (DANGER, "task:", "taks: x\ntask:", "danger.prompt:2:", "unknown key"),
         ("assets/criteria/danger.fr.prompt", "role:", "role: [", "danger.fr.prompt:", "not valid YAML"),
     ],
 )
@@ -112,7 +112,7 @@ def test_all_mistakes_of_a_configuration_are_named_and_loading_counts_them(own_s
 @pytest.mark.parametrize(
     ("section", "message"),
     [
-        ("scoring: {scale: {min: 5, max: 0}}", "scoring.scale: min must be under max"),
+        ("scoring: {scale: {min: 5, max: 0}}", "scoring.scale: min must be less than max"),
         ("scoring: {scale: {min: 0, max: .inf}}", "scoring.scale.max: input should be a finite number"),
         ("scoring: {scale: {min: .nan}}", "scoring.scale.min: input should be a finite number"),
         ("scoring: {profile: v2}", "scoring.profile: input should be 'default' or 'v1_1', got 'v2'"),
@@ -168,9 +168,9 @@ def test_what_is_no_suite_is_refused_with_what_there_is(tmp_path: Path, own_suit
     assert find_suite(str(own_suite / "config.yml")) == own_suite
     for name, message in (
         ("no_such_suite", r"no such suite: .*child_safety"),
-        (str(tmp_path), "this folder is no suite"),
+        (str(tmp_path), "not a suite"),
         ("~nobody-has-this-name/suite", "no such suite"),
-        ("", "this folder is no suite"),
+        ("", "not a suite"),
     ):
         with pytest.raises(ConfigError, match=message):
             find_suite(name)

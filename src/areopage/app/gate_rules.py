@@ -92,7 +92,7 @@ def checked_rules(document: YamlDocument, data: Any, *keys: str) -> GateConfig:
     values = section.model_dump()
     bounds = values["thresholds"]
     if bounds["deliver"] > bounds["hold"]:
-        message = f"must not be over hold: deliver is {bounds['deliver']}, hold is {bounds['hold']}"
+        message = f"must not exceed hold: deliver is {bounds['deliver']}, hold is {bounds['hold']}"
         raise document.error(message, *keys, "thresholds", "deliver")
     named = values.pop("grounding")
     return msgspec.convert(values | {"grounding": _weights(named, values["profile"], document, *keys)}, GateConfig, strict=False)

@@ -128,7 +128,7 @@ def _refuse_unusable(case: Case, rules: BuildRules) -> None:
     texts = [case.id, case.prompt_text, case.response or "", case.reference or ""]
     if any("\0" in text for text in [*texts, *(document.text for document in case.documents)]):
         # Neither PostgreSQL nor a C string can hold it.
-        raise ValueError("the row holds a NUL character")
+        raise ValueError("the row contains a NUL character")
 
 
 def _content_ids(case: Case, stem: str) -> tuple[str, str]:

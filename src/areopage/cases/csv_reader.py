@@ -51,7 +51,7 @@ class _Lines:
         if self._size > MAX_RECORD:
             raise DatasetError(
                 f"{self._path}: row {self.number} is longer than {MAX_RECORD:,} characters: "
-                "lines do not end, or a quotation mark is never closed"
+                "line breaks are missing, or a quotation mark is not closed"
             )
         self.record.append(line)
         return line
@@ -96,7 +96,7 @@ def _records(reader: Iterator[list[str]], lines: _Lines, path: Path) -> Iterator
         except csv.Error as fault:
             if lines.exhausted:
                 # Everything to the end of the file fell into one field: carrying on would lose those rows unseen.
-                raise DatasetError(f"{path}: row {lines.number}: a quotation mark is opened and never closed") from fault
+                raise DatasetError(f"{path}: row {lines.number}: a quotation mark is not closed") from fault
             yield BadRow(lines.number, f"not valid CSV: {fault}", clip("".join(lines.record)))
             continue
         if fields is None:

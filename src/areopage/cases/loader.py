@@ -100,11 +100,11 @@ def load_dataset(
         MissingExtra: a format needs a part that is not installed.
     """
     if default_maturity and default_maturity not in MATURITIES:
-        raise DatasetError(f"the default maturity {default_maturity!r} is none of {name_list(MATURITIES)}")
+        raise DatasetError(f"the default maturity {default_maturity!r} is not one of {name_list(MATURITIES)}")
     if limit is not None and limit < 1:
         raise DatasetError(f"the limit is {limit}: it must be at least 1")
     if not paths:
-        raise DatasetError("no dataset is named")
+        raise DatasetError("no dataset given: give --dataset FILE")
     rules = BuildRules(
         default_maturity=default_maturity, max_prompt_length=max_prompt_length, max_response_length=max_response_length
     )

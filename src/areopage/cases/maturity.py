@@ -131,7 +131,7 @@ def _scan(folded: str, text: str) -> tuple[set[Maturity], set[Maturity], set[Mat
 
 def _band(age: float, text: str) -> Maturity:
     if not 0 < age <= MAX_AGE:
-        raise ValueError(f"maturity {_shown(text)} is no age: write one from 1 to {MAX_AGE}")
+        raise ValueError(f"maturity {_shown(text)} is not an age: write a number from 1 to {MAX_AGE}")
     if age < 9:
         return "Child"
     if age < 13:
@@ -142,7 +142,7 @@ def _band(age: float, text: str) -> Maturity:
 def _band_of_range(low: float, high: float, text: str) -> Maturity:
     """Take the lower end: the stricter audience. A range may begin at 0, where a lone 0 means nothing."""
     if low > high:
-        raise ValueError(f"maturity {_shown(text)} is no age range: write the lower age first")
+        raise ValueError(f"maturity {_shown(text)} is not an age range: write the lower age first")
     _band(high, text)
     return "Child" if low == 0 else _band(low, text)
 

@@ -32,7 +32,7 @@ def read_rows(path: Path) -> Generator[Row | BadRow, None, None]:
     except OSError as fault:
         raise DatasetError(f"{path}: the file cannot be read: {fault.strerror or fault}") from fault
     if empty:
-        raise DatasetError(f"{path}: the file holds no rows")
+        raise DatasetError(f"{path}: the file contains no rows")
 
 
 def has_header(path: Path) -> bool:
@@ -61,5 +61,5 @@ def _reader_for(path: Path) -> Reader:
         case ".parquet":
             from areopage.cases.parquet_reader import read_parquet as read
         case _:
-            raise DatasetError(f"{path}: the extension is none of {name_list(SUFFIXES)}: convert the file, or rename it")
+            raise DatasetError(f"{path}: unknown extension: use one of {name_list(SUFFIXES)}")
     return read

@@ -25,7 +25,7 @@ def refuse_binary(path: Path) -> None:
     if head.startswith(_UTF_16):
         raise DatasetError(f"{path}: the text is UTF-16: save the file as UTF-8")
     if b"\0" in head:
-        raise DatasetError(f"{path}: this is not a text file, whatever its name says: export it as UTF-8 text")
+        raise DatasetError(f"{path}: this is not a text file: export it as UTF-8 text")
 
 
 def find_encoding(path: Path) -> str:

@@ -1,1 +1,1 @@
-"""The command line: one file per group of commands. Heavy parts are imported inside the commands that use them."""
+"""Command line: one module per group of commands; heavy imports happen inside commands."""

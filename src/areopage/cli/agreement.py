@@ -1,4 +1,4 @@
-"""`areopage agreement`: how far a judge agrees with people."""
+"""Command `areopage agreement`: agreement between judges and human labels."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,27 +25,33 @@ FORMATS = ("text", "json", "csv")
 def agreement(
     config: ConfigOption = None,
     days: Annotated[
-        int | None, typer.Option("--days", metavar="N", min=1, max=36_500, help="Labels of the last N days only.")
+        int | None, typer.Option("--days", metavar="N", min=1, max=36_500, help="Use only labels of the last N days.")
     ] = None,
     judge: Annotated[
-        str, typer.Option("--judge", metavar="NAME", help="One judge instead of the jury; with --ratings, who the judge is.")
+        str,
+        typer.Option(
+            "--judge", metavar="NAME", help="Measure one judge instead of the jury; with --ratings, the name of the judge."
+        ),
     ] = "",
-    sample_only: Annotated[bool, typer.Option("--sample-only", help="Only answers that were queued at random.")] = False,
+    sample_only: Annotated[bool, typer.Option("--sample-only", help="Use only answers of the random sample.")] = False,
     ratings: Annotated[
-        Path | None, typer.Option("--ratings", metavar="FILE", help="Measure a table of ratings instead (CSV, XLSX, JSON Lines).")
+        Path | None,
+        typer.Option(
+            "--ratings", metavar="FILE", help="Measure a table of ratings instead of the ledger (CSV, XLSX, JSON Lines)."
+        ),
     ] = None,
     suite: Annotated[
         str | None,
-        typer.Option("--suite", metavar="NAME|FOLDER", help="Whose criteria were scored; default: the monitor's suite."),
+        typer.Option("--suite", metavar="NAME|FOLDER", help="Suite whose criteria were scored; default: the monitor's suite."),
     ] = None,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the monitor's.")] = None,
-    form: Annotated[str, typer.Option("--format", metavar="text|json|csv", help="Form of the output.")] = "text",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.")] = None,
+    form: Annotated[str, typer.Option("--format", metavar="text|json|csv", help="Output format.")] = "text",
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the output to FILE.")] = None,
 ) -> None:
-    """Judge against people: correlation, weighted kappa, bias, and whether the correlation is over 0.8.
+    """Compare judges with human labels: correlation, weighted kappa, bias, and whether the correlation exceeds 0.8.
 
     A table of ratings is wide (item, criterion, judge, human1, human2, ...) or long (item, rater, criterion, score; --judge names
-    the rater who is the judge); the column criterion may be missing.
+    the rater that is the judge). The column `criterion` is optional.
     """
     if form not in FORMATS:
         raise UserError(f"--format {form!r}: use one of {', '.join(FORMATS)}")
@@ -53,7 +59,7 @@ def agreement(
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     if ratings is not None:
         if days is not None or sample_only:
-            raise UserError("--days and --sample-only go with a ledger's labels, not with --ratings")
+            raise UserError("--days and --sample-only apply to labels of the ledger: remove them, or remove --ratings")
         report, language = table_agreement(ratings, judge), report_locale(lang or "en")
     else:
         report, spoken = measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
@@ -70,7 +76,7 @@ def agreement(
 def measured(
     config: AppConfig, days: int | None, judge: str, lang: str | None, named: str | None, *, sample_only: bool
 ) -> tuple[AgreementReport, str]:
-    """The agreement over a ledger's labels, and the language to say it in."""
+    """The agreement over the ledger's labels and the language of the report."""
     suite = load_suite(named) if named else config.monitor.load_suite()
     language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None

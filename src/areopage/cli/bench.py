@@ -50,7 +50,7 @@ def run(
     ledger: LedgerOption = None,
     yes: YesOption = False,
 ) -> None:
-    """Run a benchmark; an interrupted run with the same wishes is resumed."""
+    """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.prepare import RunWishes
     from areopage.cli.bench_run import Places, run_new
 
@@ -78,14 +78,14 @@ def resume(
     ledger: LedgerOption = None,
     yes: YesOption = False,
 ) -> None:
-    """Resume a run; calls that timed out or found no server are tried again."""
+    """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench_run import Places, resume_run
 
     raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """List the runs of a ledger, the newest first."""
+    """List the runs of a ledger, newest first."""
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import print_runs
 
@@ -94,7 +94,7 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
 
 
 def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Show the scores of a run and how its judges did."""
+    """Show the scores of a run and the health of its judges."""
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import print_view
@@ -115,7 +115,7 @@ def rescore(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Score a run again from the ledger; no model is called, and the run's own files stay as they are."""
+    """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import rescore_run
     from areopage.cli.rescore import variant_of, write_readings
@@ -140,7 +140,7 @@ def export(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write every judgment of a run, raw texts included."""
+    """Export every judgment of a run with its raw text."""
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.bench_show import export_run
 

@@ -1,4 +1,4 @@
-"""`areopage demo`: try a part of it on this computer, without a server and without a key."""
+"""Command `areopage demo`: demonstrations without a server or an API key."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,14 +15,16 @@ TINY = "embedded:smollm2"
 
 def gate(
     folder: Annotated[
-        Path, typer.Option("--folder", metavar="DIR", help="Where documents, collection, ledger and report go.")
+        Path, typer.Option("--folder", metavar="DIR", help="Folder for documents, collection, ledger and report.")
     ] = Path("demo-gate"),
     lang: Annotated[str, typer.Option("--lang", metavar="en|fr", help="Language of the console; questions are French.")] = "en",
-    model: Annotated[str, typer.Option("--model", metavar="REF", help="Who answers, for example ollama:gemma3:4b.")] = TINY,
+    model: Annotated[
+        str, typer.Option("--model", metavar="REF", help="Model that answers, for example ollama:gemma3:4b.")
+    ] = TINY,
 ) -> None:
-    """Answer questions about an invented bank, and see what the gate lets out, and why it keeps others back.
+    """Answer questions about an invented bank through the gate; show verdicts and reasons.
 
-    The model that is built in is tiny, and makes a lot up: the gate has something to do.
+    The built-in model is tiny and often invents facts, so the gate has work to do.
     """
     if lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")

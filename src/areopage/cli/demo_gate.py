@@ -1,4 +1,4 @@
-"""The demo of the gate: an invented help desk, real retrieval, a real model that makes things up, and the fate of its answers."""
+"""Gate demo: an invented help desk with real retrieval, a real model and the gate."""
 
 import asyncio
 import os
@@ -36,16 +36,16 @@ from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
 WORDS = Path(__file__).with_name("demo_words.yml")
-# Instead of the ledger's: with it the prompts, and so the answers, are the same at every run. The fenced pages are ours.
+# A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
 SECRET = b"areopage demo gate"
 SESSION = "demo"
-PATIENCE = 90.0  # seconds after which no other question is begun
+PATIENCE = 90.0  # seconds after which no further question is asked
 LONGEST_TEXT = 600  # characters of an answer that are shown
 WIDTH, LABEL = 110, 20  # characters
 
 
 class Show:
-    """Prints what happens: sentences of their own, and texts beside their labels."""
+    """Prints sentences and labelled texts."""
 
     def __init__(self, locale: Locale) -> None:
         self.locale = locale
@@ -69,7 +69,7 @@ class Show:
         typer.echo(f"  {self.locale.say(label):<{LABEL}}{shlex.join(parts)}")
 
     def decision(self, decision: Decision) -> None:
-        """Verdict, figures, reasons, and the sentences in doubt."""
+        """Print verdict, figures, reasons and doubtful sentences."""
         locale = self.locale
         seconds = sum(signal.seconds or 0.0 for signal in decision.signals)
         confidence = locale.number(decision.metrics.confidence)
@@ -83,7 +83,7 @@ class Show:
             self.doubtful(decision)
 
     def doubtful(self, decision: Decision) -> None:
-        """The sentences that decisive reasons name, else the likeliest one."""
+        """Print the sentences named by decisive reasons, else the most doubtful one."""
         locale = self.locale
         named = sorted({one.sentence for one in decision.reasons if one.decisive and one.sentence is not None})
         likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
@@ -92,7 +92,7 @@ class Show:
 
 
 def run_demo(folder: Path, language: str, model: str) -> None:
-    """Lay the demo out in a folder, and play it.
+    """Prepare the demo in a folder and run it.
 
     Raises:
         StorageError: the folder cannot be used.
@@ -122,7 +122,7 @@ def run_demo(folder: Path, language: str, model: str) -> None:
 
 
 async def ingest(config: RagConfig, documents: Path) -> IngestReport:
-    """Bring the collection up to date with the folder's documents."""
+    """Update the collection from the folder."""
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
@@ -134,7 +134,7 @@ async def ingest(config: RagConfig, documents: Path) -> IngestReport:
 
 
 async def play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
-    """Ask until each verdict was seen, then check the prepared answers; counts the verdicts on the model's own."""
+    """Ask questions until every verdict occurred, then check the prepared answers."""
     script = read_script()
     service = open_pipeline(config, ledger, warn, secret=SECRET)
     verdicts = Counter[GateVerdict]()
@@ -150,7 +150,7 @@ async def play(config: AppConfig, ledger: Ledger, show: Show, started: float) ->
 
 
 async def ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
-    """Ask a question, and show what the model wrote, what the gate says of it, and what a user would read."""
+    """Ask a question; show the response, the decision and the text for the user."""
     trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
     show.blank()
     show.say("demo_question", number=number, question=question)
@@ -165,7 +165,7 @@ async def ask(service: RagService, show: Show, number: int, question: str) -> Ga
 
 
 async def check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
-    """Have the gate decide on answers that people wrote, and say that they did."""
+    """Apply the gate to answers written by people."""
     gate = open_gate(config)
     documents = await service.retriever.retrieve(prepared.question, "", ())
     show.blank()
@@ -177,7 +177,7 @@ async def check_prepared(config: AppConfig, service: RagService, show: Show, pre
 
 
 def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
-    """Write the gate's report over everything in the demo's ledger; its texts are the demo's own, and are shown in full."""
+    """Write the gate's report on the demo's ledger, with full texts."""
     now = datetime.now(UTC)
     named = ("--config", str(folder / CONFIG_FILE))
     figures = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
@@ -187,7 +187,7 @@ def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
 
 
 def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
-    """Where everything is, and what to do next."""
+    """Print the files of the demo and the next steps."""
     named = str(folder / CONFIG_FILE)
     show.row("demo_ledger", shlex.quote(config.ledger))
     show.row("demo_report", shlex.quote(str(report)))
@@ -198,6 +198,6 @@ def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> No
 
 
 def warn(line: str) -> None:
-    """Pass warnings on; the line of each answer would only repeat what is shown."""
+    """Print warnings; skip the log line of each answer."""
     if not line.startswith("[chatbot]"):
         typer.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""`areopage gate check`: may this answer leave?"""
+"""Command `areopage gate check`: decide on answers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,18 +27,21 @@ def check(
     document: Annotated[
         list[Path] | None,
         typer.Option(
-            "--document", metavar="FILE", help="A document, as text; its name without the ending is its id. Several times."
+            "--document", metavar="FILE", help="Text file of a document; its name without extension is the id (repeatable)."
         ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Instead: a dataset with prompt, response and documents.")
+        Path | None,
+        typer.Option(
+            "--file", metavar="FILE", help="A dataset with prompt, response and documents, instead of the options above."
+        ),
     ] = None,
     rules: RulesOption = None,
     config: ConfigOption = None,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with every signal.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
-    """Decide on an answer: verdict, reasons, sentences. Exit code 0 if all may leave, 1 otherwise (or if rows are left out)."""
+    """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
     if lang is not None and lang not in LANGUAGES:
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     gate = load_gate(rules) if rules else Gate(find_config(config).gate)
@@ -58,47 +61,47 @@ def check(
 
 
 def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
-    """What is to be decided on: one answer from the options, or those of a file; and how many rows of it cannot be used.
+    """Read the answers from the options or a file; count the rejected rows.
 
     Raises:
         UserError: options are missing or contradict each other, or a file cannot be used.
     """
     if file is None:
         if prompt is None or response is None:
-            raise UserError("give --prompt and --response (and --document FILE for each document), or --file FILE")
+            raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
         given = tuple(read_document(path) for path in documents)
         return [Case(id="answer", prompt=prompt, response=response, documents=given)], 0
     if prompt is not None or response is not None or documents:
-        raise UserError("--file goes without --prompt, --response and --document")
+        raise UserError("--file cannot be combined with --prompt, --response or --document")
     dataset = load_dataset([file], default_maturity="")
     for row in dataset.rejected:
-        typer.echo(f"areopage: {row.file} row {row.row}: left out: {row.reason}", err=True)
+        typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
     for case in dataset.cases:
         if case.response is None:
             path, line = dataset.places.get(case.id, (str(file), 0))
-            raise DatasetError(f"{path} row {line}: there is no response to decide on: give a column response")
+            raise DatasetError(f"{path} row {line}: no response: add a column response")
     return list(dataset.cases), len(dataset.rejected)
 
 
 def read_document(path: Path) -> Document:
-    """A document from a file of text.
+    """Read a document from a text file.
 
     Raises:
         UserError, OSError: see `read_text_file`.
     """
-    return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "the passages that the answer rests on"))
+    return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "only the passages that the answer uses"))
 
 
 LONGEST_SENTENCE = 120
 
 
 def decision_json(case_id: str, decision: Decision) -> str:
-    """A decision on one line of JSON, led by the id of its case."""
+    """A decision as one line of JSON, with the id of its case."""
     return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
 
 
 def decision_text(decision: Decision, language: str) -> str:
-    """Verdict, reasons and sentences, for reading."""
+    """Verdict, reasons and sentences as text."""
     locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
     lines += [f"  - {reason}" for reason in explain(decision, language)]

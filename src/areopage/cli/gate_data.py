@@ -1,4 +1,4 @@
-"""`areopage gate import` and `areopage gate dataset export`: old logs into the ledger, bad cases out of it."""
+"""Commands `areopage gate import` and `areopage gate dataset export`."""
 
 import csv
 import sys
@@ -47,23 +47,24 @@ TOLD_EVERY = 5.0
 
 def import_logs(
     places: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER|FILE...", help="metrics.jsonl, llm_responses.jsonl, snapshots; maybe .gz.")
+        list[Path], typer.Argument(metavar="FOLDER|FILE...", help="metrics.jsonl, llm_responses.jsonl, snapshots; plain or .gz.")
     ],
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     timezone: Annotated[
-        str, typer.Option("--timezone", metavar="NAME", help="Of times that name none: UTC, Europe/Paris ...")
+        str, typer.Option("--timezone", metavar="NAME", help="Time zone of timestamps without one: UTC, Europe/Paris ...")
     ] = "UTC",
     rejected: Annotated[
-        Path | None, typer.Option("--rejected", metavar="FILE", help="Where lines go that were not taken (CSV).")
+        Path | None, typer.Option("--rejected", metavar="FILE", help="Write rejected lines to FILE (CSV).")
     ] = None,
     differences: Annotated[
-        Path | None, typer.Option("--differences", metavar="FILE", help="Where contradictions between fields are listed (CSV).")
+        Path | None, typer.Option("--differences", metavar="FILE", help="Write contradictions between fields to FILE (CSV).")
     ] = None,
 ) -> None:
-    """Take the logs of an older system into the ledger. Lines that cannot be used are listed (exit code 1).
+    """Import the logs of an older system into the ledger; list unusable lines (exit code 1).
 
-    Give all files at once, so that each row of figures finds its response and its snapshot. Importing again adds nothing twice.
+    Pass all files in one command: the import joins each metrics row with its response and its snapshot.
+    A second import adds no duplicates.
     """
     zone = zone_of(timezone)
     with open_ledger(find_config(config, ledger), create=True) as opened, rejected_rows(rejected) as kept:
@@ -81,26 +82,31 @@ def import_logs(
 
 
 def export(
-    output: Annotated[str, typer.Option("--output", metavar="FILE", help="Where to (JSON Lines); - is the standard output.")],
+    output: Annotated[str, typer.Option("--output", metavar="FILE", help="Output file (JSON Lines); - is the standard output.")],
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     verdict: Annotated[
-        str, typer.Option("--verdict", metavar="VERDICT", help="bad (did not pass, or should not have), all, or one verdict.")
+        str,
+        typer.Option(
+            "--verdict", metavar="VERDICT", help="bad (did not pass, or was labelled unsupported), all, or one verdict."
+        ),
     ] = "bad",
     labelled_only: Annotated[
-        bool, typer.Option("--labelled-only", help="Only what people labelled; then --verdict all.")
+        bool, typer.Option("--labelled-only", help="Export only labelled answers; implies --verdict all.")
     ] = False,
     collection: CollectionOption = None,
-    channel: Annotated[list[str] | None, typer.Option("--channel", metavar="chat|check|import", help="Only from there.")] = None,
+    channel: Annotated[
+        list[str] | None, typer.Option("--channel", metavar="chat|check|import", help="Export only answers of this channel.")
+    ] = None,
     text: Annotated[
         str | None,
         typer.Option("--text", metavar="POLICY", help="full, truncated, redacted or none; default storage.export_text."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write answers that did not pass with their documents, reasons and labels; by default without personal data."""
+    """Export answers that did not pass with their documents, reasons and labels; personal data is redacted by default."""
     settings = find_config(config, ledger)
     storage = settings.storage
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
@@ -112,9 +118,9 @@ def export(
         labelled_only=labelled_only,
     )
     if output != STDOUT and Path(output).exists() and not force:
-        raise StorageError(f"{output} is there already: name another file, or give --force")
+        raise StorageError(f"{output} exists: choose another file, or give --force")
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
-        # before the first row: nothing leaves without an entry
+        # before the first row: no row is exported without an audit entry
         Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
         rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
         if output == STDOUT:
@@ -130,7 +136,7 @@ def export(
 
 
 def zone_of(name: str) -> tzinfo:
-    """A time zone by its name.
+    """The time zone of a name.
 
     Raises:
         UserError: there is none of this name.
@@ -142,7 +148,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 class RejectedRows:
-    """Lines that were not taken: the first ones to be shown, all of them in a file."""
+    """Collects rejected lines: the first ones for the console, all of them for a file."""
 
     def __init__(self, writer: Callable[[list[str]], object] | None) -> None:
         self._writer = writer
@@ -159,7 +165,7 @@ class RejectedRows:
 
 @contextmanager
 def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
-    """Somebody who takes rejected lines; with a path, they go there one by one as well."""
+    """Open a collector of rejected lines that also writes them to `path`."""
     if path is None:
         yield RejectedRows(None)
         return
@@ -170,7 +176,7 @@ def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
 
 
 def plain_progress() -> Progress:
-    """Lines on stderr about how far it has come, where it takes longer than some seconds."""
+    """Print progress lines on stderr during long imports."""
     began = last = time.monotonic()
     counted = ""
 
@@ -190,29 +196,29 @@ def plain_progress() -> Progress:
 
 
 def tell_imported(found: Imported) -> None:
-    """Say what was imported."""
+    """Print the counts of an import."""
     rows = ", ".join(
         f"{found.rows.get(kind, 0):,} {name}"
-        for kind, name in (("metrics", "rows of figures"), ("response", "responses"), ("snapshot", "snapshots"))
+        for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
     )
     typer.echo(f"read: {rows}, in {found.files:,} files")
     outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(found.verdicts.items()))
-    typer.echo(f"imported: {found.added:,} new, {found.known:,} known already" + (f" ({outcomes})" if outcomes else ""))
+    typer.echo(f"imported: {found.added:,} new, {found.known:,} already known" + (f" ({outcomes})" if outcomes else ""))
     typer.echo(
         f"joined: {found.joined.get('response', 0):,} with a response, {found.joined.get('snapshot', 0):,} with a snapshot"
     )
     named = ", ".join(f"{count:,} {field}" for field, count in sorted(found.contradictions.items()))
-    typer.echo(f"fields that do not follow from the others: {named or 'none'}")
+    typer.echo(f"fields that contradict other fields: {named or 'none'}")
     for one in found.differences[:SHOWN]:
-        typer.echo(f"  {one.place} line {one.line}: {one.field} is {one.said}, the others make it {one.derived}", err=True)
+        typer.echo(f"  {one.place} line {one.line}: {one.field} is {one.said}, but the other fields give {one.derived}", err=True)
     rest = sum(found.contradictions.values()) - SHOWN
     if rest > 0:
         typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
 
 
 def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
-    """Say what was not taken."""
-    typer.echo(f"not taken: {count:,} lines", err=True)
+    """Print the first rejected lines."""
+    typer.echo(f"rejected: {count:,} lines", err=True)
     for row in shown:
         typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
     if path is not None:
@@ -222,7 +228,7 @@ def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> No
 
 
 def write_differences(found: tuple[Difference, ...], path: Path) -> None:
-    """List contradictions in a file."""
+    """Write contradictions between fields to a CSV file."""
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(("file", "line", "field", "said", "derived"))

@@ -1,4 +1,4 @@
-"""`areopage gate replay`: other rules over the answers that were recorded, and every decision that changes."""
+"""Command `areopage gate replay`: apply other rules to recorded answers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,26 +36,27 @@ RECORDED = "recorded"
 SHOWN_QUESTION = 100
 
 Kept = Callable[[str], str]
-"""What may leave the ledger of a text."""
+"""Applies the export policy to a text."""
 
 
 def replay(
     rules: RulesOption = None,
     against: Annotated[
         str,
-        typer.Option("--against", metavar="FILE|NAME|recorded", help="What with: other rules, or the decisions recorded."),
+        typer.Option("--against", metavar="FILE|NAME|recorded", help="Compare with other rules, or with the recorded decisions."),
     ] = RECORDED,
     since: SinceOption = None,
     until: UntilOption = None,
     collection: CollectionOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Every change as one JSON object a line; else on the screen.")
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="Write each change as one JSON object per line; default: the screen."),
     ] = None,
-    fail_on_change: Annotated[bool, typer.Option("--fail-on-change", help="Exit code 1 if a decision changes.")] = False,
+    fail_on_change: Annotated[bool, typer.Option("--fail-on-change", help="Exit with code 1 if a verdict changes.")] = False,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Decide again on recorded answers by other rules: which verdicts change, and do people's labels agree more?"""
+    """Decide again on recorded answers with other rules: list the verdicts that change and compare both with the labels."""
     settings = find_config(config, ledger)
     new = load_gate(rules) if rules else Gate(settings.gate)
     old = None if against == RECORDED else load_gate(against)
@@ -86,7 +87,7 @@ def replay(
 
 @contextmanager
 def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None]]:
-    """Where changes go: a file that is whole or not there, else the screen.
+    """Open the output for changes: a file that is replaced atomically, or the screen.
 
     Raises:
         StorageError: the file cannot be written.
@@ -106,36 +107,36 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
 
 
 def change_text(change: Change, kept: Kept) -> str:
-    """A change on three lines at most: what, of which question, why."""
-    better = {True: ", as people say", False: ", unlike people", None: ""}[change.better]
+    """A change on up to three lines: verdicts, question, reasons."""
+    better = {True: ", as labelled", False: ", unlike the label", None: ""}[change.better]
     known = decision_locale("en").probability(change.new.p_unsupported)
     p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"
     lines = [f"{change.id}  {change.old.verdict} -> {change.new.verdict}{p}{better}"]
-    lines.append(f"    {one_line(kept(change.question), SHOWN_QUESTION) or '(question not kept)'}")
+    lines.append(f"    {one_line(kept(change.question), SHOWN_QUESTION) or '(question not stored)'}")
     why = change.new if change.new.reasons else change.old
     if why.reasons:
         quotes = [f"“{one_line(kept(quote), SHOWN_QUESTION)}”" for quote in why.quotes[:2] if kept(quote)]
-        before = "" if why is change.new else "no longer: "
+        before = "" if why is change.new else "was: "
         lines.append(f"    {before}{', '.join(why.reasons)}{': ' if quotes else ''}{' '.join(quotes)}")
     return "\n".join(lines)
 
 
 def summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
-    """What the replay adds up to, as lines."""
+    """The summary of a replay, as lines."""
     lines = [
         f"rules {new.version} against {'the recorded decisions' if old is None else f'rules {old.version}'}: "
-        f"{done.seen:,} answers, {done.replayed:,} decided on again, {done.changed:,} verdicts change"
+        f"{done.seen:,} answers, {done.replayed:,} replayed, {done.changed:,} verdicts changed"
     ]
     for (before, after), count in done.changes.most_common():
         lines.append(f"  {before} -> {after}: {count:,}")
     if done.labelled:
         lines.append(
-            f"  of {done.labelled:,} answers with labels the new rules agree with {done.new_agrees:,}, "
+            f"  of {done.labelled:,} labelled answers the new rules agree with {done.new_agrees:,}, "
             f"the old ones with {done.old_agrees:,}"
         )
     if done.asks_judge:
-        lines.append(f"  a judge would be asked about {done.asks_judge:,} and said nothing then: settled here as without one")
-    lines += [f"  not replayable, {OBSTACLE_TEXTS[obstacle]}: {count:,}" for obstacle, count in done.obstacles.most_common()]
+        lines.append(f"  {done.asks_judge:,} would call a judge but have no recorded judgment: decided without a judge")
+    lines += [f"  not replayed, {OBSTACLE_TEXTS[obstacle]}: {count:,}" for obstacle, count in done.obstacles.most_common()]
     return lines
 
 
@@ -143,7 +144,7 @@ OBSTACLE_TEXTS = {
     "erased": "texts erased",
     "no_response": "imported without a response",
     "no_documents": "imported without documents",
-    "nothing_generated": "no response was generated then, and one would be now",
-    "not_kept": "texts not kept (storage.text)",
-    "altered": "this same version decided otherwise: the stored texts are not what it saw",
+    "nothing_generated": "no response was generated, but the new rules would generate one",
+    "not_kept": "texts not stored (storage.text)",
+    "altered": "the same version gives another verdict: the stored texts differ from the original ones",
 }

@@ -1,4 +1,4 @@
-"""`areopage gate report`: what became of the answers, and why."""
+"""Command `areopage gate report`: report on the gate's decisions."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,8 +28,8 @@ from areopage.report.gate import file_name, gate_report
 from areopage.report.gate_figures import gather
 from areopage.report.render import FORMS, Form, render, write_report
 
-NO_ANSWERS = "have answers checked or logs imported first, or give --ledger PLACE"
-"""What to do where there is no ledger."""
+NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
+"""Advice for a missing ledger."""
 
 SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
@@ -41,18 +41,20 @@ def report(
     lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language; default rag.language.")] = "",
     form: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMS", help="html, md, json, or several: html,md. Default: by the file's ending."),
+        typer.Option(
+            "--format", metavar="FORMS", help="html, md, json, or several: html,md. Default: from the file's extension."
+        ),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="DIR|FILE", help="Where to; a folder gets gate-report.html. Default: the screen."),
+        typer.Option("--output", metavar="DIR|FILE", help="Output file, or a folder for gate-report.html. Default: the screen."),
     ] = None,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write a report on what became of the answers, and why.
+    """Write a report on the gate's decisions and their reasons.
 
-    It has rates with their certainty, reasons, histograms, labels, collections, latency and the answers to look at.
+    The report shows rates with confidence intervals, reasons, histograms, labels, collections, latency and the answers to review.
     """
     settings = find_config(config, ledger)
     scope = scope_of(since, until, collection)
@@ -82,7 +84,7 @@ def report(
 
 
 def named_place(config: Path | None, ledger: str | None) -> list[str]:
-    """The options that were given for the ledger, as a report may repeat them: without a password."""
+    """The ledger options to print in a report, without a password."""
     named = ["--config", str(config)] if config is not None else []
     if ledger is None:
         return named
@@ -90,7 +92,7 @@ def named_place(config: Path | None, ledger: str | None) -> list[str]:
 
 
 def forms_of(named: str | None, output: str | None) -> list[Form]:
-    """The forms that are named, else that of the file's ending, else Markdown (HTML for a folder).
+    """The requested formats, else the format of the file's extension, else Markdown.
 
     Raises:
         UserError: there is no such form.
@@ -103,13 +105,13 @@ def forms_of(named: str | None, output: str | None) -> list[Form]:
     for part in named.split(","):
         known = next((form for form in FORMS if form == part.strip()), None)
         if known is None:
-            raise UserError(f"--format {named!r}: use html, md, json, or several with commas between them")
+            raise UserError(f"--format {named!r}: use html, md, json, or several separated by commas")
         found += [known] if known not in found else []
     return found
 
 
 def places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
-    """Where each form goes; None is the screen.
+    """The output path of each format; None is the screen.
 
     Raises:
         UserError: several forms for one place.
@@ -120,18 +122,18 @@ def places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | 
         make_folder(folder)
         return [(form, folder / file_name(form)) for form in forms]
     if len(forms) > 1:
-        raise UserError("several forms go to a folder: give --output DIR/")
+        raise UserError("several formats need a folder: give --output DIR/")
     return [(forms[0], None if output in (None, STDOUT) else Path(output or ""))]
 
 
 def is_folder(output: str) -> bool:
-    """Whether a place is a folder: one that is there, or a name that ends as folders do and as no report does."""
+    """Whether an output path means a folder."""
     path = Path(output)
     return path.is_dir() or output.endswith(("/", "\\")) or (not path.suffix and not path.exists())
 
 
 def language_of(named: str, config: AppConfig) -> str:
-    """The language that is named, else the pipeline's.
+    """The requested language, else the pipeline's.
 
     Raises:
         UserError: reports are not written in it.
@@ -142,18 +144,18 @@ def language_of(named: str, config: AppConfig) -> str:
 
 
 def scope_of(since: str | None, until: str | None, collection: str | None) -> TraceFilter:
-    """The traces that are wanted.
+    """The filter of the requested period and collection.
 
     Raises:
-        UserError: a day is none, or the last one lies before the first.
+        UserError: a day is invalid, or the last day is before the first.
     """
     first, last = midnight_of("--since", since), midnight_of("--until", until)
     if first is not None and last is not None and last < first:
-        raise UserError(f"--until {until} lies before --since {since}")
+        raise UserError(f"--until {until} is before --since {since}")
     return TraceFilter(since=first, until=None if last is None else last + timedelta(days=1), collection=collection)
 
 
 def tell_reduced_texts(config: AppConfig) -> None:
-    """Say that the ledger's texts are not those that the gate saw, where that is the policy."""
+    """Warn that the ledger stores reduced texts, if the policy says so."""
     if config.storage.text != "full":
-        tell("areopage: by storage.text the ledger does not hold whole texts: scores differ from those in service")
+        tell("areopage: the ledger stores reduced texts (storage.text): scores can differ from those in production")

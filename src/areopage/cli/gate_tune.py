@@ -1,4 +1,4 @@
-"""`areopage gate tune`: thresholds for a stated risk, from answers that people have labelled."""
+"""Command `areopage gate tune`: thresholds for a stated risk, from labelled answers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -39,28 +39,32 @@ SHOWN = 5
 def tune(
     labels: Annotated[
         list[str],
-        typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (several times), or the ledger's."),
+        typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`."),
     ],
-    risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="The share of ungrounded ones allowed.")] = 0.02,
-    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="How certain that must be.")] = 0.95,
+    risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="Allowed share of ungrounded answers.")] = 0.02,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Confidence of that bound.")] = 0.95,
     of: Annotated[
-        str, typer.Option("--of", metavar="delivered|all|average", help="Of which answers: see the reference.")
+        str, typer.Option("--of", metavar="delivered|all|average", help="Reference population of the risk; see the reference.")
     ] = "delivered",
     refit: Annotated[
-        bool, typer.Option("--refit", help="Fit the model on half of the groups; the other half certifies.")
+        bool, typer.Option("--refit", help="Fit the model on half of the groups and certify on the other half.")
     ] = False,
-    grey_band: Annotated[bool, typer.Option("--grey-band", help="Choose a second threshold, with a judge between both.")] = False,
+    grey_band: Annotated[
+        bool, typer.Option("--grey-band", help="Choose a second threshold; a judge decides between the two.")
+    ] = False,
     precision: Annotated[
-        float, typer.Option("--precision", metavar="SHARE", help="Of those held back above the grey band, so many ungrounded.")
+        float, typer.Option("--precision", metavar="SHARE", help="Minimum share of ungrounded answers above the grey band.")
     ] = 0.5,
     rules: RulesOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="DIR", help="Where gate.yml goes; without it nothing is written.")
+        Path | None, typer.Option("--output", metavar="DIR", help="Folder for gate.yml; without it no file is written.")
     ] = None,
-    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Who chose, for the file's own record.")] = "",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which answer of a group counts; which groups fit a model.")] = 0,
+    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Name to record in the file.")] = "",
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Random seed for the answer of each group and for the groups that fit a model.")
+    ] = 0,
     force_uncertified: Annotated[
-        bool, typer.Option("--force-uncertified", help="Write the threshold that comes nearest where none is certain.")
+        bool, typer.Option("--force-uncertified", help="Write the best threshold even if none is certified.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a gate.yml that stands there.")] = False,
     since: SinceOption = None,
@@ -69,13 +73,13 @@ def tune(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Choose thresholds that keep a stated risk with a stated certainty, and say what they cost; exit code 1 if none does."""
+    """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
     ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
     refuse_nonsense(ask)
     settings = find_config(config, ledger)
     base = load_rules(rules) if rules else settings.gate
     if output is not None and not force and (output / RULES_FILE).exists():
-        raise UserError(f"{output / RULES_FILE} is there already: choose another folder, or replace it with --force")
+        raise UserError(f"{output / RULES_FILE} exists: choose another folder, or replace it with --force")
     if labels == [LEDGER]:
         given = ledger_labels(settings, scope_of(since, until, collection))
     else:
@@ -85,31 +89,31 @@ def tune(
 
 
 def conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
-    """Say what came out, and write it where it is wanted and certain (or forced).
+    """Print the result; write the rules if they are certified or forced.
 
     Raises:
         Exit: the risk is not certified.
-        UserError, StorageError: it cannot be written.
+        UserError, StorageError: the rules cannot be written.
     """
     typer.echo("\n".join(tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
-        advice = "they are no sample of the traffic. Label answers drawn at random from all of them"
+        advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
         typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
     if output is not None and (certain or forced):
         path = write(found, given, output, who=who, certain=certain)
-        typer.echo(f"written to {path}; to use it, write in areopage.yml: gate: {{file: {path}}}", err=True)
+        typer.echo(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}", err=True)
     elif not certain and output is not None:
-        typer.echo("nothing was written (--force-uncertified writes all the same)", err=True)
+        typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
     if not certain:
         raise typer.Exit(NOT_CERTIFIED)
 
 
 def control_of(named: str) -> Control:
-    """Which risk is meant.
+    """The risk control of a name.
 
     Raises:
-        UserError: there is no such one.
+        UserError: the name is unknown.
     """
     for control in CONTROLS:
         if named == control:
@@ -118,10 +122,10 @@ def control_of(named: str) -> Control:
 
 
 def refuse_nonsense(ask: Ask) -> None:
-    """Refuse shares that are none.
+    """Reject shares outside of (0, 1).
 
     Raises:
-        UserError: one of them lies outside of (0, 1).
+        UserError: a share is outside of (0, 1).
     """
     for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
         if not 0.0 < share < 1.0:
@@ -129,11 +133,11 @@ def refuse_nonsense(ask: Ask) -> None:
 
 
 def ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
-    """The labels of the ledger.
+    """Read the labels of the ledger.
 
     Raises:
-        UserError: there is no ledger, or no label in it.
-        StorageError: it cannot be read.
+        UserError: there is no ledger, or it has no labels.
+        StorageError: the ledger cannot be read.
     """
     tell_reduced_texts(settings)
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
@@ -141,29 +145,29 @@ def ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
 
 
 def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
-    """The labels of files.
+    """Read the labels of files.
 
     Raises:
-        UserError: the ledger is named among files, or an option is given that only narrows the ledger.
+        UserError: `ledger` is given with files, or a filter of the ledger is given.
         DatasetError: a file cannot be read.
     """
     if LEDGER in labels:
-        raise UserError("--labels: give files, or ledger alone")
+        raise UserError("--labels: give either files or ledger")
     if any(narrowing):
-        raise UserError("--since, --until and --collection narrow --labels ledger, not a file")
+        raise UserError("--since, --until and --collection apply only to --labels ledger")
     given = labels_of_files([Path(name) for name in labels])
     for row in given.rejected[:SHOWN]:
-        typer.echo(f"areopage: {row.file} row {row.row}: left out: {row.reason}", err=True)
+        typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
     if len(given.rejected) > SHOWN:
-        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows are left out", err=True)
+        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows skipped", err=True)
     return given
 
 
 def choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
-    """Choose, and say what was fitted and left out.
+    """Choose thresholds; print what was fitted and excluded.
 
     Raises:
-        UserError: the labels do not serve, or the profile has no threshold to choose.
+        UserError: the labels are unusable, or the profile has no threshold.
     """
     pace = Pace("tune", len(given.rows))
     try:
@@ -176,8 +180,8 @@ def choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned
     if found.fitted:
         typer.echo(f"fitted on {found.fitted:,} labelled answers; the others certify:")
     if found.seen:
-        why = "the grounding model was fitted on them, or on others of their group"
-        typer.echo(f"areopage: {found.seen:,} labelled answers are left out: {why}", err=True)
+        why = "the grounding model was fitted on them or on their group"
+        typer.echo(f"areopage: {found.seen:,} labelled answers are excluded: {why}", err=True)
     return found
 
 
@@ -185,7 +189,7 @@ def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: boo
     """Write the rules with their statement.
 
     Raises:
-        UserError: not even an uncertain threshold was found.
+        UserError: no threshold was found.
         StorageError: the folder cannot be written.
     """
     rules = tuned_rules(
@@ -199,7 +203,7 @@ def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: boo
         certain=certain,
     )
     if rules is None:
-        raise UserError("other rules hold back every labelled answer: there is no threshold to write")
+        raise UserError("other rules hold every labelled answer: there is no threshold to write")
     return write_rules(rules, output)
 
 
@@ -216,17 +220,17 @@ OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "ave
 
 
 def claim_text(tuning: Tuning) -> str:
-    """What was asked for."""
+    """The requested guarantee."""
     ask = tuning.ask
     text = CLAIMS[ask.control].replace("{risk}", percent(ask.risk)).replace("{confidence}", percent(ask.confidence))
     return text[:1].upper() + text[1:]
 
 
 def tuning_lines(tuning: Tuning) -> list[str]:
-    """The whole result."""
+    """The result as lines."""
     lines = [
         f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
-        f"other rules hold back {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
+        f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
         f"{claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
     ]
@@ -235,68 +239,71 @@ def tuning_lines(tuning: Tuning) -> list[str]:
 
 
 def certified_lines(tuning: Tuning) -> list[str]:
-    """The thresholds with their price."""
+    """The certified thresholds with their cost."""
     chosen, holding = tuning.chosen, tuning.holding
     lines = [
         f"deliver up to p_unsupported {chosen.threshold:g}",
-        f"delivered: {of(chosen.delivered, chosen.answers)}; held back: {of(chosen.answers - chosen.delivered, chosen.answers)}",
+        f"delivered: {of(chosen.delivered, chosen.answers)}; held: {of(chosen.answers - chosen.delivered, chosen.answers)}",
         f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
-        f"price: grounded answers held back: {of(chosen.false_alarms, chosen.grounded)}",
+        f"cost: grounded answers held: {of(chosen.false_alarms, chosen.grounded)}",
     ]
     if not tuning.ungrounded:
-        lines.append("not one labelled answer is ungrounded: whether the model catches any, these labels cannot tell")
+        lines.append("no labelled answer is ungrounded: these labels cannot show whether the gate detects any")
     if holding is None:
         return lines
-    wanted = f"at least {percent(holding.precision)} of those held back without a judge are ungrounded"
+    wanted = f"at least {percent(holding.precision)} of the answers held without a judge are ungrounded"
     if holding.threshold is None:
-        return [*lines, f"grey band: all over that threshold; no second one is certain to keep this: {wanted}"]
+        return [*lines, f"grey band: every answer above that threshold; no second threshold is certified for this: {wanted}"]
     return [
         *lines,
         f"grey band: up to {holding.threshold:g}; above it, {wanted}: {holding.ungrounded:,} of {holding.held:,} here",
-        "(both statements hold together with the confidence asked for; what a judge lets out of the grey band is in neither)",
+        "(both statements hold jointly at the requested confidence, without answers that a judge releases from the grey band)",
     ]
 
 
 def needed_lines(tuning: Tuning) -> list[str]:
-    """How many labels would do."""
+    """How many labels are needed."""
     found, ask = tuning.needed, tuning.ask
     if found is None:
-        return ["the threshold that is certain delivers nothing"]
-    lines = [f"it takes {found.least:,} such answers (groups) even if no delivered one is wrong; there are {tuning.answers:,}"]
+        return ["the certified threshold delivers no answer"]
+    lines = [
+        f"at least {found.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
+        f"found {tuning.answers:,}"
+    ]
     if tuning.ruled_out == tuning.answers:
-        lines.append("other rules hold all of them back: labels of answers that could be delivered are needed")
+        lines.append("other rules hold all of them: label answers that could be delivered")
     elif tuning.ungrounded == tuning.answers:
-        lines.append("not one labelled answer is grounded: label more, drawn at random from the traffic")
+        lines.append("no labelled answer is grounded: label a random sample of the traffic")
     elif found.likely is not None and ask.control != "average":
-        lines.append(f"judged by these, about {found.likely:,} would do")
+        lines.append(f"estimate from these labels: about {found.likely:,} are needed")
     elif found.share is not None:
         lines.append(
-            f"judged by these, no number would do: even at the best threshold about {percent(found.share)} "
+            f"estimate from these labels: no number suffices; even at the best threshold about {percent(found.share)} "
             f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
         )
     elif ask.control != "average":
-        lines.append("so few of them do not tell how many would do: label more, drawn at random from the traffic")
+        lines.append("too few labels to estimate how many are needed: label a random sample of the traffic")
     return lines
 
 
 def _now(tuning: Tuning) -> list[str]:
-    """What the configuration does as it is."""
+    """The effect of the current configuration."""
     now, ask = tuning.now, tuning.ask
     certain = f"with {percent(ask.confidence)} confidence"
     known = "" if now.bound is None else f", at most {percent(now.bound)} {OF[ask.control]} {certain}"
     return [
         f"as configured now (up to {now.threshold:g}): delivered {of(now.delivered, now.answers)}; "
-        f"ungrounded among them {now.wrong:,}{known}; grounded held back {of(now.false_alarms, now.grounded)}"
+        f"ungrounded among them {now.wrong:,}{known}; grounded held {of(now.false_alarms, now.grounded)}"
     ]
 
 
 def other_risks(tuning: Tuning) -> list[str]:
-    """Other risks, each by itself."""
+    """The result for other risks, each on its own."""
     ask = tuning.ask
     at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
     lines = [
-        f"other risks, {OF[ask.control]}, each by itself{at}:",
-        "  risk  threshold  delivered            ungrounded  grounded held back",
+        f"other risks, {OF[ask.control]}, each on its own{at}:",
+        "  risk  threshold  delivered            ungrounded  grounded held",
     ]
     return [*lines, *(_row(one, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
 
@@ -320,5 +327,5 @@ def of(hits: int, total: int, *, short: bool = False) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as short as it can be told: 2%, 0.5%."""
+    """A share in short form: 2%, 0.5%."""
     return f"{share * 100:.3g}%"

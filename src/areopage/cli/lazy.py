@@ -1,4 +1,4 @@
-"""Command groups whose commands are imported when they are used, so that help is fast."""
+"""Command groups that import their commands on use, so that help is fast."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -9,7 +9,7 @@ import typer
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by the module and function that hold them."""
+    """A group of commands, each named by module and function."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
         self.groups, self.places = dict(groups or {}), dict(commands or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, groups first."""
+        """The names of groups, then of commands."""
         return [*self.groups, *self.places]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
 
 
 def command_of(function: Callable[..., Any]) -> click.Command:
-    """The command that a function's annotations describe."""
+    """Build a command from a function's annotations."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command()(function)
     return typer.main.get_command(app)

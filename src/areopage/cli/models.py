@@ -1,4 +1,4 @@
-"""`areopage models`: list, check, pull."""
+"""Command group `areopage models`."""
 
 import os
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from areopage.models.settings import ModelSettings
 
 SuiteOption = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets count; default: none.")
+    str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets apply; default: none.")
 ]
 ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For example ollama:qwen3:8b or embedded:smollm2.")]
 
@@ -20,7 +20,7 @@ def list_models(
     ] = None,
     suite: SuiteOption = None,
 ) -> None:
-    """List the models of a provider's server; without one, list the providers."""
+    """List the providers, or the models of a provider's server."""
     import asyncio
 
     from areopage.errors import ModelError
@@ -34,14 +34,14 @@ def list_models(
         return
     name, _, endpoint = provider.partition("@")
     if name in judges and name not in models:
-        raise ModelError(f"the provider {name} has no list of models")
+        raise ModelError(f"the provider {name} cannot list models")
     for model in asyncio.run(listed_models(name, endpoint, settings_of(suite))):
         size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
 
 def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
-    """Make sure that a model or a judge can be asked."""
+    """Check that a model or a judge is ready."""
     import asyncio
 
     from areopage.jury.opening import check_judge
@@ -52,11 +52,11 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     digest = f", digest {status.digest[:12]}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
     if status.unfit:
-        typer.echo(f"not fit to judge: {status.unfit}")
+        typer.echo(f"unfit as a judge: {status.unfit}")
 
 
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
-    """Fetch the embedded model into the user's cache; what is there and whole is kept."""
+    """Download the embedded model into the user's cache; valid files are not downloaded again."""
     from areopage.errors import ModelError
     from areopage.models.embedded_files import SMOLLM2
     from areopage.models.embedded_files import pull as pull_weights
@@ -64,13 +64,15 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
 
     wanted = ModelReference.parse(reference)
     if (wanted.provider, wanted.model) != ("embedded", SMOLLM2.name):
-        raise ModelError(f"only embedded:{SMOLLM2.name} is pulled here; for Ollama's models: ollama pull {wanted.model}")
+        raise ModelError(
+            f"`models pull` supports only embedded:{SMOLLM2.name}; for models of Ollama run: ollama pull {wanted.model}"
+        )
     path = pull_weights(dict(os.environ), progress=lambda message: typer.echo(message, err=True))
     typer.echo(f"{reference}: {path}")
 
 
 def settings_of(suite: str | None) -> "ModelSettings":
-    """How models are reached: by a suite's configuration, and the environment."""
+    """The model settings of a suite and the environment."""
     import msgspec
 
     from areopage.models.settings import ModelSettings

@@ -25,7 +25,7 @@ def list_alerts(
     all_of_them: Annotated[bool, typer.Option("--all", help="The closed ones as well.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many alerts.")] = 50,
 ) -> None:
-    """List the newest alerts, and what became of their delivery."""
+    """List the newest alerts and their delivery."""
     with open_ledger(find_config(config)) as ledger:
         alerts = Alerts(ledger).list(state=None if all_of_them else "open", limit=limit)
     for alert in alerts:
@@ -41,7 +41,7 @@ def list_alerts(
 
 
 def test_alerts(config: ConfigOption = None) -> None:
-    """Send a message to every address of `alerts.urls`. Exit code 1: one of them did not take it."""
+    """Send a test message to every address in `alerts.urls`. Exit code 1: one of them did not take it."""
     found = find_config(config).monitor
     urls = found.section.alerts.urls
     if not urls:
@@ -63,7 +63,7 @@ def run_golden(
         float, typer.Option("--wait", min=0.0, metavar="SECONDS", help="Wait so long for the verdict (a worker must be running).")
     ] = 0.0,
 ) -> None:
-    """Ask every golden question now; the running worker judges the answers.
+    """Send every golden question to the bot now; the running worker judges the answers.
 
     A round that was begun is not begun again. Exit code 1: a drop, or questions without a score.
     """

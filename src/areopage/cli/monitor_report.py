@@ -35,7 +35,7 @@ def report(
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
 ) -> None:
-    """Write a report on the quality of the answers of some days.
+    """Write a quality report on the answers of a period.
 
     It has means with their certainty, bands, trend, change, the weakest answers, the judges' health and the cost.
     """

@@ -60,7 +60,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write answers with their scores into a file; by default without personal data."""
+    """Export answers with their scores to a file; personal data is redacted by default."""
     chosen, filters = form_of(form, out), filters_of(days, until, source, variant, band, find)
     found = find_config(config)
     policy, longest = (
@@ -87,7 +87,7 @@ def erase(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Erase all texts of answers for good: theirs, and what judges and people wrote of them. Their figures stay.
+    """Erase the texts of answers permanently, with comments by judges and reviewers. Their figures stay.
 
     Trace files of the pipeline lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
     """

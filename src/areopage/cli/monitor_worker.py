@@ -39,7 +39,7 @@ def worker(
         float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
     ] = 30.0,
 ) -> None:
-    """Evaluate submitted answers until stopped; start as many as you like, on one ledger."""
+    """Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."""
     chosen = find_config(config)
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     with open_ledger(chosen, create=True) as ledger:
@@ -66,9 +66,9 @@ def submit(
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
 ) -> None:
-    """Submit the answers of files for evaluation; those that were submitted before are not evaluated twice.
+    """Submit answers from files for evaluation; answers submitted before are not evaluated again.
 
-    Exit code 1 where rows could not be used; the others are submitted.
+    Exit code 1 if rows are unusable; the other rows are submitted.
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
@@ -88,7 +88,7 @@ def submit(
 
 
 def status(config: ConfigOption = None) -> None:
-    """Show what waits, and who works."""
+    """Show the queue and the active workers."""
     chosen = find_config(config)
     now = datetime.now(UTC)
     with open_ledger(chosen, or_empty=tell) as ledger:
@@ -113,7 +113,7 @@ def retry(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Let answers that were given up be tried again from the start."""
+    """Requeue answers whose evaluation failed for good."""
     with open_ledger(find_config(config)) as ledger:
         typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 

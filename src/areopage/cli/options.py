@@ -1,4 +1,4 @@
-"""Options and arguments that commands share, and how they are read. It imports nothing heavy: every help text needs it."""
+"""Shared options of commands and their parsing; without heavy imports."""
 
 import getpass
 from datetime import UTC, date, datetime, time
@@ -11,14 +11,16 @@ from areopage.errors import UserError
 
 OUTPUTS = Path("outputs")
 STDOUT = "-"
-YEARS = range(1970, 9999)  # so that every period around such a day exists
+YEARS = range(1970, 9999)  # every period around such a day is valid
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 Choice = TypeVar("Choice")
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="The configuration; default $AREOPAGE_CONFIG, else areopage.yml here if any."),
+    typer.Option(
+        "--config", metavar="FILE", help="Configuration file; default $AREOPAGE_CONFIG, else ./areopage.yml if it exists."
+    ),
 ]
 LedgerOption = Annotated[
     str | None,
@@ -28,10 +30,14 @@ LedgerOption = Annotated[
         help="Ledger: a SQLite file or postgresql://...; default $AREOPAGE_LEDGER, else the configuration's.",
     ),
 ]
-OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the runs, and of a ledger that nothing names.")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only answers from this day on (UTC).")]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only answers up to the end of this day (UTC).")]
-CollectionOption = Annotated[str | None, typer.Option("--collection", metavar="NAME", help="Only answers from this collection.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the runs, and of the ledger if none is configured.")
+]
+SinceOption = Annotated[str | None, typer.Option("--since", metavar="DATE", help="First day of the period (UTC).")]
+UntilOption = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day of the period, included (UTC).")]
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", metavar="NAME", help="Use only answers from this collection.")
+]
 WeightsOption = Annotated[
     Path | None, typer.Option("--weights", metavar="FILE", help="YAML with a section `weights`, or its three levels.")
 ]
@@ -39,25 +45,25 @@ ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default
 WithoutJudgeOption = Annotated[
     list[str] | None, typer.Option("--without-judge", metavar="NAME", help="Leave a judge out; may be repeated.")
 ]
-ReparseOption = Annotated[bool, typer.Option("--reparse", help="Read the judges' raw texts again.")]
+ReparseOption = Annotated[bool, typer.Option("--reparse", help="Parse the judges' raw texts again.")]
 WriteOption = Annotated[
-    bool, typer.Option("--write", help="With --reparse: store what is read, and compute the stored scores again.")
+    bool, typer.Option("--write", help="With --reparse: store the new outcomes and compute the stored scores again.")
 ]
 RulesOption = Annotated[
     str | None,
     typer.Option(
         "--rules",
         metavar="FILE|NAME",
-        help="A file that `gate tune` wrote, v1_1 (the documented rule) or default (the shipped one); else the configuration's.",
+        help="A file written by `gate tune`, v1_1 (documented rules) or default (shipped rules); else the configuration's.",
     ),
 ]
 
 
 def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice | None:
-    """The choice of a name, None where none is named.
+    """The allowed value equal to `name`, or None without a name.
 
     Raises:
-        UserError: it is none of those allowed.
+        UserError: the value is not allowed.
     """
     if name is None:
         return None
@@ -68,10 +74,10 @@ def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice
 
 
 def day_of(option: str, text: str) -> date:
-    """A day that was given.
+    """Parse a day.
 
     Raises:
-        UserError: it is none.
+        UserError: the text is not a day from 1970 on.
     """
     try:
         day = date.fromisoformat(text)
@@ -83,16 +89,16 @@ def day_of(option: str, text: str) -> date:
 
 
 def midnight_of(option: str, text: str | None) -> datetime | None:
-    """The beginning of a day that was given, in UTC.
+    """The beginning of a day, in UTC.
 
     Raises:
-        UserError: it is none.
+        UserError: the text is not a day from 1970 on.
     """
     return None if text is None else datetime.combine(day_of(option, text), time(), tzinfo=UTC)
 
 
 def actor() -> str:
-    """Who is at the command line, for the audit log: the account's name, as far as the system knows it."""
+    """The user of the command line, for the audit log."""
     try:
         return f"cli:{getpass.getuser()}"
     except (KeyError, OSError, ImportError):
@@ -100,28 +106,28 @@ def actor() -> str:
 
 
 def tell(line: str) -> None:
-    """Print a line for people, apart from the results."""
+    """Print a line on stderr."""
     typer.echo(line, err=True)
 
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
-    """The text of a file.
+    """Read the text of a file.
 
     Args:
         wanted: what to give instead of a file that is too large.
 
     Raises:
-        UserError: it is too large, or no text.
-        OSError: it is missing, a folder, or may not be read.
+        UserError: the file is too large or not UTF-8 text.
+        OSError: the file is missing, a folder, or not readable.
     """
     with path.open("rb") as file:
-        content = file.read(max_bytes + 1)  # a device or a pipe has no size, and may never end
+        content = file.read(max_bytes + 1)  # a device or a pipe has no size and may be endless
     if content.startswith(b"%PDF-"):
-        raise UserError(f"{path}: a PDF, not text: save its text as UTF-8")
+        raise UserError(f"{path}: this is a PDF, not text: save its text as UTF-8")
     if len(content) > max_bytes:
         raise UserError(f"{path}: larger than {max_bytes:,} bytes: give {wanted}")
     if b"\0" in content and not content.startswith(_UTF_16):
-        raise UserError(f"{path}: not text: it holds a NUL character")
+        raise UserError(f"{path}: not text: it contains a NUL character")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""How far long commands are, on stderr: on a terminal in place, elsewhere in lines."""
+"""Progress of long commands on stderr: a live line on a terminal, else plain lines."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ PLAIN_EVERY, TERMINAL_EVERY = 10.0, 1.0
 
 
 class Pace:
-    """Told how many are done, says so now and then: on a terminal on one line that changes, elsewhere in lines."""
+    """Prints progress with rate and time left."""
 
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total = name, total
@@ -23,7 +23,7 @@ class Pace:
         self._shown = 0
 
     def moved(self, done: int) -> None:
-        """So many are done by now."""
+        """Report that `done` items are complete."""
         now = time.monotonic()
         if now - self._last < self._every:
             return
@@ -36,14 +36,14 @@ class Pace:
         self._shown = len(line)
 
     def finish(self) -> None:
-        """Clear what stands on the terminal's line."""
+        """Clear the terminal's line."""
         if self._live and self._shown:
             print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)
             self._shown = 0
 
 
 class IngestDisplay:
-    """Shows how far an ingestion is, its rate in chunks a second and the time left; use as `with`."""
+    """Shows the progress of an ingestion; use as `with`."""
 
     def __init__(self, console: Console) -> None:
         self._bar = (
@@ -71,11 +71,11 @@ class IngestDisplay:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._open.__exit__(None, None, None)
 
     def show(self, progress: IngestProgress) -> None:
-        """It has gone on."""
+        """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
         rate = f"{progress.embedded} chunks, {progress.embedded / elapsed:.1f}/s"

@@ -1,4 +1,4 @@
-"""How a run goes on: a live display on a terminal, plain lines elsewhere, and the run's log."""
+"""Progress of a run: a live display on a terminal, else plain lines, and the run's log."""
 
 import sys
 import time
@@ -29,23 +29,23 @@ class Observers:
         self.observers = observers
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Pass it on."""
+        """Notify every observer."""
         for observer in self.observers:
             observer.phase(name, total, kept)
 
     def answered(self, answer: Answer) -> None:
-        """Pass it on."""
+        """Notify every observer."""
         for observer in self.observers:
             observer.answered(answer)
 
     def judged(self, judgment: Judgment) -> None:
-        """Pass it on."""
+        """Notify every observer."""
         for observer in self.observers:
             observer.judged(judgment)
 
 
 class Tally:
-    """What a run has spent so far, and how its calls ended, per phase."""
+    """Cost of a run and outcomes of its calls per phase."""
 
     def __init__(self, spec: RunSpec) -> None:
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
@@ -56,24 +56,24 @@ class Tally:
         self.cost = 0.0
 
     def begin(self) -> None:
-        """A phase begins: outcomes are counted anew, what was spent goes on."""
+        """Begin a phase: reset the outcomes, keep the cost."""
         self.outcomes.clear()
 
     def add(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """One call has ended."""
+        """Count a finished call."""
         self.outcomes[outcome] += 1
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
             self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
 
     def health(self) -> str:
-        """How the phase's calls ended, failures by name."""
+        """The outcomes of the phase's calls, failures by name."""
         good = self.outcomes["scored"] + self.outcomes["answered"]
         failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in ("scored", "answered")]
         return ", ".join([f"{good} ok", *failed])
 
     def spent(self) -> str:
-        """Tokens, and money where prices are stated."""
+        """Tokens, and cost if prices are configured."""
         currency = next(iter(self.prices.values())).currency if self.prices else ""
         return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
 
@@ -104,26 +104,26 @@ class LiveProgress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Leave the bars as they stand."""
+        """Stop the bars and leave them on the screen."""
         self.bars.stop()
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """A new bar."""
+        """Begin a bar."""
         self.tally.begin()
         health = f"{kept} already in the ledger" if kept else ""
         self.task = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
         self.began, self.done = time.monotonic(), 0
 
     def answered(self, answer: Answer) -> None:
-        """The bar moves on."""
+        """Advance the bar."""
         self.advance(TARGET_PHASE, answer.state, answer)
 
     def judged(self, judgment: Judgment) -> None:
-        """The bar moves on."""
+        """Advance the bar."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """One call has ended."""
+        """Count a finished call."""
         self.tally.add(name, outcome, record)
         self.done += 1
         if self.task is not None:
@@ -140,7 +140,7 @@ class PlainProgress:
         self.began = self.last = 0.0
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Say what begins."""
+        """Print the beginning of a phase."""
         self.tally.begin()
         self.name, self.total, self.kept, self.done = name, total, kept, 0
         self.began = self.last = time.monotonic()
@@ -148,15 +148,15 @@ class PlainProgress:
         print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
 
     def answered(self, answer: Answer) -> None:
-        """Count it."""
+        """Count a finished call."""
         self.advance(TARGET_PHASE, answer.state, answer)
 
     def judged(self, judgment: Judgment) -> None:
-        """Count it."""
+        """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """One call has ended."""
+        """Count a finished call."""
         self.tally.add(name, outcome, record)
         self.done += 1
         now, finished = time.monotonic(), self.kept + self.done == self.total
@@ -177,7 +177,7 @@ class RunLog:
         self.path = path
         self.least = self.LEVELS.index(level)
         try:
-            # Unbuffered: what a full disk did not take must not be tried again, and complained of, when the file is closed.
+            # Unbuffered: a line that a full disk refused must not be retried, and fail again, when the file is closed.
             self.stream = path.open("ab", buffering=0)
         except OSError as error:
             raise StorageError(f"{path} cannot be written: {error.strerror}") from None
@@ -186,15 +186,15 @@ class RunLog:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Note how it ended, if not well, and close."""
+        """Log the error that stopped the run, if any, and close."""
         with self.stream:
             if kind is not None:
-                # What stopped the run is on its way to the user, and must not give way to what the log has to say.
+                # The error that stopped the run must reach the user, not an error of the log.
                 with suppress(StorageError):
                     self.write("ERROR", f"stopped: {kind.__name__}: {error}")
 
     def write(self, level: str, message: str) -> None:
-        """One line; line breaks in the message become spaces, so that text from outside cannot forge a line.
+        """Write one line; line breaks become spaces, so that untrusted text cannot forge a line.
 
         Raises:
             StorageError: it cannot be written.
@@ -208,16 +208,16 @@ class RunLog:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """A phase begins."""
-        self.write("INFO", f"phase {name}: {total} calls, {kept} in the ledger already")
+        """Log the beginning of a phase."""
+        self.write("INFO", f"phase {name}: {total} calls, {kept} already in the ledger")
 
     def answered(self, answer: Answer) -> None:
-        """The target was asked."""
+        """Log a response of the target."""
         good = answer.state == "answered" and not answer.reason
         self.write("DEBUG" if good else "WARNING", f"target {answer.case.id}: {answer.state} {answer.reason}")
 
     def judged(self, judgment: Judgment) -> None:
-        """A judge was asked."""
+        """Log a judgment."""
         for verdict in judgment.verdicts:
             where = f"judge {judgment.judge} pass {judgment.pass_index} {verdict.criterion} key {judgment.key[:12]}"
             if isinstance(verdict.outcome, Scored):

@@ -54,7 +54,7 @@ def ingest(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Bring a collection up to date with a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
+    """Update a collection from a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
 
     Run it again whenever documents change: only what is new or changed is embedded. Exit code 1: something could not be read.
     """
@@ -77,7 +77,7 @@ def search(
     json: Annotated[bool, typer.Option("--json", help="Print the documents as JSON.")] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Show what is found for a question, best first, with scores in [0, 1]."""
+    """Show the passages found for a question, best first, with scores in [0, 1]."""
 
     settings = _existing(find_config(config).rag)
 
@@ -228,7 +228,7 @@ def ask(
     stream: Annotated[bool, typer.Option("--stream", help="Tell each step as it is done.")] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Ask a question: retrieve, generate, and let the gate decide what becomes of the answer."""
+    """Ask a question: retrieve documents, generate an answer, apply the gate."""
     asked = ChatPrompt(
         prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )

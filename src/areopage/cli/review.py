@@ -1,4 +1,4 @@
-"""`areopage review`: list, show, label, fill, import."""
+"""Command group `areopage review`."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -25,21 +25,21 @@ REJECTED = 1
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the answer.")]
-RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Who labels.")]
-RevealOption = Annotated[bool, typer.Option("--reveal", help="Show what the judge and others say, before a label is given.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")]
+RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")]
+RevealOption = Annotated[bool, typer.Option("--reveal", help="Show scores of the judge and of other reviewers before you label.")]
 SuiteOption = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Whose criteria are scored; default: the monitor's.")
+    str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Suite whose criteria are scored; default: the monitor's.")
 ]
 
 
 def list_items(
     config: ConfigOption = None,
     rater: RaterOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of answers.")] = 50,
     reveal: RevealOption = False,
 ) -> None:
-    """List the answers that wait for a label, or were held back; with --rater only those that he has not labelled yet."""
+    """List the held answers and those that need a label; with --rater only those without a label by this reviewer."""
 
     settings = find_config(config)
     with open_ledger(settings) as ledger:
@@ -53,9 +53,9 @@ def show(
     reveal: RevealOption = False,
     suite: SuiteOption = None,
 ) -> None:
-    """Show an answer to somebody who will label it; with what the judge says once he has, or with --reveal.
+    """Show an answer for labelling; the judge's scores appear after your label, or with --reveal.
 
-    Of an answer that the gate has seen, its sentences are numbered, and the reasons told.
+    For an answer of the gate, the sentences are numbered and the reasons are shown.
     """
 
     settings = find_config(config)
@@ -65,34 +65,32 @@ def show(
 
 def label(
     id: IdArgument,
-    rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Who labels.")],
+    rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")],
     score: Annotated[
         list[str] | None,
-        typer.Option("--score", metavar="CRITERION=SCORE", help="A score (repeatable); `global` is the overall one."),
+        typer.Option("--score", metavar="CRITERION=SCORE", help="A score (repeatable); `global` is the overall score."),
     ] = None,
     grounded: Annotated[
-        str, typer.Option("--grounded", metavar="yes|partly|no", help="Whether its documents say what the answer says.")
+        str, typer.Option("--grounded", metavar="yes|partly|no", help="Whether the documents support the answer.")
     ] = "",
     sentence: Annotated[
         list[int] | None,
-        typer.Option(
-            "--sentence", metavar="N", help="A sentence that no document supports, as `review show` counts (repeatable)."
-        ),
+        typer.Option("--sentence", metavar="N", help="Number of an unsupported sentence, as in `review show` (repeatable)."),
     ] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Reason.")] = "",
     release: Annotated[bool, typer.Option("--release", help="Release the held answer as it is.")] = False,
     release_text: Annotated[
-        Path | None, typer.Option("--release-text", metavar="FILE", help="Release the text of this file in its place.")
+        Path | None, typer.Option("--release-text", metavar="FILE", help="Release the text of this file instead.")
     ] = None,
-    refuse: Annotated[bool, typer.Option("--refuse", help="Tell whoever asked that there will be no answer.")] = False,
+    refuse: Annotated[bool, typer.Option("--refuse", help="Reject the answer: the user gets no answer.")] = False,
     suite: SuiteOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Label an answer with scores, or say whether its documents support it.
+    """Label an answer: scores, or whether its documents support it.
 
     areopage review label ID --rater NAME --score exactitude=7 --score global=6 --note "..."
 
-    Of an answer that the gate held back, say whether it is grounded, and settle it: --grounded yes --release.
+    For an answer held by the gate, state whether it is grounded and release or reject it: --grounded yes --release.
     """
     given = Given(
         scores=scores_of_options(score or ()),
@@ -116,12 +114,12 @@ def label(
 
 
 def fill(config: ConfigOption = None) -> None:
-    """Queue what should be looked at: alerts, weak and disputed answers, answers without a score, and a random sample."""
+    """Queue answers for review: alerts, weak, disputed and unscored answers, and a random sample."""
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         added = fill_queue(ledger, fill_settings(settings.monitor), datetime.now(UTC))
         parts = (
-            f"{added.sample} drawn at random, {added.alert} alerted on, {added.low_score} weak, "
+            f"{added.sample} at random, {added.alert} with an alert, {added.low_score} weak, "
             f"{added.disagreement} disputed, {added.unscored} without a score"
         )
         typer.echo(f"added: {added.total} ({parts}); waiting: {ReviewQueue(ledger).count_open()}")
@@ -130,25 +128,23 @@ def fill(config: ConfigOption = None) -> None:
 def import_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: id, rater, a column per criterion, note.")],
     config: ConfigOption = None,
-    rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Who rated rows that name nobody.")] = None,
-    rejected: Annotated[
-        Path | None, typer.Option("--rejected", metavar="FILE", help="Where rows go that were not taken.")
-    ] = None,
+    rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Reviewer of rows without a rater.")] = None,
+    rejected: Annotated[Path | None, typer.Option("--rejected", metavar="FILE", help="Write rejected rows to FILE.")] = None,
     suite: SuiteOption = None,
 ) -> None:
-    """Take labels from a table (CSV, XLSX, JSON Lines). Rows that cannot be used are listed (exit code 1).
+    """Import labels from a table (CSV, XLSX, JSON Lines); list unusable rows (exit code 1).
 
-    Importing a file again adds nothing twice.
+    A second import of a file adds no duplicates.
     """
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         found = import_ratings(ledger, rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
-    typer.echo(f"labels: {found.labels} new, {found.known} known already, of {found.answers} answers")
+    typer.echo(f"labels: {found.labels} new, {found.known} already known, on {found.answers} answers")
     if found.unread_columns:
-        typer.echo(f"note: no criterion is called {', '.join(found.unread_columns)}: these columns were not read", err=True)
+        typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
     if not found.rejected:
         return
-    typer.echo(f"not taken: {len(found.rejected)} rows", err=True)
+    typer.echo(f"rejected: {len(found.rejected)} rows", err=True)
     for row in found.rejected[:SHOWN_REJECTED]:
         typer.echo(f"  row {row.row}: {row.reason}", err=True)
     if rejected is not None:
@@ -160,16 +156,16 @@ def import_file(
 
 
 def rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
-    """The criteria of a suite; the monitor's unless one is named."""
+    """The criteria of a suite, by default the monitor's."""
 
     return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
 
 
 def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Scores as written, by the criterion's name.
+    """Parse CRITERION=SCORE options.
 
     Raises:
-        UserError: an option is no pair, or a criterion is named twice.
+        UserError: an option is not a pair, or a criterion is repeated.
     """
 
     scores: dict[str, str] = {}
@@ -182,7 +178,7 @@ def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
-    """What is to become of the answer; None where nobody says.
+    """The settlement requested by the options, if any.
 
     Raises:
         UserError: the options contradict each other, or the file cannot be used.
@@ -193,6 +189,6 @@ def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Set
     if refuse:
         return Settlement(state="refused")
     if release_text is not None:
-        text = read_text_file(release_text, MAX_BYTES, "the text that is to be released")
+        text = read_text_file(release_text, MAX_BYTES, "the text to release")
         return Settlement(state="released", text=text)
     return Settlement(state="released") if release else None

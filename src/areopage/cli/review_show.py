@@ -1,4 +1,4 @@
-"""What `areopage review` prints."""
+"""Console output of `areopage review`."""
 
 import typer
 
@@ -20,11 +20,11 @@ PROMPT = 100
 
 
 def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
-    """The open items. Why an answer is there tells what the judge thinks of it, so that is shown on demand only."""
+    """Print the open items; `reveal` adds why each was queued, which hints at the judge's score."""
     queue = ReviewQueue(ledger)
     items = queue.open_items(rater, limit=limit)
     if not items:
-        typer.echo("nothing waits for a label (areopage review fill queues answers)")
+        typer.echo("the review queue is empty (areopage review fill adds answers)")
         return
     ids = [item.answer_id for item in items]
     given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
@@ -33,7 +33,7 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
         raters = len({who for id, who, _ in given if id == item.answer_id})
         answer = Answers(ledger).get(item.answer_id)
         waiting = together.get(item.answer_id, 0)
-        kind = f"held back ({waiting} wait)" if waiting > 1 else "held back" if item.why == HELD else "answer"
+        kind = f"held ({waiting} waiting)" if waiting > 1 else "held" if item.why == HELD else "answer"
         why = [item.why] if reveal else []
         prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
@@ -45,7 +45,7 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
 
 
 def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
-    """An answer with its prompt and documents; of one of the gate also the decision, and what people say of it.
+    """Print an answer with its documents, the gate's decision and the labels.
 
     Raises:
         UnknownAnswer: there is no such answer, or it was erased.
@@ -72,7 +72,7 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
 
 
 def print_decision(decision: Decision) -> None:
-    """A response by its sentences, and why the gate decided as it did."""
+    """Print the sentences of a response and the gate's reasons."""
     typer.echo("--- response")
     for line in sentence_lines(decision):
         typer.echo(line)
@@ -82,19 +82,19 @@ def print_decision(decision: Decision) -> None:
 
 
 def print_trace(ledger: Ledger, trace: Trace) -> None:
-    """What people say of an answer of the gate, and what became of it."""
+    """Print the labels and the review state of an answer of the gate."""
     for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
         typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
     release = Traces(ledger).release(trace.id)
     if release is not None:
         together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
-        equal = f", with {together - 1} equal ones, which are settled with it" if together > 1 else ""
-        typer.echo(f"held back: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
+        equal = f"; the decision also applies to {together - 1} equal answers" if together > 1 else ""
+        typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
 def sentence_lines(decision: Decision) -> list[str]:
-    """The sentences of an answer, numbered from 1; those that a reason names are marked, with how doubtful they are."""
+    """The numbered sentences of an answer; doubtful ones are marked with their probability."""
     named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
     lines = []
     for index, sentence in enumerate(decision.sentences):
@@ -104,14 +104,14 @@ def sentence_lines(decision: Decision) -> list[str]:
 
 
 def still_waits(ledger: Ledger, id: str) -> str:
-    """A reminder that whoever asked still has no answer."""
+    """A reminder that the answer is still held."""
     release = Traces(ledger).release(id)
     waits = release is not None and release.state == "waiting"
-    return "; it still waits: --release, --release-text FILE or --refuse settles it" if waits else ""
+    return "; it is still held: use --release, --release-text FILE or --refuse" if waits else ""
 
 
 def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
-    """Judge and people on one answer, criterion by criterion."""
+    """Print the scores of judge and reviewers on an answer by criterion."""
     judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
@@ -124,7 +124,7 @@ def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
         typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
     evaluation = Evaluations(ledger).get(id)
     if evaluation is None or evaluation.state != "evaluated":
-        typer.echo("  the judge has not judged this answer yet")
+        typer.echo("  this answer has no evaluation yet")
     elif evaluation.feedback:
         typer.echo(f"  judge: {one_line(evaluation.feedback, 1000)}")
 
@@ -135,5 +135,5 @@ def shown(score: float | None) -> str:
 
 
 def visible(text: str) -> str:
-    """A text from outside with its lines, without signs that a terminal would obey."""
+    """An untrusted text without terminal control characters."""
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))

@@ -1,4 +1,4 @@
-"""`areopage serve`, `areopage keys` and `areopage init`."""
+"""Commands `areopage serve`, `areopage keys` and `areopage init`."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,15 +21,20 @@ PARTS = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "dbos")
 
 def serve(
     config: ConfigOption = None,
-    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen; default: server.host.")] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help="Address to listen on; default: server.host.")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Default: server.port; 0 takes a free one.")
+        int | None,
+        typer.Option(
+            "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; default: server.port; 0 takes a free port."
+        ),
     ] = None,
     no_worker: Annotated[
-        bool, typer.Option("--no-worker", help="API and pages only; `areopage monitor worker` judges elsewhere.")
+        bool, typer.Option("--no-worker", help="Serve API and pages only; run `areopage monitor worker` separately.")
     ] = False,
 ) -> None:
-    """Serve the API and the pages, and evaluate what is submitted, until stopped; with a section rag answer questions."""
+    """Serve the API and the pages and evaluate submitted answers; a section `rag` adds question answering."""
     settings = find_config(config).listening_at(host, port)
     if not all(find_spec(part) for part in PARTS):
         raise MissingExtra("areopage serve", "server")
@@ -39,25 +44,29 @@ def serve(
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to; created if need be. Default: here.")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Target folder, created if missing. Default: the current folder.")
+    ] = Path(),
 ) -> None:
-    """Write an areopage.yml with every key, its default and what it means."""
+    """Write an areopage.yml with every key, its default and its meaning."""
     typer.echo(f"written to {write_template(folder)}")
 
 
 def create_key(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is; the audit log says so.")],
-    role: Annotated[str, typer.Option("--role", metavar="ask|read|write|admin", help="What it allows: see the API reference.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key's owner, as shown in the audit log.")],
+    role: Annotated[
+        str, typer.Option("--role", metavar="ask|read|write|admin", help="Permissions of the key; see the API reference.")
+    ],
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", metavar="NAME", help="Documents that it may ask about (repeatable); default all."),
+        typer.Option("--collection", metavar="NAME", help="Collection that the key may use (repeatable); default all."),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make a key and show it, once: only its hash is kept."""
+    """Create a key and show it once; the ledger stores only its hash."""
     chosen = next((known for known in ROLES if known == role), None)
     if chosen is None:
-        raise UserError(f"--role {role!r} does not exist: give ask, read, write or admin")
+        raise UserError(f"--role {role!r} is not a role: use ask, read, write or admin")
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
     scope = [one.strip() for one in collection or ()]
@@ -68,7 +77,7 @@ def create_key(
         Audit(ledger).note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
     allowed = ", ".join([record.role, *(f"only {one}" for one in record.collections)])
-    typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it is not shown again", err=True)
+    typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it will not be shown again", err=True)
 
 
 def list_keys(config: ConfigOption = None) -> None:

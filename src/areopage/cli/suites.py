@@ -1,4 +1,4 @@
-"""`areopage suites` and `areopage criteria`: list, show, validate, new."""
+"""Commands `areopage suites` and `areopage criteria`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,7 @@ def list_suites() -> None:
 
 
 def show_suite(suite: SuiteArgument) -> None:
-    """Show what a suite holds."""
+    """Show the contents of a suite."""
     loaded = load_suite(suite)
     config = loaded.config
     typer.echo(f"{loaded.name} {config.project.version}: {config.project.description}")
@@ -44,7 +44,7 @@ def show_suite(suite: SuiteArgument) -> None:
 
 
 def validate_suite(suite: SuiteArgument) -> None:
-    """Name everything that is wrong with a suite, all at once."""
+    """List every fault in a suite."""
     report_faults(suite)
 
 
@@ -52,13 +52,13 @@ def new_suite(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet.")],
     like: Annotated[str, typer.Option("--like", metavar="NAME|DIR", help="The suite to copy.")] = "child_safety",
 ) -> None:
-    """Make a suite of your own, as a copy of another."""
+    """Create a suite as a copy of another suite."""
     copy_suite(like, folder)
     typer.echo(f"written: {folder}; run it with: areopage bench run --suite {folder}")
 
 
 def report_faults(suite: str) -> None:
-    """Print every fault of a suite; exit code 1 where there is one.
+    """Print every fault of a suite and exit with code 1, or 0 without faults.
 
     Raises:
         typer.Exit: always with the exit code.
@@ -73,7 +73,7 @@ def report_faults(suite: str) -> None:
     loaded = load_suite(suite)
     for warning in loaded.warnings:
         typer.echo(f"note: {warning}", err=True)
-    typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no fault", err=True)
+    typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no faults", err=True)
     raise typer.Exit(0)
 
 
@@ -82,7 +82,9 @@ LangOption = Annotated[str | None, typer.Option("--lang", metavar="en|fr", help=
 
 
 def list_criteria(
-    selection: Annotated[str | None, typer.Argument(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,
+    selection: Annotated[
+        str | None, typer.Argument(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
+    ] = None,
     suite: SuiteOption = "child_safety",
     lang: LangOption = None,
 ) -> None:
@@ -102,7 +104,7 @@ def show_criterion(
     suite: SuiteOption = "child_safety",
     lang: LangOption = None,
 ) -> None:
-    """Show a criterion as a judge reads it."""
+    """Show the prompt that a judge receives for a criterion."""
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)
     ids = select_criteria(criterion, loaded.registry)
@@ -118,15 +120,15 @@ def show_criterion(
 
 
 def validate_criteria(suite: SuiteOption = "child_safety") -> None:
-    """Name everything that is wrong with a suite's criteria and weights, all at once."""
+    """List every fault in the criteria and weights of a suite."""
     report_faults(suite)
 
 
 def new_criterion(
     criterion: Annotated[str, typer.Argument(metavar="ID", help="category.subcategory.name__vX_Y")],
-    suite: Annotated[str, typer.Option("--suite", metavar="DIR", help="The folder of your suite.")],
+    suite: Annotated[str, typer.Option("--suite", metavar="DIR", help="Folder of your suite.")],
 ) -> None:
-    """Add a criterion to a suite of yours: a registry entry, and a prompt file for you to fill in."""
+    """Add a criterion to your suite: a registry entry and a prompt file to fill in."""
     for path in add_criterion(load_suite(suite), criterion):
         typer.echo(f"written: {path}")
-    typer.echo("fill in the texts, give it a weight in config.yml, then: areopage criteria validate --suite DIR")
+    typer.echo("next: fill in the texts, add a weight to config.yml, and run: areopage criteria validate --suite DIR")

@@ -117,7 +117,7 @@ def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
     """The keys of a prompt file that nothing reads; the criterion can be used all the same."""
     known = (*REQUIRED, *OPTIONAL, "scale")
     return [
-        document.error(f"has no meaning here: the keys are {', '.join(known)}", key)
+        document.error(f"unknown key: use one of {', '.join(known)}", key)
         for key in document.data
         if key not in known and key not in CASE_SLOTS
     ]

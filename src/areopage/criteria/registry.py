@@ -113,12 +113,12 @@ def read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigEr
     before = len(faults)
     for field, expected in (("category", category), ("subcategory", subcategory), ("name", name)):
         if str(raw.get(field, expected)) != expected:
-            faults.append(document.error(f"is {raw[field]!r} and the id says {expected!r}", "criteria", key, field))
+            faults.append(document.error(f"is {raw[field]!r} but the id implies {expected!r}", "criteria", key, field))
     file = raw.get("file")
     if not isinstance(file, str) or not file:
         faults.append(document.error("must name the prompt file", "criteria", key, "file"))
     elif Path(file).is_absolute() or ".." in Path(file).parts:
-        faults.append(document.error("must lie below the folder of prompt files", "criteria", key, "file"))
+        faults.append(document.error("must be inside the folder of prompt files", "criteria", key, "file"))
     tags = raw.get("tags") or []
     if not isinstance(tags, list):
         faults.append(document.error("must be a list", "criteria", key, "tags"))

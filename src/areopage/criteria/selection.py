@@ -20,7 +20,7 @@ def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
     """
     parts = [part.strip() for part in selection.split(",") if part.strip()]
     if not parts:
-        raise CriteriaError("the selection of criteria is empty: name a preset, a category or a criterion")
+        raise CriteriaError("the selection of criteria is empty: give a preset, a category or a criterion")
     chosen: dict[str, None] = {}
     for part in parts:
         chosen.update(dict.fromkeys(select_part(part, registry)))
@@ -31,7 +31,9 @@ def select_part(part: str, registry: Registry) -> tuple[str, ...]:
     """The ids that one part of a selection names."""
     if part in registry.presets:
         if not registry.presets[part].criteria:
-            raise CriteriaError(f"the preset {part!r} holds no criterion of the registry: choose another one, or fill it")
+            raise CriteriaError(
+                f"the preset {part!r} contains no criterion of the registry: choose another preset, or add criteria to it"
+            )
         return registry.presets[part].criteria
     if part in registry.entries:
         return (part,)

@@ -30,7 +30,7 @@ class Gate:
         if config.profile == "default" and config.grounding is None:
             raise ValueError("the profile default needs a grounding model: areopage.app.gate_rules.load_rules() has one")
         if bounds.deliver > bounds.hold:
-            raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not be over hold ({bounds.hold})")
+            raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not exceed hold ({bounds.hold})")
         self.config = config
         self._clock = clock
         self._version = version_of(config)

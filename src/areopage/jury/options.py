@@ -32,12 +32,12 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
     """
     configured = suite.config.judge_system.judges
     if not configured and not wanted:
-        raise ConfigError("names no judge: add one, or give --judge", path=suite.document.path, key="judge_system.judges")
+        raise ConfigError("no judge configured: add one, or give --judge", path=suite.document.path, key="judge_system.judges")
     judges: list[Judge] = []
     for text in wanted or list(configured):
         judge = configured_judge(text, suite, passes) if text in configured else named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
-            raise ModelError(f"judge {judge.name!r} is given twice: name each once, or tell them apart by NAME=REF")
+            raise ModelError(f"judge {judge.name!r} is given twice: remove one, or rename one with NAME=REF")
         judges.append(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)))
     return tuple(judges)
 

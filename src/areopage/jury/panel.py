@@ -78,7 +78,7 @@ def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus
     checked = msgspec.structs.replace(panel, judges=judges)
     if len(checked.unjudged) == len(panel.criteria):
         names = name_list(judge.name for judge in judges)
-        raise CriteriaError(f"{names} may judge none of the selected criteria: name other judges, or other criteria")
+        raise CriteriaError(f"{names} cannot judge any of the selected criteria: choose other judges or criteria")
     return checked
 
 
@@ -130,7 +130,7 @@ def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
     try:
         return msgspec.json.decode(run.spec, type=kind, dec_hook=lambda wanted, value: wanted(value))
     except msgspec.DecodeError as error:
-        raise StorageError(f"run {run.id}: it was made by another version of areopage ({error})") from None
+        raise StorageError(f"run {run.id}: it was written by another version of areopage ({error})") from None
 
 
 def _fitted(case: Case, context: ContextBudget) -> Case:

@@ -158,7 +158,7 @@ class Session:
             ModelError: the judges were not checked yet, so that their versions are not known.
         """
         if self._run is None:
-            raise ModelError("the judges were not checked yet: await check() first")
+            raise ModelError("the judges have not been checked: await check() first")
         return self._run
 
     @property
@@ -169,7 +169,7 @@ class Session:
             ModelError: as for `run`.
         """
         if self._run is None:
-            raise ModelError("the judges were not checked yet: await check() first")
+            raise ModelError("the judges have not been checked: await check() first")
         return self._panel
 
     async def check(self) -> Panel:

@@ -84,7 +84,7 @@ def url_of(location: str | Path) -> URL:
 
 def not_a_ledger_url(place: str) -> StorageError:
     """The error for a URL of no database that a ledger can live in."""
-    return StorageError(f"{place} is no place for a ledger: give a SQLite file or postgresql://...")
+    return StorageError(f"{place} is not a valid ledger location: use a SQLite file or a postgresql:// URL")
 
 
 def make_folder(folder: Path) -> None:
@@ -113,7 +113,7 @@ def upgrade(engine: Engine) -> None:
         return
     refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
-        raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): name another one")
+        raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): use another file")
     with migration_turn(engine) as connection:
         found = revision_of(engine)
         refuse_newer(place, found)
@@ -148,7 +148,7 @@ def migrate(connection: Connection, place: str, found: str) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError:
-        raise StorageError(f"{place} is not a ledger: it is at a revision {found!r} that areopage never had") from None
+        raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
 
 
 def refuse_newer(place: str, revision: str | None) -> None:
@@ -158,7 +158,7 @@ def refuse_newer(place: str, revision: str | None) -> None:
         StorageError: it did.
     """
     if revision is not None and revision > REVISION:
-        raise StorageError(f"{place} was made by a newer areopage (revision {revision}): update areopage")
+        raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")
 
 
 def strangers(engine: Engine) -> list[str]:
@@ -208,12 +208,12 @@ def storage_errors(place: str) -> Iterator[None]:
         if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
             reason = f"no space left to write ({reason}): free some space"
         elif "readonly database" in reason or "unable to open database file" in reason:
-            reason = f"cannot be opened and written there ({reason}): name a file in a folder of yours"
+            reason = f"cannot be opened or written ({reason}): use a file in a writable folder"
         elif "file is not a database" in reason:
             reason = "this file is not a ledger: name another one"
         raise StorageError(f"{place}: {reason}") from error
     except NoConnectionFree as error:
-        raise StorageError(f"{place}: too many wait for it at once: try again") from error
+        raise StorageError(f"{place}: too many connections wait for it: retry later") from error
     except OSError as error:
         raise StorageError(f"{place}: {error.strerror or error}") from error
 

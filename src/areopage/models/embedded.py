@@ -112,7 +112,7 @@ class EmbeddedModel:
             with self._path.open("rb") as file:
                 magic = file.read(len(GGUF_MAGIC))
         except FileNotFoundError as error:
-            raise ModelMissing(f"{self.reference}: there is no file {self._path}") from error
+            raise ModelMissing(f"{self.reference}: no such file: {self._path}") from error
         except OSError as error:
             raise ModelError(f"{self.reference}: {self._path} cannot be read: {error.strerror}") from error
         if magic != GGUF_MAGIC:
@@ -189,7 +189,7 @@ def load_server(path: Path, loading: Loading) -> Any:
         server = xllamacpp.Server(parameters)
     except RuntimeError as error:
         raise ModelError(
-            f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: is it a whole GGUF file of a chat model?"
+            f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: check that it is a complete GGUF file of a chat model"
         ) from error
     # The constructor does not wait for the thread that serves: a server that is dropped before that thread has begun waits for
     # its end for ever. The thread itself answers this question, so that it has begun by then.

@@ -121,7 +121,9 @@ def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading
     )
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
-        raise ModelError(f"an embedded model has no option {unknown[0]!r}: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}")
+        raise ModelError(
+            f"unknown option {unknown[0]!r} of an embedded model: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}"
+        )
     return loading, {
         "messages": [{"role": message.role, "content": defused(message.content)} for message in messages],
         "max_tokens": DEFAULT_MAX_TOKENS,

@@ -239,7 +239,7 @@ async def _list(server: JsonServer, address: ServerAddress) -> tuple[ListedModel
     try:
         tags = await server.get("/api/tags", _Tags)
     except CallRejected as fault:
-        raise ModelError(f"{server.address} ({address.source}) does not answer as an Ollama server: {fault}") from fault
+        raise ModelError(f"{server.address} ({address.source}) does not respond like an Ollama server: {fault}") from fault
     except CallError as fault:
         raise ServerDown(
             f"no Ollama server answers at {server.address} ({address.source}): start it with: ollama serve [{fault}]"

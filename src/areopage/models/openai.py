@@ -181,7 +181,7 @@ class Connection:
             ModelError: the key is missing or refused, or the server refuses to tell.
         """
         if self._lacks_key:
-            raise ModelError(f"{self.server.address} needs a key: set the environment variable {self._key_variable}")
+            raise ModelError(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
         try:
             found = await self.server.get("/models", _ServerModels)
         except CallRejected as fault:
@@ -197,7 +197,7 @@ class Connection:
         """Raise a ModelError that names the key's variable if the fault is about the key."""
         if fault.status in (401, 403):
             raise ModelError(
-                f"{self.server.address} refuses the key: correct the environment variable {self._key_variable} [{fault}]"
+                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
             ) from fault
 
     def down(self, fault: CallError) -> ServerDown:
@@ -230,7 +230,7 @@ async def list_models(settings: ModelSettings, endpoint: str = "") -> tuple[List
     finally:
         await connection.server.aclose()
     if listed is None:
-        raise ModelError(f"{connection.server.address} has no list of models: correct the base URL, which usually ends in /v1")
+        raise ModelError(f"{connection.server.address} does not list models: correct the base URL, which usually ends in /v1")
     return listed
 
 

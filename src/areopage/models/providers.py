@@ -76,5 +76,5 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
     module = BUILT_IN.get(provider, "").partition(":")[0]
     list_models = getattr(import_module(module), "list_models", None) if module else None
     if list_models is None:
-        raise ModelError(f"the provider {provider} has no list of models")
+        raise ModelError(f"the provider {provider} cannot list models")
     return await cast(ListModels, list_models)(settings, endpoint)

@@ -93,9 +93,7 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https"):
-        raise ModelError(
-            f"{parts.scheme.upper()}_PROXY names a proxy that is not an HTTP proxy: unset it, or add {host} to NO_PROXY"
-        )
+        raise ModelError(f"{parts.scheme.upper()}_PROXY is not the address of an HTTP proxy: unset it, or add {host} to NO_PROXY")
     return proxy
 
 

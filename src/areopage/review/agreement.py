@@ -79,7 +79,7 @@ def ledger_agreement(
     ids = list(dict.fromkeys(label.answer_id for label in kept))
     judges = store.judges_of(ids)
     if judge and judge not in judges and ids:
-        raise UserError(f"no judge {judge!r} judged a labelled answer: there are {name_list(judges) or 'none'}")
+        raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
     ratings, weighed = ratings_of(kept, rubric)
     by_answer = one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
     scores = by_criterion(by_answer)

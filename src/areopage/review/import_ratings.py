@@ -74,7 +74,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     with closing(read_rows(path)) as rows:
         for row in rows:
             if len(taken) + len(rejected) >= MAX_ROWS:
-                raise DatasetError(f"{path}: more than {MAX_ROWS:,} rows: import it in parts")
+                raise DatasetError(f"{path}: more than {MAX_ROWS:,} rows: split the file")
             if isinstance(row, BadRow):
                 rejected.append(RejectedRow(file=str(path), row=row.number, reason=row.reason, content=row.content))
                 continue
@@ -112,10 +112,10 @@ def plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None)
     answer, who, note = column_of(names, ANSWER), column_of(names, RATER), column_of(names, NOTE)
     if answer is None:
         raise DatasetError(
-            f"{path}: no column names the answer: call it {name_list(ANSWER[:3])}; found {name_list(shown(names))}"
+            f"{path}: no column for the answer id: name it {name_list(ANSWER[:3])}; found {name_list(shown(names))}"
         )
     if who is None and rater is None:
-        raise DatasetError(f"{path}: no column names the rater: call it {name_list(RATER[:3])}, or give --rater NAME")
+        raise DatasetError(f"{path}: no column for the rater: name it {name_list(RATER[:3])}, or give --rater NAME")
     criteria: dict[str, int] = {}
     unread: list[str] = []
     for position, name in enumerate(names):
@@ -128,11 +128,11 @@ def plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None)
             continue
         if criterion in criteria:
             first = names[criteria[criterion]]
-            raise DatasetError(f"{path}: columns {first!r} and {name!r} mean the same criterion: remove one of them")
+            raise DatasetError(f"{path}: columns {first!r} and {name!r} are the same criterion: remove one of them")
         criteria[criterion] = position
     if not criteria:
         allowed = name_list([*(entry.name for entry in rubric.entries), "global"])
-        raise DatasetError(f"{path}: no column is a criterion: call them {allowed}; found {name_list(shown(names))}")
+        raise DatasetError(f"{path}: no column is a criterion: name the columns {allowed}; found {name_list(shown(names))}")
     places = tuple((position, criterion) for criterion, position in criteria.items())
     return Plan(answer, who, note, places, tuple(name for name in unread if name))
 
@@ -145,11 +145,11 @@ def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRo
     """
     answer = cell_text(row.cells[plan.answer])
     if not answer:
-        raise UserError("the row names no answer")
+        raise UserError("the row has no answer id")
     named = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
     if is_number(note):
-        raise UserError(f"the column {row.names[plan.note or 0]!r} holds a number: call it global if it is a score")
+        raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
     scores: list[tuple[str, float]] = []
     for position, criterion in plan.criteria:
         text = cell_text(row.cells[position])
@@ -159,7 +159,7 @@ def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRo
             except UserError as fault:
                 raise UserError(f"{row.names[position]}: {fault}") from None
     if not scores:
-        raise UserError("the row holds no score")
+        raise UserError("the row has no score")
     return RatedRow(
         number=row.number,
         answer=answer,

@@ -94,7 +94,7 @@ def review_answer(
     name = rater_name(rater)
     scores = scores_of(rubric, given.scores) if rubric is not None else {}
     if not scores and not given.grounded and given.settlement is None:
-        raise UserError("no score is given: score at least one criterion, or say whether the answer is grounded")
+        raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
     answer = find_answer(ledger, id)
     trace = Traces(ledger).get(id)
     sentences: tuple[int, ...] = ()
@@ -129,9 +129,9 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
     """
     answer = Answers(ledger).get(id)
     if answer is None:
-        raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows those that wait")
+        raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows the queue")
     if answer.erased:
-        raise UnknownAnswer(f"the answer {id!r} was erased: there is nothing left to look at")
+        raise UnknownAnswer(f"the answer {id!r} was erased")
     return answer
 
 
@@ -147,7 +147,7 @@ def scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
             continue
         criterion = rubric.find(name) if name else ""
         if criterion in given:
-            raise UserError(f"{name}: this criterion is scored twice: give one score")
+            raise UserError(f"{name}: scored twice: give one score")
         try:
             given[criterion] = rubric.score(text)
         except UserError as fault:
@@ -163,7 +163,7 @@ def rater_name(text: str) -> str:
     """
     name = " ".join(text.split())
     if not name or len(name) > MAX_RATER:
-        raise UserError(f"a rater's name has 1 to {MAX_RATER} characters")
+        raise UserError(f"rater: give a name of 1 to {MAX_RATER} characters")
     return name
 
 
@@ -179,9 +179,9 @@ def _marked_sentences(given: Given, trace: Trace | None) -> tuple[int, ...]:
     known = len(trace.decision.sentences) if trace is not None and trace.decision is not None else 0
     if marked and (marked[0] < 0 or marked[-1] >= known):
         wrong = marked[0] if marked[0] < 0 else marked[-1]
-        raise UserError(f"there is no sentence {wrong + 1}: the answer has {known}")
+        raise UserError(f"no sentence {wrong + 1}: the answer has {known}")
     if marked and given.grounded == "yes":
-        raise UserError("an answer with a sentence that no document supports is not grounded: say partly or no")
+        raise UserError("an answer with an unsupported sentence is not grounded: use partly or no")
     return marked
 
 
@@ -192,11 +192,11 @@ def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settleme
         raise _not_held(ledger, answer.id)
     if settlement.state == "refused":
         if settlement.text is not None:
-            raise UserError("an answer that is refused has no text: release it, or leave the text out")
+            raise UserError("a rejected answer has no text: release it, or omit the text")
         return Release(answer_id=answer.id, state="refused", rater=rater, at=now)
     text = (answer.case.response or "") if settlement.text is None else settlement.text.strip()
     if not text.strip() or len(text) > MAX_RELEASED:
-        raise UserError(f"a released answer has 1 to {MAX_RELEASED:,} characters: give one, or refuse it")
+        raise UserError(f"give a released text of 1 to {MAX_RELEASED:,} characters, or reject the answer")
     return Release(answer_id=answer.id, state="released", text=text, rater=rater, at=now)
 
 

@@ -88,7 +88,7 @@ def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
         delivered += trace.verdict == "deliver"
     if not rows:
         unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""
-        raise UserError(f"no recorded answer has a label that can be used{unusable}: label some, or give --labels FILE")
+        raise UserError(f"no recorded answer has a usable label{unusable}: label answers, or give --labels FILE")
     skewed = _skewed(delivered, len(rows), all_delivered, all_answers)
     return LabelSet(rows=rows, source="ledger", left_out=left_out, skewed=skewed)
 

@@ -61,7 +61,7 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
     people = [rating for rating in table.ratings if rating.rater != table.judge]
     if not scores:
         raters = name_list(dict.fromkeys(rating.rater for rating in table.ratings))
-        raise UserError(f"{path}: say with --judge which rater is the judge: {raters or 'the table holds no rating'}")
+        raise UserError(f"{path}: name the rater that is the judge with --judge: {raters or 'the table contains no rating'}")
     criteria = tuple(dict.fromkeys(rating.criterion for rating in table.ratings))
     return AgreementReport(
         judge=table.judge,
@@ -99,7 +99,7 @@ def read_table(path: Path, judge: str = "") -> Table:
             except UserError as fault:
                 rejected.append((row.number, str(fault)))
             if len(ratings) > MAX_RATINGS:
-                raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: measure it in parts")
+                raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: split the file")
     return Table(judge=named, ratings=tuple(ratings.values()), rejected=tuple(rejected))
 
 
@@ -116,7 +116,7 @@ def layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
     column = column_of(names, [judge] if judge else JUDGE)
     people = tuple(at for at in columns_beginning(names, PEOPLE) if at not in (item, criterion, column))
     if item is None or column is None or not people:
-        raise DatasetError(f"{path}: the columns are no table of ratings ({FORMS}); found {name_list(shown(names), 12)}")
+        raise DatasetError(f"{path}: the columns do not form a table of ratings ({FORMS}); found {name_list(shown(names), 12)}")
     return Layout(item, criterion, column, people, None, None)
 
 
@@ -131,13 +131,13 @@ def ratings_in(row: Row, layout: Layout) -> list[Rating]:
         criterion = cell_text(row.cells[layout.criterion])
         criterion = "" if fold_name(criterion) in ("overall", "global") else criterion
     if not item:
-        raise UserError("the row names no item")
+        raise UserError("the row has no item")
     if layout.rater is not None and layout.score is not None:
         cells = [(cell_text(row.cells[layout.rater]), row.cells[layout.score])]
     else:
         cells = [(row.names[at], row.cells[at]) for at in (layout.judge, *layout.people) if at is not None]
     if not all(rater for rater, _ in cells):
-        raise UserError("the row names no rater")
+        raise UserError("the row has no rater")
     return [
         Rating(item=item, rater=rater, criterion=criterion, score=number(cell, rater)) for rater, cell in cells if cell_text(cell)
     ]
@@ -155,5 +155,5 @@ def number(cell: Any, rater: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UserError(f"{text[:40]!r} of {rater[:40]} is no number")
+        raise UserError(f"{text[:40]!r} of {rater[:40]} is not a number")
     return value

@@ -67,7 +67,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         bare = text.strip()
         value = float(bare.replace(",", ".")) if _NUMBER.fullmatch(bare) else math.nan
         if not self.scale.contains(value):
-            raise UserError(f"{bare[:40]!r} is no score: give a number from {self.scale.min:g} to {self.scale.max:g}")
+            raise UserError(f"{bare[:40]!r} is not a score: give a number from {self.scale.min:g} to {self.scale.max:g}")
         return value
 
     def overall(self, scores: dict[str, float]) -> float | None:

@@ -97,7 +97,9 @@ async def authenticate(request: Request) -> Actor:
     """
     access = access_of(request)
     if request.method not in SAFE_METHODS and not access.addresses.trusts(request):
-        raise Refusal(403, "foreign_origin", "a page of another site sent this: add its address to server.origins to let it")
+        raise Refusal(
+            403, "foreign_origin", "a page of another site sent this request: add its address to server.origins to allow it"
+        )
     header = request.headers.get("authorization")
     if header is not None:
         return await bearer(request, header)
@@ -109,9 +111,11 @@ async def authenticate(request: Request) -> Actor:
         return Actor(name=record.name, role=record.role, collections=record.collections)
     if not await access.keys.any():
         if not is_local(request):
-            raise Refusal(403, "no_keys", "without API keys only this computer may enter: run `areopage keys create NAME`")
+            raise Refusal(
+                403, "no_keys", "without API keys the server accepts only local requests: run `areopage keys create NAME`"
+            )
         return Actor(name="local", role="admin", keyless=True)
-    raise no_key("this needs an API key: Authorization: Bearer areo_...")
+    raise no_key("API key required: send Authorization: Bearer areo_...")
 
 
 async def bearer(request: Request, header: str) -> Actor:
@@ -124,7 +128,7 @@ async def bearer(request: Request, header: str) -> Actor:
     client = request.client.host if request.client else "?"
     record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
     if record is None:
-        raise no_key("the API key is wrong or revoked")
+        raise no_key("the API key is invalid or revoked")
     return Actor(name=record.name, role=record.role, collections=record.collections)
 
 
@@ -156,7 +160,7 @@ def check_token(request: Request, token: str) -> None:
         Refusal: 403, it is missing or another session's.
     """
     if not same(token, csrf_token(request)):
-        raise Refusal(403, "csrf", "this form is too old or not ours: go back, load the page again and send it once more")
+        raise Refusal(403, "csrf", "this form has expired: reload the page and submit it again")
 
 
 def csrf_token(request: Request) -> str:
@@ -167,7 +171,7 @@ def csrf_token(request: Request) -> str:
 async def checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
     if not access_of(request).addresses.trusts(request):
-        raise Refusal(403, "foreign_origin", "a page of another site sent this")
+        raise Refusal(403, "foreign_origin", "a page of another site sent this request")
     if not is_form(request):
         raise Refusal(415, "not_a_form", f"send a form as {FORM_TYPE}")
     form = await request.form()

@@ -153,7 +153,7 @@ def create_app(
     app = Api(
         title="Areopage",
         version=__version__,
-        summary="Quality of answers in production",
+        summary="Evaluation of the answers of language models",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -21,7 +21,7 @@ from areopage.server.metrics import metrics_of
 from areopage.server.telemetry import tell_decision
 
 WORDS = Path(__file__).parent / "pages" / "gate_words.yml"
-NO_PIPELINE = "this server answers no questions: add a section rag to areopage.yml, ingest documents, and start it again"
+NO_PIPELINE = "chat is not configured: add a section rag to areopage.yml, ingest documents, and restart the server"
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +54,10 @@ def prompt_of(
         Refusal: 403, the key's scope lacks the collection; 422, there is nothing asked.
     """
     if not question.strip():
-        raise Refusal(422, "invalid", "question: is empty: there is nothing to answer")
+        raise Refusal(422, "invalid", "question: must not be empty")
     wanted = writable(collection.strip()) or pipeline.collection
     if not actor.may_see(wanted):
-        raise Refusal(403, "forbidden", f"the key {actor.name} may not ask the collection {wanted!r}")
+        raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the collection {wanted!r}")
     return ChatPrompt(
         prompt=writable(question),
         collection=wanted,
@@ -87,17 +87,17 @@ def plain_faults(collection: str) -> Iterator[None]:
     try:
         yield
     except UnknownCollection:
-        raise Refusal(404, "unknown_collection", f"there is no collection {collection!r}") from None
+        raise Refusal(404, "unknown_collection", f"no such collection: {collection!r}") from None
     except CallTimedOut as fault:
         log.warning("%s", fault)
-        raise Refusal(504, "model_timeout", "the model did not answer in time: try again later") from None
+        raise Refusal(504, "model_timeout", "the model did not respond in time: retry later") from None
     except StorageError as fault:
         log.error("%s", fault)
-        message = "the documents or the ledger cannot be reached now: try again later"
+        message = "the document store or the ledger is unavailable: retry later"
         raise Refusal(503, "storage", message, {"Retry-After": "5"}) from None
     except (CallError, ModelError) as fault:
         log.warning("%s", fault)
-        raise Refusal(502, "model_down", "the model or the documents cannot be reached now: try again later") from None
+        raise Refusal(502, "model_down", "the model or the document store is unreachable: retry later") from None
 
 
 def count_answer(request: Request, found: Trace) -> None:

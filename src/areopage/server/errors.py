@@ -63,15 +63,13 @@ async def on_user_error(request: Request, fault: Exception) -> Response:
     """Something that whoever runs the server can mend; the line stays in the log, a client learns no path."""
     log.error("%s", fault)
     if isinstance(fault, StorageError):
-        return answer(
-            request, 503, "storage", "the ledger cannot be reached or written now: try again later", {"Retry-After": "5"}
-        )
-    return answer(request, 500, "misconfigured", "the server is not configured for this: its log says more")
+        return answer(request, 503, "storage", "the ledger is unavailable: retry later", {"Retry-After": "5"})
+    return answer(request, 500, "misconfigured", "the server is not configured for this: see the server's log")
 
 
 async def on_bug(request: Request, fault: Exception) -> Response:
     """A fault of ours; the server logs its traceback. This answer passes no middleware, so that it brings its own headers."""
-    return answer(request, 500, "internal", "an error in the server; its log says more", SECURITY_HEADERS)
+    return answer(request, 500, "internal", "internal server error: see the server's log", SECURITY_HEADERS)
 
 
 def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -79,7 +79,7 @@ class FailureLog:
         """Count a wrong key."""
         self._count += 1
         if time.monotonic() - self._logged_at >= LOG_SECONDS:
-            log.warning("wrong API key from %s (%d since the last such line)", client, self._count)
+            log.warning("invalid API key from %s (%d since the last message)", client, self._count)
             self._count, self._logged_at = 0, time.monotonic()
 
 

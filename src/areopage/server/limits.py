@@ -27,7 +27,7 @@ class KnownHosts:
             request = Request(scope)
             host = request.headers.get("host", "")
             if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
-                message = "this server does not answer for that host: add its address to server.origins in areopage.yml"
+                message = "unknown host: add its address to server.origins in areopage.yml"
                 await answer(request, 421, "unknown_host", message)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
@@ -65,7 +65,7 @@ class BodyLimit:
                 async with asyncio.timeout_at(end):
                     message = await receive()
             except TimeoutError:
-                told = f"the body was not there after {self._seconds:g} s (server.body_seconds)"
+                told = f"the body did not arrive within {self._seconds:g} s (server.body_seconds)"
                 raise Refusal(408, "too_slow", told, {"Connection": "close"}) from None
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
@@ -76,4 +76,4 @@ class BodyLimit:
         return counted
 
     def _message(self) -> str:
-        return f"the body has more than {self._most} bytes (server.max_body)"
+        return f"the body exceeds {self._most} bytes (server.max_body)"

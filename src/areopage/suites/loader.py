@@ -100,7 +100,9 @@ def find_suite(name_or_folder: str) -> Path:
     if (folder / CONFIG_FILE).is_file():
         return folder
     if folder.is_dir():
-        raise ConfigError(f"this folder is no suite: it has no {CONFIG_FILE} (areopage suites new makes one)", path=folder)
+        raise ConfigError(
+            f"not a suite: the folder has no {CONFIG_FILE} (create a suite with: areopage suites new DIR)", path=folder
+        )
     raise ConfigError(
         f"no such suite: give a folder with a {CONFIG_FILE}, or a bundled suite ({name_list(bundled_names())})", path=folder
     )
@@ -179,7 +181,7 @@ def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigErro
         faults.append(document.error(message, "judge_system", "evaluation", "n_passes"))
     scale = config.scoring.scale
     if scale.min >= scale.max:
-        faults.append(document.error("min must be under max", "scoring", "scale"))
+        faults.append(document.error("min must be less than max", "scoring", "scale"))
     preset = config.ollama.active_preset
     if preset != "default" and preset not in config.ollama.presets and "ollama" in document.data:
         allowed = name_list(["default", *config.ollama.presets])

@@ -81,9 +81,9 @@ def copy_suite(like: str, folder: Path) -> None:
     """
     source = find_suite(like)
     if folder.exists():
-        raise ConfigError("exists already: name a folder that does not", path=folder)
+        raise ConfigError("already exists: choose a new folder", path=folder)
     if folder.resolve().is_relative_to(source.resolve()):
-        raise ConfigError(f"lies within the suite {like}: name a folder outside of it", path=folder)
+        raise ConfigError(f"is inside the suite {like}: choose a folder outside of it", path=folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
@@ -109,12 +109,12 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         StorageError: a file cannot be written.
     """
     if suite.folder.resolve().is_relative_to(BUNDLED):
-        raise ConfigError("is bundled and stays as it is: make a copy first, with areopage suites new DIR", path=suite.folder)
+        raise ConfigError("is a bundled suite and read-only: copy it first with areopage suites new DIR", path=suite.folder)
     found = CRITERION_ID.fullmatch(criterion)
     if found is None:
-        raise CriteriaError(f"{criterion!r} is no id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
+        raise CriteriaError(f"{criterion!r} is not an id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
     if criterion in suite.registry.entries:
-        raise CriteriaError(f"{criterion} is in the registry already: raise its version")
+        raise CriteriaError(f"{criterion} is already in the registry: increase its version")
     category, subcategory, name = found["path"].split(".")
     file = f"{category}/{subcategory}/{criterion.rpartition('.')[2]}.prompt"
     path = suite.criteria_folder / file
@@ -123,7 +123,7 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         texts[path.with_suffix(f".{language}.prompt")] = PROMPT.get(language, PROMPT["en"])
     for one in texts:
         if one.exists():
-            raise ConfigError("is there already", path=one)
+            raise ConfigError("already exists", path=one)
     registry = suite.registry.document.path
     entry = (
         f'{criterion}:\n  version: "{found["major"]}.{found["minor"]}"\n  category: "{category}"\n'

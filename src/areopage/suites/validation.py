@@ -56,7 +56,7 @@ def duplicate_faults(suite: Suite) -> list[str]:
     for entry in suite.registry.entries.values():
         first = by_file.setdefault(entry.file, entry.id)
         if first != entry.id:
-            faults.append(str(document.error(f"is the prompt file of {first} too", "criteria", entry.id, "file")))
+            faults.append(str(document.error(f"is already the prompt file of {first}", "criteria", entry.id, "file")))
     for preset in suite.registry.presets.values():
         paths: dict[str, str] = {}
         for criterion in preset.criteria:
@@ -103,7 +103,7 @@ def weight_faults(suite: Suite) -> list[str]:
     known = {group_of(entry) for entry in entries}
     for key in weights.criteria:
         if key not in known:
-            faults.append(str(suite.document.error("weighs a sub-category that has no criterion", "weights", "criteria", key)))
+            faults.append(str(suite.document.error("weights a sub-category without criteria", "weights", "criteria", key)))
     return faults
 
 
@@ -116,9 +116,15 @@ def level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, f
     """What is wrong with one level of weights."""
     document, wanted = suite.document, sorted(names)
     if not configured:
-        return [str(document.error(f"no weights for {', '.join(wanted)}: equal ones are used", *keys))] if len(wanted) > 1 else []
+        return (
+            [str(document.error(f"no weights for {', '.join(wanted)}: equal weights are used", *keys))] if len(wanted) > 1 else []
+        )
     faults = [str(document.error(f"no weight for {name!r}", *keys)) for name in wanted if name not in configured]
-    faults += [str(document.error("weighs nothing that exists", *keys, name)) for name in configured if name not in wanted]
+    faults += [
+        str(document.error("unknown name: no category, sub-category or criterion matches", *keys, name))
+        for name in configured
+        if name not in wanted
+    ]
     total = sum(configured.values())
     if abs(total - 1.0) > SUM_TOLERANCE:
         faults.append(str(document.error(f"the weights sum to {total:.6g}, not 1", *keys)))

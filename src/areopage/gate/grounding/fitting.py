@@ -153,7 +153,7 @@ def fit_table(
     """The model that fits some of a table's answers; see `fit`."""
     real = used[~table.made[used]]
     if not np.isin(table.rows, real).any() or len(set(table.answers[real].tolist())) < 2:
-        raise ValueError("labels: answers of both kinds are wanted, grounded and ungrounded, that claim something")
+        raise ValueError("labels: both grounded and ungrounded answers with claims are required")
     sentence = _sentence_model(table, real)
     inner = folds(table.groups, INNER_FOLDS, seed)
     found: dict[int, dict[str, float]] = {}

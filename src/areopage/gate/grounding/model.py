@@ -39,7 +39,7 @@ class Weight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Raise ValueError for a scale that nothing can be divided by."""
         if not self.scale > 0:
-            raise ValueError(f"scale of {self.feature} is {self.scale}: it must be over 0")
+            raise ValueError(f"scale of {self.feature} is {self.scale}: it must be greater than 0")
 
 
 class Linear(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -84,7 +84,7 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
     """
     cells = _cells(case.metadata)
     if not case.response:
-        raise ValueError("there is no response: a label is about one")
+        raise ValueError("no response: a label requires a response")
     spans, sentences = _pieces(cells.get("unsupported"), len(case.response))
     group = cells.get("group")
     return Labelled(
@@ -118,9 +118,9 @@ def _label(cells: Mapping[str, Any]) -> Label:
             label = _WORDS.get(_BLANKS.sub(" ", str(cells[column])).strip().lower().removesuffix(".0"))
             if label is None:
                 allowed = "yes, partly or no" if column == "grounded" else "true or false"
-                raise ValueError(f"{column}: {str(cells[column])[:40]!r} is no label: write {allowed}")
+                raise ValueError(f"{column}: {str(cells[column])[:40]!r} is not a label: use {allowed}")
             return label if column == "grounded" else _NOT[label]
-    raise ValueError("there is no label: give a column `grounded` (yes, partly, no) or `hallucinated` (true, false)")
+    raise ValueError("no label: add a column `grounded` (yes, partly, no) or `hallucinated` (true, false)")
 
 
 def _pieces(value: Any, length: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:

@@ -129,7 +129,7 @@ def open_gate(config: GateConfig) -> Gate:
         ValueError: the profile asks no grounding model, so that there is no threshold to choose.
     """
     if config.profile != "default" or config.grounding is None:
-        raise ValueError(f"the profile {config.profile} has no threshold on p_unsupported to choose: tune the profile default")
+        raise ValueError(f"the profile {config.profile} has no threshold on p_unsupported: tune the profile default")
     bounds = msgspec.structs.replace(config.thresholds, deliver=_BEYOND, hold=_BEYOND)
     return Gate(msgspec.structs.replace(config, thresholds=bounds, grey_band=False))
 
@@ -195,7 +195,7 @@ def split(rows: Sequence[Labelled], seed: int) -> tuple[list[Labelled], list[Lab
     """
     units = sorted({row.unit for row in rows}, key=lambda unit: _ticket(seed, "split", unit))
     if len(units) < 2:
-        raise ValueError("all labelled rows belong to one group: none would be left to certify a model with")
+        raise ValueError("all labelled rows belong to one group: no other group could certify the model")
     fitted = set(units[: len(units) // 2])
     return [row for row in rows if row.unit in fitted], [row for row in rows if row.unit not in fitted]
 
@@ -230,9 +230,9 @@ def _ticket(seed: int, *names: str) -> bytes:
 def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
     for name, share in (("risk", ask.risk), ("confidence", ask.confidence), ("precision", ask.precision)):
         if not 0.0 < share < 1.0:
-            raise ValueError(f"the {name} is {share:g}: it must lie between 0 and 1")
+            raise ValueError(f"the {name} is {share:g}: it must be between 0 and 1")
     if not rows:
-        raise ValueError("there are no labelled answers to certify a threshold with: label more")
+        raise ValueError("no labelled answers to certify a threshold: label more answers")
 
 
 def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control) -> Outcome:

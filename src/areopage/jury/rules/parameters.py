@@ -140,7 +140,7 @@ class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_field
         if not names:
             raise ValueError("sections is empty: write at least one")
         if len(set(names)) < len(names):
-            raise ValueError(f"sections holds a name twice: {name_list(names)}")
+            raise ValueError(f"sections contains a name twice: {name_list(names)}")
         if self.sources_section and self.sources_section not in names:
             raise ValueError(f"sources_section is {self.sources_section!r}: use one of {name_list(names)}")
         if self.extracts < 0:

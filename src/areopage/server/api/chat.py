@@ -1,4 +1,4 @@
-"""`/v1/chat`: questions answered through the gate, as a reply or as events; and what people made of answers held back."""
+"""`/v1/chat`: answer questions through the gate, as JSON or as server-sent events."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ from areopage.server.errors import Refusal
 
 EVENTS = "text/event-stream"
 EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-SIGN_OF_LIFE_SECONDS = 15.0
+HEARTBEAT_SECONDS = 15.0
 
 Asker = Annotated[Actor, Depends(require("ask"))]
 Follower = Annotated[Actor, Depends(require("ask", "read"))]
@@ -44,7 +44,10 @@ router = APIRouter(prefix="/v1/chat", tags=["chat"])
     summary="Ask a question",
 )
 async def chat(request: Request, actor: Asker) -> Response:
-    """Retrieve, generate, check, and answer; with `Accept: text/event-stream` each step is an event, the answer the last one."""
+    """Retrieve documents, generate an answer and apply the gate.
+
+    With `Accept: text/event-stream`, each step is an event and the answer is the last event.
+    """
     asked = decoded(await json_body(request), ChatRequest)
     pipeline = pipeline_of(request)
     prompt = prompt_of(
@@ -61,23 +64,23 @@ async def chat(request: Request, actor: Asker) -> Response:
     return json_response(reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
-@router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="What became of an answer that was held back")
+@router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="Get the review state of a held answer")
 def held(request: Request, id: str, actor: Follower) -> Response:
-    """The text is there once a person has released it."""
+    """The text is present once a reviewer has released the answer."""
     return json_response(held_of(request, actor, id))
 
 
 def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
-    """How a held-back answer stands; that somebody got its text is noted.
+    """The review state of a held answer; reading its text is audited.
 
     Raises:
-        Refusal: 404, no such answer was held back, or the key's scope lacks its collection.
+        Refusal: 404, the answer is unknown, not held, or outside of the key's scope.
     """
     traces = Traces(context_of(request).ledger)
     release = traces.release(id)
     trace = traces.get(id) if release else None
     if release is None or trace is None or not actor.may_see(trace.collection):
-        raise Refusal(404, "unknown_answer", f"no answer with the id {id[:128]!r} was held back")
+        raise Refusal(404, "unknown_answer", f"no held answer has the id {id[:128]!r}")
     if trace.erased:
         return HeldReply(id=id, state="refused", text="")
     if release.text:
@@ -86,7 +89,7 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
 
 
 def reply_of(found: Trace, language: str) -> ChatReply:
-    """An answer as the API gives it."""
+    """The reply for a trace."""
     return ChatReply(
         id=found.id,
         answer=found.answer.delivered,
@@ -103,10 +106,10 @@ def reply_of(found: Trace, language: str) -> ChatReply:
 
 
 async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Response:
-    """The answer as events. What fails before the first step is over is refused as ever; later the last event says so.
+    """Stream the answer as events; a failure after the first step becomes the last event.
 
     Raises:
-        Refusal: there is no such collection, or a model or store cannot be reached.
+        Refusal: the collection is unknown, or a model or store is unreachable.
     """
     steps = pipeline.service.stream(prompt)
     began = time.perf_counter()
@@ -118,7 +121,7 @@ async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> 
         if "trace" in step:
             count_answer(request, step["trace"])
             return event("answer", reply_of(step["trace"], pipeline.language))
-        # the step's state holds the response before the gate has seen it: it never leaves
+        # the step's state contains the unchecked response: it is never sent
         spent, began = time.perf_counter() - began, time.perf_counter()
         return event("node", {"node": step["node"], "seconds": round(spent, 6)})
 
@@ -128,27 +131,27 @@ async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> 
 async def events(
     first: dict[str, Any], steps: AsyncIterator[dict[str, Any]], shown: Callable[[dict[str, Any]], bytes], collection: str
 ) -> AsyncIterator[bytes]:
-    """The events of a stream: each step, signs of life in long ones, and a fault as its last event."""
+    """The events of a stream: steps, heartbeats during long steps, and an error as the last event."""
     yield shown(first)
     try:
         with plain_faults(collection):
-            async with aclosing(with_signs_of_life(steps)) as found:
+            async with aclosing(with_heartbeats(steps)) as found:
                 async for step in found:
                     yield b": still working\n\n" if step is None else shown(step)
     except Refusal as fault:
         yield event("error", {"error": {"code": fault.code, "message": fault.detail}})
     except UserError as fault:
         log.error("%s", fault)
-        message = "the server is not configured for this: its log says more"
+        message = "the server is not configured for this: see the server's log"
         yield event("error", {"error": {"code": "misconfigured", "message": message}})
 
 
-async def with_signs_of_life(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any] | None, None]:
-    """The steps, and None where the next one takes long: proxies close connections on which nothing moves."""
+async def with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any] | None, None]:
+    """The steps, with None as a heartbeat during long steps: proxies close idle connections."""
     while True:
         coming = asyncio.ensure_future(anext(steps, None))
         try:
-            while not (await asyncio.wait([coming], timeout=SIGN_OF_LIFE_SECONDS))[0]:
+            while not (await asyncio.wait([coming], timeout=HEARTBEAT_SECONDS))[0]:
                 yield None
         finally:
             if not coming.done():

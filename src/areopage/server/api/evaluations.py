@@ -1,4 +1,4 @@
-"""`/v1/evaluations`: submit answers, ask how they stand, list them, erase one."""
+"""`/v1/evaluations`: submit, show, list and erase answers."""
 
 from datetime import UTC, date, timedelta
 from typing import Annotated, Any, TypeVar
@@ -55,7 +55,7 @@ Label = Annotated[str | None, Query(max_length=128)]
     summary="Submit answers for evaluation",
 )
 async def submit(request: Request, _: Writer) -> Response:
-    """Store one answer, or several as `items`. They are on the disk when this returns; a worker judges them later."""
+    """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later."""
     submissions = read_submissions(await json_body(request))
     new = await context_of(request).submit(submissions)
     metrics_of(request).submitted(new)
@@ -63,21 +63,21 @@ async def submit(request: Request, _: Writer) -> Response:
     return json_response(AcceptedAnswers(items=accepted), 202)
 
 
-@router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, the newest first")
+@router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, newest first")
 def list_evaluations(
     request: Request,
     actor: Reader,
-    start: Annotated[date | None, Query(alias="from", description="The first day, in UTC.")] = None,
-    end: Annotated[date | None, Query(alias="to", description="The last day, in UTC.")] = None,
+    start: Annotated[date | None, Query(alias="from", description="First day (UTC).")] = None,
+    end: Annotated[date | None, Query(alias="to", description="Last day (UTC).")] = None,
     band: Band | None = None,
-    criterion: Annotated[str, Query(max_length=256, description="`band` is this criterion's; without it the overall one.")] = "",
+    criterion: Annotated[str, Query(max_length=256, description="Criterion of `band`; without it the overall score.")] = "",
     source: Label = None,
     variant: Label = None,
-    text: Annotated[str, Query(max_length=256, description="Free text.")] = "",
-    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="The `next` of the page before.")] = None,
+    text: Annotated[str, Query(max_length=256, description="Words to search for.")] = "",
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Each page ends with a cursor: what is evaluated in the meantime moves nothing."""
+    """Each page ends with a cursor; new evaluations do not shift pages."""
     ledger = context_of(request).ledger
     filters = Filters(
         period=period_of(start, end), band=band, criterion=criterion, source=source, variant=variant, text=text.strip()
@@ -88,9 +88,9 @@ def list_evaluations(
     return json_response(page)
 
 
-@router.get("/{id:path}", responses=answers_with(EvaluationView, 200, 404), summary="How an answer stands")
+@router.get("/{id:path}", responses=answers_with(EvaluationView, 200, 404), summary="Show an answer and its evaluation")
 def show(request: Request, id: str, actor: Reader) -> Response:
-    """The answer's state, and its scores once it is evaluated. Of an erased answer the texts are empty."""
+    """The state of the answer, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
     evaluation, answer = Evaluations(ledger).get(id), Answers(ledger).get(id)
     if evaluation is None or answer is None:
@@ -101,9 +101,9 @@ def show(request: Request, id: str, actor: Reader) -> Response:
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
 def erase(request: Request, id: str, actor: Admin) -> Response:
-    """All texts go: the answer's, those of judgments, notes of labels, texts of alerts. Its figures and all counts stay.
+    """Erase the texts of the answer, its judgments, label notes and alerts. Scores and counts remain.
 
-    An answer that is erased already stays as it is.
+    An erased answer does not change.
     """
     ledger = context_of(request).ledger
     if erasure.erase(ledger, [id]):
@@ -114,15 +114,15 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
 
 
 def unknown(id: str) -> Refusal:
-    """The refusal for an id that no answer has."""
-    return Refusal(404, "unknown_answer", f"there is no answer with the id {id[:128]!r}")
+    """The refusal of an unknown id."""
+    return Refusal(404, "unknown_answer", f"no answer has the id {id[:128]!r}")
 
 
 async def json_body(request: Request) -> bytes:
-    """The body of a request that says that it is JSON.
+    """The body of a JSON request.
 
     Raises:
-        Refusal: 415, it is something else; a form of another site cannot say so without asking us first.
+        Refusal: 415, the content type is not JSON; forms of other sites cannot send this type without a preflight request.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -131,24 +131,24 @@ async def json_body(request: Request) -> bytes:
 
 
 def decoded(body: bytes, kind: type[Record]) -> Record:
-    """A body as a record.
+    """Decode a body.
 
     Raises:
-        Refusal: 400 where it is no JSON, 422 where a field is wrong; the message says which.
+        Refusal: 400, the body is not JSON; 422, a field is invalid.
     """
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise Refusal(400, "bad_json", f"the JSON cannot be read: {fault}") from None
+        raise Refusal(400, "bad_json", f"invalid JSON: {fault}") from None
 
 
 def read_submissions(body: bytes) -> list[Answer]:
     """The answers of a body: one, or several as `items`.
 
     Raises:
-        Refusal: 400 or 422; nothing of the body is stored then.
+        Refusal: 400 or 422; no answer of the body is stored.
     """
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
         return [submission(decoded(body, GivenAnswer), "$")]
@@ -156,10 +156,10 @@ def read_submissions(body: bytes) -> list[Answer]:
 
 
 def submission(answer: GivenAnswer, place: str) -> Answer:
-    """An answer as it is stored.
+    """The answer to store.
 
     Raises:
-        Refusal: 422, something is missing, given twice, or too large.
+        Refusal: 422, a field is missing, repeated, or too large.
     """
     prompt = one_of(answer, ("prompt", "question"), place)
     response = one_of(answer, ("response", "answer"), place)
@@ -172,11 +172,11 @@ def submission(answer: GivenAnswer, place: str) -> Answer:
         raise Refusal(
             422,
             "invalid",
-            f"source: `{GOLDEN_SOURCE}` is kept for golden questions, which no figure counts - at `{place}.source`",
+            f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`",
         )
     documents = one_of(answer, ("documents", "context_chunks"), place) or ()
     if is_deep([answer.metadata, documents]):
-        raise Refusal(400, "bad_json", f"lists and objects lie in each other deeper than {MAX_DEPTH} - at `{place}`")
+        raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels - at `{place}`")
     if isinstance(prompt, list):
         prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
     try:
@@ -196,33 +196,33 @@ def submission(answer: GivenAnswer, place: str) -> Answer:
 
 
 def one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
-    """The value that is given under either of two names; None where there is none.
+    """The value given under one of two names, or None.
 
     Raises:
-        Refusal: 422, both are given.
+        Refusal: 422, both names are given.
     """
     given = [value for name in names if (value := getattr(answer, name)) is not None]
     if len(given) > 1:
-        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are two names of one thing: give one - at `{place}`")
+        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one - at `{place}`")
     return given[0] if given else None
 
 
 def period_of(start: date | None, end: date | None) -> Period | None:
-    """The days from one to another, both included; None without either.
+    """The period of two days, both included, or None.
 
     Raises:
-        Refusal: 422, they are the wrong way round or beyond what a calendar holds.
+        Refusal: 422, the days are not in order or out of range.
     """
     if start is None and end is None:
         return None
     first, last = start or FIRST_DAY, end or LAST_DAY
     if not FIRST_DAY <= first <= last <= LAST_DAY:
-        raise Refusal(422, "invalid", "from and to: give days in their order, from 1970 on")
+        raise Refusal(422, "invalid", "from and to: give two days in order, from 1970 on")
     return Period(start=first, end=last + timedelta(days=1))
 
 
 def view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
-    """An answer as the API shows it."""
+    """The view of an answer."""
     is_evaluated = evaluation.state == "evaluated"
     return EvaluationView(
         id=answer.id,
@@ -243,7 +243,7 @@ def view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
 
 
 def entry_of(evaluation: Evaluation) -> EvaluationEntry:
-    """An evaluated answer as a list shows it."""
+    """The list entry of an evaluated answer."""
     return EvaluationEntry(
         id=evaluation.id,
         answered_at=evaluation.timestamp,
@@ -259,12 +259,12 @@ def entry_of(evaluation: Evaluation) -> EvaluationEntry:
 
 
 def quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
-    """The score as an answer's payload carries it: criteria by the last part of their path."""
+    """The quality score by short criterion name."""
     scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
     shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
     return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}
 
 
 def result_of(evaluation: Evaluation) -> Result:
-    """What the jury made of an answer, as the API shows it."""
+    """The result of an evaluation."""
     return Result(**{name: getattr(evaluation, name) for name in Result.__struct_fields__})

@@ -1,4 +1,4 @@
-"""Figures of a period, alerts, and people's labels."""
+"""`/v1/figures` and `/v1/alerts`: figures of a period and alerts."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -22,15 +22,15 @@ Reader = Annotated[Actor, Depends(require("read"))]
 Name = Annotated[str | None, Query(max_length=128)]
 
 
-@router.get("/figures", responses=answers_with(PeriodFigures), tags=["figures"], summary="The figures of the last days")
+@router.get("/figures", responses=answers_with(PeriodFigures), tags=["figures"], summary="Get the figures of the last days")
 def figures(
     request: Request,
     _: Reader,
-    days: Annotated[int, Query(ge=1, le=366, description="How many days, today included, in UTC.")] = 7,
+    days: Annotated[int, Query(ge=1, le=366, description="Number of days up to today (UTC).")] = 7,
     source: Name = None,
     variant: Name = None,
 ) -> Response:
-    """Coverage, means with their intervals, bands, trend, the worst answers, judges and cost: what the report shows."""
+    """Coverage, means with intervals, bands, trend, weakest answers, judges and cost, as in the report."""
     context = context_of(request)
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)
@@ -39,12 +39,12 @@ def figures(
     return json_response(measure(context.ledger, period, Scope(source=source, variant=variant), suite.scale, labels))
 
 
-@router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="The newest alerts")
+@router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
 def alerts(
     request: Request,
     _: Reader,
     state: Literal["open", "closed"] | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Response:
-    """Alerts with how often each was seen and whether somebody was told."""
+    """Alerts with the number of occurrences and the delivery state."""
     return json_response(AlertPage(items=list(Alerts(context_of(request).ledger).list(state=state, limit=limit))))

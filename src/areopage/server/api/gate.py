@@ -1,4 +1,4 @@
-"""`/v1/gate/check`: may this answer of another pipeline leave?"""
+"""`/v1/gate/check`: decide on an answer of another pipeline."""
 
 import secrets
 import time
@@ -35,10 +35,9 @@ MOST_BYTES = 64_000_000
 GROUP_SECONDS = 0.1
 RETRY_SECONDS = 1.0
 IN_THE_LOOP = 30_000
-"""So many characters are checked where they come in, in a few milliseconds; more go to a thread."""
+"""Longer bodies are checked in a thread; shorter ones in the event loop, within a few milliseconds."""
 BEYOND_SCORES = 1.001
-"""A score farther from 0 is on another scale, such as per cent, and would pass every threshold. Cosines may lie below 0, and a
-hair's breadth above 1."""
+"""Scores farther from 0 are on another scale, such as percent. Cosines may be negative, or exceed 1 by rounding."""
 MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 
 Writer = Annotated[Actor, Depends(require("write"))]
@@ -50,10 +49,10 @@ router = APIRouter(prefix="/v1/gate", tags=["gate"])
     "/check",
     responses=answers_with(CheckReply, 200, 400, 413, 415),
     openapi_extra=takes(CheckRequest),
-    summary="Check an answer before it leaves",
+    summary="Check an answer before delivery",
 )
 async def check(request: Request, actor: Writer) -> Response:
-    """Decide; the decision is noted in the ledger. One that holds the answer back is on the disk when this returns."""
+    """Decide on an answer and store the decision. A held answer is stored durably when this returns."""
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
     prompt, response, documents = material_of(asked)
@@ -95,7 +94,7 @@ async def check(request: Request, actor: Writer) -> Response:
 
 
 def trace_batch(context: ServerContext) -> Batch[Trace, None]:
-    """What commits the traces of checks to a server's ledger, with what the storage policy leaves of their texts."""
+    """The group commit of traces, with texts reduced by the storage policy."""
     storage, traces = context.config.section.storage, Traces(context.ledger)
 
     def keep(given: Sequence[Trace]) -> None:
@@ -105,13 +104,13 @@ def trace_batch(context: ServerContext) -> Batch[Trace, None]:
 
 
 async def store(request: Request, trace: Trace, size: int) -> Noted:
-    """Store a trace: a held answer is on the disk on return, others are so a moment later.
+    """Store a trace: a held answer before this returns, others a moment later.
 
     Args:
-        size: about how many bytes it takes.
+        size: approximate size in bytes.
 
     Raises:
-        StorageError: the answer is held, and could not be written.
+        StorageError: a held answer could not be written.
     """
     batch = cast("Batch[Trace, None]", request.app.state.traces)
     if trace.waits:
@@ -124,7 +123,7 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
     """The prompt, the response and the documents of a request.
 
     Raises:
-        Refusal: 422, something is missing, given twice, or wrong; 400, it is nested too deeply.
+        Refusal: 422, a field is missing, repeated or invalid; 400, a field is nested too deeply.
     """
     prompt, response = (
         one_of(names, values)
@@ -138,7 +137,7 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
         raise Refusal(422, "invalid", f"Object missing required field `{missing}`")
     documents = one_of(("documents", "context_chunks"), (asked.documents, asked.context_chunks)) or ()
     if is_deep(documents):
-        raise Refusal(400, "bad_json", f"lists and objects lie in each other deeper than {MAX_DEPTH}")
+        raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels")
     if isinstance(prompt, list):
         prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
     try:
@@ -152,33 +151,33 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
 
 
 def one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
-    """The value that is given under either of two names; None where there is none.
+    """The value given under one of two names, or None.
 
     Raises:
-        Refusal: 422, both are given.
+        Refusal: 422, both names are given.
     """
     if values[0] is not None and values[1] is not None:
-        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are two names of one thing: give one")
+        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one")
     return values[1] if values[0] is None else values[0]
 
 
 def label_of(actor: Actor, collection: str) -> str:
-    """The collection that a decision is noted under: the one that is named, or the only one of the key's scope.
+    """The collection of a decision: the requested one, or the only one of the key's scope.
 
     Raises:
-        Refusal: 403, the key's scope lacks it; 422, the key has several and none is named.
+        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
     """
     if not collection and len(actor.collections) == 1:
         return actor.collections[0]
     if not collection and actor.collections:
-        raise Refusal(422, "invalid", f"collection: the key {actor.name} has several: name one")
+        raise Refusal(422, "invalid", f"collection: the key {actor.name} has several collections: give one")
     if not actor.may_see(collection):
-        raise Refusal(403, "forbidden", f"the key {actor.name} may not use the collection {collection!r}")
+        raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the collection {collection!r}")
     return collection
 
 
 def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
-    """A decision as the API gives it; reasons are told in the question's language."""
+    """The reply for a decision, with reasons in the question's language."""
     language = (
         decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
     )
@@ -193,7 +192,7 @@ def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted)
 
 
 def sentence_views(sentences: Sequence[SentenceCheck]) -> list[SentenceView]:
-    """The sentences with their probabilities, without their features."""
+    """The sentences with their probabilities."""
     return [
         SentenceView(start=one.start, end=one.end, claim=one.claim, p_unsupported=one.p_unsupported, document=one.document)
         for one in sentences

@@ -1,4 +1,4 @@
-"""`/v1/labels` and `/v1/agreement`: what people say of answers, and how far the judge agrees with them."""
+"""`/v1/labels` and `/v1/agreement`: human labels and the agreement of judges with them."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -35,7 +35,7 @@ router = APIRouter(prefix="/v1")
     summary="Label an answer",
 )
 async def label(request: Request, actor: Annotated[Actor, Depends(require("write"))]) -> Response:
-    """Store one person's scores of one answer; a later label of the same person and criterion replaces an earlier one."""
+    """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
     given = decoded(await json_body(request), GivenLabels)
     said = Given(scores={criterion: f"{score:f}" for criterion, score in given.scores.items()}, note=given.note)
     done = await run_in_threadpool(store_review, context_of(request), actor, given.answer_id, said, given.rater)
@@ -45,18 +45,18 @@ async def label(request: Request, actor: Annotated[Actor, Depends(require("write
 def store_review(
     context: ServerContext, actor: Actor, id: str, given: Given, rater: str | None = None, *, origin: Origin = "api"
 ) -> Reviewed:
-    """Store what a rater says of any answer; it blocks. The audit log names who sent it, also where it is another rater's.
+    """Store a review of an answer; blocks. The audit log names the actor.
 
     Args:
-        rater: None: the actor.
+        rater: default: the actor.
 
     Raises:
-        Refusal: 403, somebody else's name; 404, there is no such answer, or it is erased or out of the actor's scope; 409, it was
-            settled before, or never held; 422, something that was sent is wrong.
+        Refusal: 403, the name of another rater; 404, the answer is unknown, erased or outside of the actor's scope; 409, it
+            is already settled or was never held; 422, a field is invalid.
         StorageError: the ledger cannot be written.
     """
     if rater is not None and actor.role != "admin":
-        raise Refusal(403, "forbidden", "only an admin's key may label in somebody else's name: leave `rater` out")
+        raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
     trace = Traces(context.ledger).get(id)
     if trace is not None and not actor.may_see(trace.collection):
         raise unknown(id)
@@ -78,15 +78,15 @@ def store_review(
     return done
 
 
-@router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Judge against people")
+@router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Compare judges with human labels")
 def agreement(
     request: Request,
     _: Annotated[Actor, Depends(require("read"))],
-    days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Only labels of the last days.")] = None,
-    judge: Annotated[str, Query(max_length=256, description="One judge; without it the whole jury.")] = "",
-    sample_only: Annotated[bool, Query(description="Only answers that were queued at random.")] = False,
+    days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
+    judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
+    sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
 ) -> Response:
-    """Correlations with 95 % intervals, weighted κ, bias, whether the correlation is over 0.8, the worst disagreements."""
+    """Correlations with 95 % intervals, weighted κ, bias, whether the correlation exceeds 0.8, and the largest disagreements."""
     context = context_of(request)
     language = context.config.monitor.section.language or context.suite.own_language
     since = context.now() - timedelta(days=days) if days is not None else None
@@ -99,7 +99,7 @@ def measured(
     """The agreement over the ledger's labels.
 
     Args:
-        lenient: take the whole jury where the judge that is asked for is none.
+        lenient: use the whole jury if the requested judge is unknown.
 
     Raises:
         Refusal: 422, no judge of that name judged a labelled answer.

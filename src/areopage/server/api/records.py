@@ -1,4 +1,4 @@
-"""What the API takes and gives, as JSON. The OpenAPI schema is made from these."""
+"""JSON records of the API; the OpenAPI schema is generated from them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,11 +12,11 @@ MOST_ITEMS = 1000
 
 Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "examples": ["2026-03-01T09:30:00Z"]})]
 GivenId = Annotated[
-    str, Meta(min_length=1, max_length=128, description="Yours; an answer is evaluated once per id.", examples=["chat-4711-3"])
+    str, Meta(min_length=1, max_length=128, description="Your id; an answer is evaluated once per id.", examples=["chat-4711-3"])
 ]
-Source = Annotated[str, Meta(max_length=128, description="Where the answer comes from.", examples=["helpdesk"])]
-Variant = Annotated[str, Meta(max_length=64, description="Its side of an A/B test.", examples=["B"])]
-Tongue = Annotated[str, Meta(max_length=16, description="The answer's; without it the monitor's.", examples=["fr"])]
+Source = Annotated[str, Meta(max_length=128, description="Origin of the answer.", examples=["helpdesk"])]
+Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test.", examples=["B"])]
+Tongue = Annotated[str, Meta(max_length=16, description="Language of the answer; default: the monitor's.", examples=["fr"])]
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 
 
@@ -35,14 +35,14 @@ Chunks = Annotated[
     list[Annotated[str, Meta(min_length=1)] | dict[str, Any]],
     Meta(
         max_length=500,
-        description="Texts, or objects with `text` and maybe `id`, `title`, `score`, `source`, `metadata`; `doc_titre` too.",
+        description="Texts, or objects with `text` and optional `id`, `title` (or `doc_titre`), `score`, `source`, `metadata`.",
         examples=[[{"title": "Article 45", "text": "Trente jours ouvrables par an."}]],
     ),
 ]
 
 
 class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An answer to evaluate. `question`, `answer` and `context_chunks` are other names of `prompt`, `response`, `documents`."""
+    """An answer to evaluate. `question`, `answer` and `context_chunks` are synonyms of `prompt`, `response` and `documents`."""
 
     id: GivenId | None = None
     prompt: Prompt | None = None
@@ -59,28 +59,28 @@ class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Several answers at once: all are stored, or none."""
+    """Several answers: all are stored, or none."""
 
     items: Annotated[list[GivenAnswer], Meta(min_length=1, max_length=MOST_ITEMS)]
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
-    """An answer that is stored. `new` is false where its id was known: nothing changed then."""
+    """A stored answer. `new` is false if the id was known; the stored answer did not change."""
 
     id: str
     new: bool
 
 
 class AcceptedAnswers(Struct, frozen=True, kw_only=True):
-    """What became of the answers of one request, in their order."""
+    """The stored answers of a request, in order."""
 
     items: list[Accepted]
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What the jury made of an answer. Scores are on the suite's scale, times in UTC, `seconds` is spent on its calls.
+    """The result of an evaluation: scores on the suite's scale, times in UTC, `seconds` of all calls.
 
-    `standing` is what is known of the judges' fitness; "" where nothing is to be said against them.
+    `standing` is the qualification of the judges.
     """
 
     score_global: float | None
@@ -107,13 +107,13 @@ class Result(Struct, frozen=True, kw_only=True):
 
 
 QualityDictionary = dict[str, float | str | None]
-"""The quality score as an answer's payload carries it: a score for each criterion's short name, `score_global`, `feedback`."""
+"""The quality score: a score by short criterion name, `score_global` and `feedback`."""
 
 
 class EvaluationView(Struct, frozen=True, kw_only=True):
-    """An answer and how far it has come. `quality_score` and `result` are null until it is evaluated.
+    """An answer and its state. `quality_score` and `result` are null until it is evaluated.
 
-    `erased`: its texts are gone for good, or were never kept.
+    `erased`: its texts were erased or never stored.
     """
 
     id: str
@@ -148,22 +148,22 @@ class EvaluationEntry(Struct, frozen=True, kw_only=True):
 
 
 class EvaluationPage(Struct, frozen=True, kw_only=True):
-    """Evaluated answers, the newest first. `next` is the `before` of the page that follows; null on the last one."""
+    """Evaluated answers, newest first. `next` is the `before` of the next page; null on the last page."""
 
     items: list[EvaluationEntry]
     next: int | None
 
 
 class AlertPage(Struct, frozen=True, kw_only=True):
-    """Alerts, the newest first."""
+    """Alerts, newest first."""
 
     items: list[Alert]
 
 
 class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one person makes of an answer. Keys of `scores` are criteria as `GET /v1/evaluations/{id}` names them; "" is overall.
+    """The labels of a rater. Keys of `scores` are criteria as in `GET /v1/evaluations/{id}`; "" is the overall score.
 
-    `rater` is the key's name; only an admin's key may give another.
+    `rater` defaults to the key's name; only an admin key may give another name.
     """
 
     answer_id: GivenId
@@ -175,20 +175,20 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class StoredLabels(Struct, frozen=True, kw_only=True):
-    """How many labels were stored, and whose they are."""
+    """The number of stored labels and their rater."""
 
     stored: int
     rater: str
 
 
 class Fault(Struct, frozen=True, kw_only=True):
-    """What is wrong: `code` is for programs, `message` for people."""
+    """An error: `code` for programs, `message` for people."""
 
     code: str
     message: str
 
 
 class Faulty(Struct, frozen=True, kw_only=True):
-    """The answer to a request that is not served."""
+    """The response to a failed request."""
 
     error: Fault

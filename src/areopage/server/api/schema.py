@@ -1,4 +1,4 @@
-"""The OpenAPI schema of routes whose JSON is read and written by msgspec, which knows its own records best."""
+"""OpenAPI schema of the routes, generated from msgspec records."""
 
 from typing import Any
 
@@ -9,48 +9,48 @@ from areopage.server.api.records import Faulty
 
 REFERENCE = "#/components/schemas/{name}"
 FAULTS = {
-    400: "The JSON cannot be read.",
-    401: "No key, or a wrong one.",
-    403: "The key may not do this, or a page of another site sent it.",
-    404: "There is no such answer, or no such collection.",
-    409: "Somebody settled this answer before, or it was never held back.",
+    400: "The body is not valid JSON.",
+    401: "The API key is missing or invalid.",
+    403: "The key lacks the permission, or a page of another site sent the request.",
+    404: "The answer or the collection does not exist.",
+    409: "The answer is already settled, or was never held.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not answer for this host.",
-    422: "A field is wrong; the message says which.",
-    502: "The model or the documents cannot be reached: try again later.",
-    503: "The ledger cannot be reached: try again later. Or this server has no pipeline.",
-    504: "The model did not answer in time: try again later.",
+    422: "A field is invalid; the message names it.",
+    502: "The model or the document store is unreachable: retry later.",
+    503: "The ledger is unreachable: retry later. Or the server has no pipeline.",
+    504: "The model did not respond in time: retry later.",
 }
 TWO_NAMED = frozenset({"Answer", "CheckRequest"})
-"""Records whose prompt and response go by two names."""
+"""Records whose prompt and response have a synonym."""
 NAMES = (("prompt", "question"), ("response", "answer"))
 
 
 def json_response(record: Any, status: int = 200) -> Response:
-    """A record as JSON."""
+    """Encode a record as a JSON response."""
     return Response(msgspec.json.encode(record), status, media_type="application/json")
 
 
 def answers_with(record: Any, status: int = 200, *more: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route: a record, or one of the faults that any route has, or of those that are named."""
+    """The `responses` of a route: a record, the common faults, and the given ones."""
     return {status: {"description": "Success.", "content": content_of(record)}, **faults(401, 403, 421, 422, 503, *more)}
 
 
 def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that are refusals."""
+    """The `responses` of the given faults."""
     return {status: {"description": FAULTS[status], "content": content_of(Faulty)} for status in statuses}
 
 
 def takes(*records: Any) -> dict[str, Any]:
-    """The `openapi_extra` of a route that reads its body itself: one of these records."""
+    """The `openapi_extra` of a route whose body is one of these records."""
     schemas = [schema_of(record) for record in records]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def content_of(record: Any) -> dict[str, Any]:
-    """A record as the content of a response."""
+    """The content of a response with a record."""
     return {"application/json": {"schema": schema_of(record)}}
 
 
@@ -60,7 +60,7 @@ def schema_of(record: Any) -> dict[str, Any]:
 
 
 def components(records: tuple[Any, ...]) -> dict[str, Any]:
-    """The schemas of records and of all that they hold, by name."""
+    """The schemas of records and their nested records, by name."""
     found = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
     for name in TWO_NAMED & found.keys():
         found[name] = found[name] | {"allOf": [either(names) for names in NAMES]}
@@ -68,5 +68,5 @@ def components(records: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def either(names: tuple[str, ...]) -> dict[str, Any]:
-    """One of these keys must be there, and not null."""
+    """A schema that requires exactly one of these keys to be set."""
     return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}

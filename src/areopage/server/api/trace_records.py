@@ -1,4 +1,4 @@
-"""What the API takes and gives about answers on their way out, as JSON. The OpenAPI schema is made from these."""
+"""JSON records of chat, gate and traces."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,19 +11,21 @@ from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.server.api.records import Chunks, Moment, Prompt
 
 Noted = Literal["yes", "soon", "no"]
-"""What is known of a trace when its request is answered: on the disk, about to be written, or not kept."""
+"""Storage of a trace when the request returns: stored, about to be stored, or not stored."""
 
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
 
-Collection = Annotated[str, Meta(max_length=128, description='Where to look; "" takes the configured one.', examples=[""])]
-Label = Annotated[str, Meta(max_length=128, description="A name of yours that keys may be scoped to.", examples=["handbook"])]
-Session = Annotated[str, Meta(max_length=128, description="Your own id of the conversation.", examples=["chat-4711"])]
+Collection = Annotated[str, Meta(max_length=128, description='Collection to search; "" is the configured one.', examples=[""])]
+Label = Annotated[
+    str, Meta(max_length=128, description="Your name of the collection; keys can be limited to it.", examples=["handbook"])
+]
+Session = Annotated[str, Meta(max_length=128, description="Your id of the conversation.", examples=["chat-4711"])]
 Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
 
 
 class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question for the pipeline. `no_cache` neither reads nor writes the cache of answers."""
+    """A question for the pipeline. `no_cache` bypasses the cache of answers."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MOST_PROMPT, examples=["Combien de jours de congés payés ai-je ?"])]
     collection: Collection = ""
@@ -33,9 +35,9 @@ class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class ChatReply(Struct, frozen=True, kw_only=True):
-    """What the user gets. Where `verdict` is `human_review`, `held` is the path under which a person's decision is found later.
+    """The reply to the user. If `verdict` is `human_review`, `held` is the path of the later review decision.
 
-    `reasons` are sentences in the question's language; of a text that did not leave they quote nothing.
+    `reasons` are sentences in the question's language; they never quote a text that was not delivered.
     """
 
     id: str
@@ -52,7 +54,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
 
 
 class HeldReply(Struct, frozen=True, kw_only=True):
-    """What became of an answer that was held back; `text` is what may be shown, "" unless it was released."""
+    """The review state of a held answer; `text` is the released text, else ""."""
 
     id: str
     state: ReleaseState
@@ -60,9 +62,9 @@ class HeldReply(Struct, frozen=True, kw_only=True):
 
 
 class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An answer of another pipeline. `question`, `answer`, `context_chunks` are other names of `prompt`, `response`, `documents`.
+    """An answer of another pipeline. `question`, `answer`, `context_chunks` are synonyms of `prompt`, `response`, `documents`.
 
-    Documents stand as they were ranked; a `score` lies in [0, 1]. With `store` false nothing is kept, and nobody reviews it.
+    Documents are in ranking order; a `score` is in [0, 1]. With `store` false the decision is not stored or reviewed.
     """
 
     prompt: Prompt | None = None
@@ -83,7 +85,7 @@ class ReasonView(Reason, frozen=True, kw_only=True):
 
 
 class SentenceView(Struct, frozen=True, kw_only=True):
-    """A sentence of the answer, characters `start` to `end`. `document` is the id of the one that supports it best."""
+    """A sentence of the answer, characters `start` to `end`. `document` is the id of the most similar document."""
 
     start: int
     end: int
@@ -93,16 +95,16 @@ class SentenceView(Struct, frozen=True, kw_only=True):
 
 
 class SignalView(Struct, frozen=True, kw_only=True):
-    """One thing that the gate looked at; `value` is null where it does not apply."""
+    """A signal of the gate; `value` is null if the signal does not apply."""
 
     name: SignalName
     value: float | None
 
 
 class CheckReply(Decision, frozen=True, kw_only=True):
-    """The gate's decision. `stored`: on the disk (`yes`), about to be (`soon`), or not kept (`no`).
+    """The gate's decision. `stored`: stored (`yes`), about to be stored (`soon`), or not stored (`no`).
 
-    `needs_judge`: the answer lies in the grey band, and `verdict` is what the configuration does there without a judge.
+    `needs_judge`: the answer is in the grey band, and `verdict` is the configured verdict without a judge.
     """
 
     id: str
@@ -114,7 +116,7 @@ class CheckReply(Decision, frozen=True, kw_only=True):
 
 
 class TraceEntry(Struct, frozen=True, kw_only=True):
-    """A trace in a list: a prompt, what the user read, and the specification's figures. `erased`: its texts are gone."""
+    """A trace in a list: prompt, delivered text and the specification's metrics. `erased`: its texts were erased."""
 
     id: str
     at: Moment
@@ -134,14 +136,14 @@ class TraceEntry(Struct, frozen=True, kw_only=True):
 
 
 class TracePage(Struct, frozen=True, kw_only=True):
-    """Traces, the newest first. `next` is the `before` of the page that follows; null on the last one."""
+    """Traces, newest first. `next` is the `before` of the next page; null on the last page."""
 
     items: list[TraceEntry]
     next: int | None
 
 
 class GroundingView(Struct, frozen=True, kw_only=True):
-    """What one rater says of an answer. `sentences` are the indexes of those that no document supports."""
+    """A rater's label of an answer. `sentences` are the indexes of unsupported sentences."""
 
     rater: str
     grounded: Grounded
@@ -152,9 +154,9 @@ class GroundingView(Struct, frozen=True, kw_only=True):
 
 
 class TraceView(TraceEntry, frozen=True, kw_only=True):
-    """A trace with all that is known of it. `response` is what the model wrote; `release` is null unless it was held.
+    """A trace with all details. `response` is the generated text; `release` is null unless the answer was held.
 
-    `waiting`: how many answers wait for the same release, this one and equal ones; 0 where it does not wait.
+    `waiting`: number of equal answers that wait for the same review, this one included.
     """
 
     response: str
@@ -173,7 +175,7 @@ class TraceView(TraceEntry, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """The specification's snapshot of a question: what was found, what was written, and the figures."""
+    """The specification's snapshot of a question: documents, generated text and metrics."""
 
     id: str
     timestamp: Moment
@@ -192,10 +194,10 @@ class Latest(Struct, frozen=True, kw_only=True):
 
 
 class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person makes of an answer. `sentences` are the indexes of those that no document supports.
+    """A reviewer's verdict. `sentences` are the indexes of unsupported sentences.
 
-    `action` releases a held-back answer (as `text`, or as it was generated) or refuses it. `rater` is the key's name; only an
-    admin's key may give another.
+    `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
+    admin key may give another name.
     """
 
     grounded: Grounded
@@ -207,9 +209,9 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class StoredVerdict(Struct, frozen=True, kw_only=True):
-    """What is known after a verdict: whose it is, and how the answer stands; `state` is null where it was never held back.
+    """A stored verdict and the review state; `state` is null if the answer was never held.
 
-    `settled`: how many answers the action released or refused, this one and equal ones that waited; 0 without an action.
+    `settled`: number of answers that the action released or rejected, equal ones included; 0 without an action.
     """
 
     id: str

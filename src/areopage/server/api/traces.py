@@ -1,4 +1,4 @@
-"""`/v1/traces`: answers that the gate decided on, what became of them, and what people say of those that were held."""
+"""`/v1/traces`: decisions of the gate, their review and their labels."""
 
 import logging
 from datetime import UTC
@@ -41,7 +41,7 @@ from areopage.server.errors import Refusal
 
 Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
-Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The prompt as the user wrote it.")]
+Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The exact prompt of the user.")]
 Place = Annotated[str | None, Query(max_length=128)]
 
 SETTLED: dict[Literal["release", "refuse"], Literal["released", "refused"]] = {"release": "released", "refuse": "refused"}
@@ -51,17 +51,17 @@ log = logging.getLogger(__name__)
 router = APIRouter(prefix="/v1", tags=["traces"])
 
 
-@router.get("/traces", responses=answers_with(TracePage), summary="List traces, the newest first")
+@router.get("/traces", responses=answers_with(TracePage), summary="List traces, newest first")
 def list_traces(
     request: Request,
     actor: Admin,
     prompt: Asked = None,
     verdict: GateVerdict | None = None,
     collection: Place = None,
-    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="The `next` of the page before.")] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Without the documents; a key with a scope names one of its collections."""
+    """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=prompt, verdict=verdict, collection=seen_by(actor, collection))
     found = Traces(ledger).list(filter, limit=limit, before=before)
@@ -70,38 +70,40 @@ def list_traces(
     return json_response(page)
 
 
-@router.get("/traces/{id}", responses=answers_with(TraceView, 200, 404), summary="All about one answer")
+@router.get("/traces/{id}", responses=answers_with(TraceView, 200, 404), summary="Show a trace")
 def show(request: Request, id: str, actor: Admin) -> Response:
-    """Prompt, documents, response, what the user read, the decision, and what people said; of an erased one the figures."""
+    """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
     trace = found_by(context, actor, id)
     Audit(context.ledger).note(actor.name, "read", id)
     return json_response(view_of(context, trace))
 
 
-@router.get("/debug/latest", responses=answers_with(Latest, 200, 404), summary="The latest metrics and snapshot of a question")
+@router.get(
+    "/debug/latest", responses=answers_with(Latest, 200, 404), summary="Get the latest metrics and snapshot of a question"
+)
 def latest(
     request: Request,
     actor: Admin,
     question: Annotated[str, Query(min_length=1, max_length=MOST_PROMPT)],
     collection: Place = None,
 ) -> Response:
-    """What the gate last said of this question, and on what it rested."""
+    """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=question, collection=seen_by(actor, collection))
     found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
-        raise Refusal(404, "unknown_answer", "nobody has asked this question, or its answers were erased")
+        raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
     Audit(ledger).note(actor.name, "read", found.id)
     return json_response(latest_of(found))
 
 
 @router.delete("/traces/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
 async def erase(request: Request, id: str, actor: Admin) -> Response:
-    """Its texts, its labels' notes, its release and the judge's words on it go, down to the bytes; what is counted of it stays.
+    """Erase its texts, label notes, released text and judge comments; counts remain.
 
-    So do the cached answer to its question and its texts in this server's trace files. Where one of these cannot be rewritten
-    (503), the ledger holds no text of it all the same, and the next export rewrites the file.
+    This also erases the cached answer and the texts in this server's trace files. If a trace file cannot be rewritten (503), the
+    texts are erased from the ledger, and the next export rewrites the file.
     """
     context = context_of(request)
     trace = await run_in_threadpool(kept_by, context, actor, id)
@@ -114,7 +116,7 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
             await service.export_traces()
         except StorageError as fault:
             log.error("%s", fault)
-            message = "erased from the ledger; a trace file that the server's log names is rewritten as soon as that is possible"
+            message = "the texts are erased from the ledger; the next export rewrites a trace file: see the server's log"
             raise Refusal(503, "storage", message) from None
     return Response(status_code=204)
 
@@ -124,44 +126,44 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
     status_code=201,
     responses=answers_with(StoredVerdict, 201, 400, 404, 409, 413, 415),
     openapi_extra=takes(GivenVerdict),
-    summary="Say what an answer is worth, and release or refuse it",
+    summary="Label an answer, and release or reject it",
 )
 async def verdict(request: Request, id: str, actor: Writer) -> Response:
-    """Store one person's label; with an `action` settle an answer that was held back, once and for all."""
+    """Store a label. An `action` releases or rejects a held answer; this is final."""
     given = decoded(await json_body(request), GivenVerdict)
     return json_response(await run_in_threadpool(store_verdict, context_of(request), actor, id, given), 201)
 
 
 def erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    """Erase a trace, and note who did. It blocks."""
+    """Erase a trace and audit the actor; blocks."""
     erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
 def seen_by(actor: Actor, collection: str | None) -> str | None:
-    """The collection whose traces are listed; None for all of them.
+    """The collection to list; None for all.
 
     Raises:
-        Refusal: 403, the key's scope lacks it; 422, the key has several and none is named.
+        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
     """
     if collection is None and actor.collections:
         if len(actor.collections) > 1:
-            raise Refusal(422, "invalid", f"collection: the key {actor.name} has several: name one")
+            raise Refusal(422, "invalid", f"collection: the key {actor.name} has several collections: give one")
         return actor.collections[0]
     if collection is not None and not actor.may_see(collection):
-        raise Refusal(403, "forbidden", f"the key {actor.name} may not see the collection {collection!r}")
+        raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the collection {collection!r}")
     return collection
 
 
 def found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    """A trace by its id, which may be erased.
+    """A trace by its id, erased or not.
 
     Raises:
-        Refusal: 404, there is none, or it is out of the key's scope.
+        Refusal: 404, the trace is unknown or outside of the key's scope.
     """
     trace = Traces(context.ledger).get(id)
     if trace is None or not actor.may_see(trace.collection):
-        raise Refusal(404, "unknown_answer", f"there is no trace with the id {id[:128]!r}")
+        raise Refusal(404, "unknown_answer", f"no trace has the id {id[:128]!r}")
     return trace
 
 
@@ -169,7 +171,7 @@ def kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
     """A trace by its id, with its texts.
 
     Raises:
-        Refusal: 404, as `found_by`, or it is erased.
+        Refusal: 404, the trace is unknown, erased or outside of the key's scope.
     """
     trace = found_by(context, actor, id)
     if trace.erased:
@@ -178,7 +180,7 @@ def kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
 
 
 def entry_of(one: Trace) -> TraceEntry:
-    """A trace as a list shows it."""
+    """The list entry of a trace."""
     return TraceEntry(**entry_fields(one))
 
 
@@ -204,7 +206,7 @@ def entry_fields(one: Trace) -> dict[str, Any]:
 
 
 def view_of(context: ServerContext, one: Trace) -> TraceView:
-    """A trace with all that is known of it."""
+    """The detailed view of a trace."""
     traces = Traces(context.ledger)
     release = traces.release(one.id)
     language = one.language or context.config.monitor.section.language or context.suite.own_language
@@ -227,7 +229,7 @@ def view_of(context: ServerContext, one: Trace) -> TraceView:
 
 
 def grounding_view(label: Label) -> GroundingView:
-    """A rater's word as the API gives it."""
+    """The view of a grounding label."""
     return GroundingView(
         rater=label.rater,
         grounded=label.grounded,
@@ -256,15 +258,15 @@ def latest_of(one: Trace) -> Latest:
 def store_verdict(
     context: ServerContext, actor: Actor, id: str, given: GivenVerdict, *, origin: Literal["api", "web"] = "api"
 ) -> StoredVerdict:
-    """Store a label, and settle the answer where that is asked for; it blocks. The audit log names who sent them, too.
+    """Store a label and apply its action; blocks. The audit log names the actor.
 
     Raises:
-        Refusal: 404, no such trace; 409, somebody settled it before, or it was never held back; 422, a field is wrong.
+        Refusal: 404, the trace is unknown; 409, the answer is already settled or was never held; 422, a field is invalid.
         StorageError: the ledger cannot be written.
     """
     trace = kept_by(context, actor, id)
     if given.text is not None and given.action != "release":
-        raise Refusal(422, "invalid", "text: goes with the action release alone")
+        raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
     said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
     done = store_review(context, actor, trace.id, said, given.rater, origin=origin)
