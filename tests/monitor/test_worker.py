@@ -5,7 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,13 +14,11 @@ from sqlalchemy import text
 
 from areopage.errors import ConfigError, ModelMissing, StorageError
 from areopage.ledger.alerts import Alerts
-from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.jobs import alert_jobs, check_windows, open_alerting
-from areopage.monitor.quality_judge import QualityJudge
+from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.spool import Spool
 from areopage.monitor.worker import MonitorWorker
 from areopage.work.handlers import ScheduledJob
@@ -117,51 +115,6 @@ def test_a_stop_without_grace_puts_back_what_is_begun(monitored: "Monitored", ke
     wait_for_scores(kept, 5)
 
 
-def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(
-    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
-) -> None:
-    from servers.monitored import counted, wait_until
-
-    monitored.server.faults.status = 500
-    monitored.submit(kept, 3)
-    worker = begin(monitored, kept, workers, judges=["rules:answer_quality", "openai:fake-a"], worker={"pause": 0.2})
-    wait_until(lambda: worker.progress().again >= 3)
-    wait_until(lambda: all((found := Evaluations(kept).get(f"a{number}")) and found.attempts for number in range(3)))
-    monitored.server.faults.status = 0
-    wait_for_scores(kept, 3)
-    rules = "SELECT count(*) FROM judgments WHERE judge LIKE 'rules%'"
-    assert counted(kept, rules) == counted(kept, "SELECT count(DISTINCT key) FROM judgments WHERE judge LIKE 'rules%'")
-    found = Evaluations(kept).get("a0")
-    assert found is not None and found.attempts >= 1 and found.state == "evaluated"
-
-
-def test_after_the_last_attempt_an_answer_is_given_up_until_somebody_reopens_it(
-    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
-) -> None:
-    from servers.monitored import wait_until
-
-    monitored.server.faults.status = 500
-    monitored.submit(kept, 2)
-    begin(monitored, kept, workers, worker={"attempts": 2, "pause": 0.1})
-    wait_until(lambda: Evaluations(kept).backlog().failed == 2)
-    found = Evaluations(kept).get("a0")
-    assert found is not None and "500" in found.reason
-    monitored.server.faults.status = 0
-    assert Evaluations(kept).reopen() == 2
-    wait_for_scores(kept, 2)
-
-
-def test_an_answer_that_no_judge_can_read_gets_no_number(
-    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
-) -> None:
-    monitored.server.faults.texts, monitored.server.faults.kinds = 1.0, ("prose",)
-    monitored.submit(kept, 2)
-    begin(monitored, kept, workers)
-    wait_for_scores(kept, 2)
-    score = Evaluations(kept).get("a0")
-    assert score is not None and score.score_global is None and score.band == "unscored" and score.reason
-
-
 def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
     monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -217,29 +170,6 @@ def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there
     wait_for_scores(kept, 30)
 
 
-def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(
-    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
-) -> None:
-    from servers.monitored import wait_until
-
-    rule = {"judge": {"minimum": 4}, "queue": {"enabled": False}}
-    monitored.server.faults.status = 500
-    given = monitored.submit(kept, 5)
-    begin(monitored, kept, workers, alerts=rule, language="en")
-    alerting = open_alerting(kept, monitored.config)
-    wait_until(lambda: all(found.attempts for one in given if (found := Evaluations(kept).get(one.id))))
-    check_windows(alerting, datetime.now(UTC))
-    (alert,) = Alerts(kept).list()
-    assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
-    assert "5 of them" in alert.body
-    check_windows(alerting, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
-    assert [one.times for one in Alerts(kept).list()] == [1]
-    monitored.server.faults.status = 0
-    wait_for_scores(kept, 5)
-    check_windows(alerting, datetime.now(UTC))
-    assert not Alerts(kept).is_open("judge", "all")
-
-
 def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
     with pytest.raises(ModelMissing):
         begin(monitored, kept, workers, judges=["openai:nowhere"])
@@ -261,26 +191,6 @@ def test_a_second_worker_in_one_process_is_refused(monitored: "Monitored", kept:
     workers.pop()
     monitored.submit(kept, 1)
     wait_for_scores(kept, 1)
-
-
-def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
-    from servers.monitored import counted
-
-    monitored.submit(kept, 6)
-    begin(monitored, kept, workers, alerts={"threshold": 10.0})
-    wait_for_scores(kept, 6)
-    weak = counted(kept, "SELECT count(*) FROM quality_scores WHERE score_global < 10")
-    assert counted(kept, "SELECT count(DISTINCT subject) FROM alerts") == counted(kept, "SELECT count(*) FROM alerts") == weak > 0
-
-
-def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
-    monitored.submit(kept, 1)
-    begin(monitored, kept, workers, storage={"text": "none"})
-    wait_for_scores(kept, 1)
-    score, answer = Evaluations(kept).get("a0"), Answers(kept).get("a0")
-    assert score is not None and (score.prompt, score.response, score.feedback) == ("", "", "")
-    assert answer is not None and answer.case.documents == () and not answer.case.response
-    assert [one.raw_text for one in Evaluations(kept).judgments("a0")] == [""]
 
 
 def test_an_answer_erased_while_it_is_judged_does_not_come_back(
@@ -351,22 +261,6 @@ def test_jobs_run_by_the_clock_and_one_that_fails_stops_nothing(
     assert len(set(ticks)) == len(ticks) and all(one.tzinfo and not one.microsecond for one in ticks)
     monitored.submit(kept, 1)
     wait_for_scores(kept, 1)
-
-
-def test_a_bug_in_an_evaluation_counts_as_an_attempt(
-    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from servers.monitored import wait_until
-
-    async def broken(self: QualityJudge, *given: Any, **named: Any) -> Any:
-        raise KeyError("bug")
-
-    monkeypatch.setattr(QualityJudge, "evaluate_case", broken)
-    monitored.submit(kept, 1)
-    begin(monitored, kept, workers, worker={"attempts": 3, "pause": 0.05})
-    wait_until(lambda: Evaluations(kept).backlog().failed == 1)
-    found = Evaluations(kept).get("a0")
-    assert found is not None and found.attempts == 3 and "KeyError" in found.reason
 
 
 def test_a_ledger_that_fails_for_a_while_loses_nothing(

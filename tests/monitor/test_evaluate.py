@@ -1,0 +1,155 @@
+"""Evaluations step by step, without a queue: one attempt at each answer that waits."""
+
+import asyncio
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.jobs import check_windows, open_alerting
+from areopage.monitor.evaluate import Evaluator
+from areopage.monitor.progress import Progress, ProgressCounter
+from areopage.monitor.quality_judge import QualityJudge
+from areopage.work.handlers import Retry
+
+if TYPE_CHECKING:
+    from servers.monitored import Monitored
+
+
+class Steps:
+    """Makes one attempt at each answer that waits, as the engine does."""
+
+    def __init__(self, monitored: "Monitored", ledger: Ledger, **fields: Any) -> None:
+        self._config, self._ledger, self._counter = monitored.configure(**fields), ledger, ProgressCounter()
+        self._failed: Counter[str] = Counter()
+
+    def step(self) -> None:
+        asyncio.run(self._step())
+
+    async def _step(self) -> None:
+        from servers.monitored import judge_of
+
+        judge = judge_of(self._config)
+        with ThreadPoolExecutor(1) as threads:
+            await judge.check()
+            self._ledger.put_panel(judge.run())
+            evaluator = Evaluator(self._ledger, judge, self._config, threads, self._counter)
+            handler = evaluator.handler(lambda: True, 0.0)
+            ids = [id for _, id in handler.pending(0, 100)]
+            outcomes = await asyncio.gather(*(handler.run(id, self._failed[id]) for id in ids))
+            for id, outcome in zip(ids, outcomes, strict=True):
+                if isinstance(outcome, Retry):
+                    assert outcome.counted
+                    self._failed[id] += 1
+                    if self._failed[id] >= handler.attempts:
+                        handler.gave_up(id, outcome.reason)
+        await judge.aclose()
+
+    @property
+    def progress(self) -> Progress:
+        return self._counter.now(Evaluations(self._ledger).backlog())
+
+
+def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import counted, evaluated
+
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 3)
+    steps = Steps(monitored, kept, judges=["rules:answer_quality", "openai:fake-a"])
+    steps.step()
+    steps.step()
+    assert (steps.progress.again, evaluated(kept)) == (6, 0)
+    monitored.server.faults.status = 0
+    steps.step()
+    assert (steps.progress.evaluated, evaluated(kept)) == (3, 3)
+    rules = "SELECT count(*) FROM judgments WHERE judge LIKE 'rules%'"
+    assert counted(kept, rules) == counted(kept, "SELECT count(DISTINCT key) FROM judgments WHERE judge LIKE 'rules%'")
+    found = Evaluations(kept).get("a0")
+    assert found is not None and found.attempts == 2 and found.state == "evaluated"
+
+
+def test_after_the_last_attempt_an_answer_is_given_up_until_it_is_reopened(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import evaluated
+
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 2)
+    steps = Steps(monitored, kept, worker={"attempts": 2})
+    steps.step()
+    assert Evaluations(kept).backlog().failed == 0
+    steps.step()
+    assert (Evaluations(kept).backlog().failed, steps.progress.given_up) == (2, 2)
+    found = Evaluations(kept).get("a0")
+    assert found is not None and "500" in found.reason and found.attempts == 2
+    monitored.server.faults.status = 0
+    assert Evaluations(kept).reopen() == 2
+    Steps(monitored, kept).step()
+    assert evaluated(kept) == 2
+
+
+def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored", kept: Ledger) -> None:
+    monitored.server.faults.texts, monitored.server.faults.kinds = 1.0, ("prose",)
+    monitored.submit(kept, 2)
+    steps = Steps(monitored, kept)
+    steps.step()
+    score = Evaluations(kept).get("a0")
+    assert score is not None and score.score_global is None and score.band == "unscored" and score.reason
+    assert steps.progress.unscored == 2
+
+
+def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 5)
+    rule = {"judge": {"minimum": 4}, "queue": {"enabled": False}}
+    steps = Steps(monitored, kept, alerts=rule, language="en")
+    steps.step()
+    alerting = open_alerting(kept, monitored.config)
+    check_windows(alerting, datetime.now(UTC))
+    (alert,) = Alerts(kept).list()
+    assert (alert.rule, alert.state, alert.title) == ("judge", "open", "Judges fail: 100%")
+    assert "5 of them" in alert.body
+    check_windows(alerting, datetime.now(UTC) + timedelta(hours=2))  # what failed long ago says nothing of now
+    assert [one.times for one in Alerts(kept).list()] == [1]
+    monitored.server.faults.status = 0
+    steps.step()
+    check_windows(alerting, datetime.now(UTC))
+    assert not Alerts(kept).is_open("judge", "all")
+
+
+def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import counted
+
+    monitored.submit(kept, 6)
+    steps = Steps(monitored, kept, alerts={"threshold": 10.0})
+    steps.step()
+    weak = counted(kept, "SELECT count(*) FROM quality_scores WHERE score_global < 10")
+    assert counted(kept, "SELECT count(DISTINCT subject) FROM alerts") == counted(kept, "SELECT count(*) FROM alerts") == weak > 0
+
+
+def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger) -> None:
+    monitored.submit(kept, 1)
+    Steps(monitored, kept, storage={"text": "none"}).step()
+    score, answer = Evaluations(kept).get("a0"), Answers(kept).get("a0")
+    assert score is not None and (score.prompt, score.response, score.feedback) == ("", "", "")
+    assert answer is not None and answer.case.documents == () and not answer.case.response
+    assert [one.raw_text for one in Evaluations(kept).judgments("a0")] == [""]
+
+
+def test_a_bug_in_an_evaluation_counts_as_an_attempt(
+    monitored: "Monitored", kept: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(self: QualityJudge, *given: Any, **named: Any) -> Any:
+        raise KeyError("bug")
+
+    monkeypatch.setattr(QualityJudge, "evaluate_case", broken)
+    monitored.submit(kept, 1)
+    steps = Steps(monitored, kept, worker={"attempts": 3})
+    for _ in range(3):
+        steps.step()
+    found = Evaluations(kept).get("a0")
+    assert found is not None and (found.state, found.attempts) == ("failed", 3) and "KeyError" in found.reason
