@@ -104,7 +104,7 @@ def test_a_server_that_has_moved_is_found_by_running_again(command: Command, ser
 
 
 def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: Command, server: FakeServer, suite: Path) -> None:
-    text = (suite / "config.yml").read_text(encoding="utf-8").replace(f"call_timeout: {PATIENCE}", "call_timeout: 2")
+    text = (suite / "config.yml").read_text(encoding="utf-8").replace(f"call_timeout: {PATIENCE}", "call_timeout: 5")
     (suite / "config.yml").write_text(text, encoding="utf-8")
     dataset = write_cases(command.folder / "one.csv", [{"prompt": "Why?", "response": "Because."}])
     server.faults.hang = True

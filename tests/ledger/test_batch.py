@@ -13,6 +13,7 @@ from areopage.errors import ServerDown, StorageError
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
 
 Make = Callable[..., Judgment]
 
@@ -29,7 +30,7 @@ class Store:
 
     def __call__(self, given: Sequence[int]) -> list[str]:
         self.inside.set()
-        assert self.free.wait(10)
+        assert self.free.wait(PATIENCE)
         if self.faults:
             self.faults -= 1
             raise self.fault
@@ -42,7 +43,7 @@ class Store:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -72,7 +73,7 @@ def test_callers_share_commits_and_each_gets_its_own_results() -> None:
         told[number] = batch.write([number, 100 + number])
 
     threads = in_threads(call, range(1))
-    assert store.inside.wait(10)
+    assert store.inside.wait(PATIENCE)
     threads += in_threads(call, range(1, 20))
     until(lambda: batch.waiting == 40)
     store.free.set()
@@ -233,7 +234,7 @@ def test_a_commit_that_ends_after_the_batch_is_closed_counts_nothing_twice() -> 
     batch: Batch[int, str] = Batch(store, delay=0, retry=1.0)
     for number in range(4):
         batch.write_soon([number])
-    assert store.inside.wait(10)
+    assert store.inside.wait(PATIENCE)
     batch.close(0.01)
     assert (batch.waiting, batch.lost) == (0, 4)
     store.free.set()

@@ -11,6 +11,7 @@ from areopage.ledger import transactions
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
 from servers.evaluated import submitted
 
 
@@ -28,7 +29,7 @@ def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
         time.sleep(0.05)
         assert stored == []
         connection.rollback()
-    waiting.join(30)
+    waiting.join(PATIENCE)
     assert stored == [True]
     with ledger.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000

@@ -219,7 +219,7 @@ def test_evaluate_sync_serves_several_threads(server: "FakeServer") -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(PATIENCE)
     assert len([one for one in found if one.score_global is not None]) == 8
 
 

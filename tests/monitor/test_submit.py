@@ -107,7 +107,7 @@ def test_a_failure_reaches_everybody_whose_answers_were_in_the_commit(ledger: Le
 
     def add(self: Evaluations, submissions: Any) -> list[bool]:
         inside.set()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         raise StorageError("no space")
 
     monkeypatch.setattr(Evaluations, "submit", add)
@@ -122,7 +122,7 @@ def test_a_failure_reaches_everybody_whose_answers_were_in_the_commit(ledger: Le
     threads = [threading.Thread(target=hand_over, args=(f"t{number}",)) for number in range(5)]
     for thread in threads:
         thread.start()
-    assert inside.wait(10)
+    assert inside.wait(PATIENCE)
     go.set()
     for thread in threads:
         thread.join()

@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from servers import PATIENCE
+
 
 @dataclass
 class Asked:
@@ -70,4 +72,4 @@ class FakeBot:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._server.shutdown()
         self._server.server_close()
-        self._thread.join(10)
+        self._thread.join(PATIENCE)

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors, normalised
 from areopage.text.stems import stems
+from servers import PATIENCE
 
 DIMENSION = 64
 
@@ -75,7 +76,7 @@ class EmbeddingServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(PATIENCE)
         return self
 
     async def _start(self) -> None:
@@ -90,7 +91,7 @@ class EmbeddingServer:
     def __exit__(self, *_: object) -> None:
         import asyncio
 
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
         self._loop.close()

@@ -121,7 +121,7 @@ class FakeServer:
         self._started.clear()
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
         self._thread.start()
-        if not self._started.wait(10):
+        if not self._started.wait(PATIENCE):
             raise TimeoutError("the server does not start")
 
     def stop(self) -> None:
@@ -129,7 +129,7 @@ class FakeServer:
         if self._thread is not None:
             if self._loop is not None and self._stopping is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._stopping.set)
-            self._thread.join(10)
+            self._thread.join(PATIENCE)
             self._thread = None
 
     async def serve(self) -> None:

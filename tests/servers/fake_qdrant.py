@@ -13,6 +13,8 @@ from aiohttp import web
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.http import models
 
+from servers import PATIENCE
+
 
 class FakeQdrant:
     """The server, in a thread of its own on a free port; use as `with`."""
@@ -27,13 +29,13 @@ class FakeQdrant:
 
     def __enter__(self) -> "FakeQdrant":
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(PATIENCE)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
         self._loop.close()
 
     async def _start(self) -> None:
