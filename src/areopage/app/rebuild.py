@@ -15,6 +15,7 @@ from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.results import evaluated_again
 from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
 from areopage.ledger.caches import (
     COPIES,
     FIGURES,
@@ -32,7 +33,7 @@ from areopage.ledger.caches import (
 from areopage.ledger.days import rebuild_days
 from areopage.ledger.evaluation_rows import BLANK
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Evaluation, Judgment
+from areopage.ledger.records import Evaluation, Judgment, Run
 from areopage.ledger.rows import storable_value
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
@@ -142,21 +143,26 @@ class _Recomputing:
             yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
             self._count(len(found))
         for run in self._ledger.runs():
-            try:
-                spec_of(run)
-            except StorageError as fault:
-                self.unreadable[run.id] = str(fault)
-                continue
-            view = view_run(run, self._ledger)
-            parts = evaluation_portions(self._ledger, *evaluated("bench", run.id))
-            stored = {one.id: one for part in parts for _, one in part}
-            if not stored and run.finished_at is None:  # scores are stored at the end
-                continue
-            made = [one for one, _ in run_evaluations(view)]
-            for start in range(0, len(made), PORTION):
-                part = made[start : start + PORTION]
-                yield [_of_run(stored.get(one.id), one) for one in part]
-                self._count(len(part))
+            for changes in self._of_bench(run):
+                yield changes
+                self._count(len(changes))
+
+    def _of_bench(self, run: Run) -> Iterator[list[_Change]]:
+        """The evaluations of a run of the benchmark; none while it is carried out, for its scores are stored at the end."""
+        try:
+            spec_of(run)
+        except StorageError as fault:
+            self.unreadable[run.id] = str(fault)
+            return
+        parts = evaluation_portions(self._ledger, *evaluated("bench", run.id))
+        stored = {one.id: one for part in parts for _, one in part}
+        if not stored and run.finished_at is None:
+            return
+        made = [one for one, _ in run_evaluations(view_run(run, self._ledger))]
+        known = Answers(self._ledger).numbers([one.id for one in made])
+        changes = [_of_run(stored.get(one.id), one) for one in made if one.id in known]
+        for start in range(0, len(changes), PORTION):
+            yield changes[start : start + PORTION]
 
     def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
         judgments = self._ledger.judgments_under([(answer, one.run_id) for answer, one in found])
