@@ -5,6 +5,7 @@ import random
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from servers.small_suite import CONFIG, write_cases
 
 CONCURRENCY = CONFIG["execution"]["concurrency"]
 CALLS = 85
+DISK = 16 * 1024 * 1024
 # Calls that were sent, and those whose answers had arrived and were not yet committed.
 IN_FLIGHT = 2 * CONCURRENCY
 
@@ -147,13 +149,13 @@ def test_resuming_a_run_whose_folder_is_gone_writes_it_anew_and_asks_nothing(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of two megabytes."""
+    """A disk that holds a whole run, however many commits it is written in."""
     place = tmp_path / "disk"
     place.mkdir()
     mounted = (
         os.geteuid() == 0
         and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
+            ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(place)], capture_output=True, check=False
         ).returncode
     )
     if not mounted:
@@ -169,7 +171,7 @@ def test_a_full_disk_is_one_line_and_resume_completes_once_there_is_space(
     command: Command, server: FakeServer, suite: Path, small_disk: Path, left: int
 ) -> None:
     filler = small_disk / "filler"
-    filler.write_bytes(b"x" * (2 * 1024 * 1024 - left - 4096))
+    filler.write_bytes(b"x" * (DISK - left - 4096))
     out = small_disk / "outputs"
     stopped = command.process("bench", "run", "--suite", suite, "--out", out)
     assert "no space left to write" in stopped.refused()
