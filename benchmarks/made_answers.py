@@ -97,9 +97,9 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
         source=chance.choice(SOURCES),
         variant=chance.choice("AB"),
         score_global=overall if scored else None,
-        band=band_of(overall) if scored else "unscored",
+        grade=grade_of(overall) if scored else "unscored",
         criteria=tuple(
-            CriterionResult(criterion=name, score=mark, band=band_of(mark)) for name, mark in zip(CRITERIA, marks, strict=True)
+            CriterionResult(criterion=name, score=mark, grade=grade_of(mark)) for name, mark in zip(CRITERIA, marks, strict=True)
         ),
         strengths=("Claire",),
         weaknesses=("Sans source",),
@@ -113,6 +113,6 @@ def made_score(id: str, moment: datetime, chance: random.Random) -> Evaluation:
     )
 
 
-def band_of(score: float) -> Any:
-    """The specification's bands."""
-    return "excellent" if score > 8 else "good" if score >= 6 else "weak"
+def grade_of(score: float) -> Any:
+    """The specification's grades."""
+    return "excellent" if score > 8 else "acceptable" if score >= 6 else "weak"

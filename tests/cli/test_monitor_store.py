@@ -55,7 +55,7 @@ def test_csv_has_a_column_for_each_criterion_of_the_suite(monitor: Command) -> N
     assert [row["id"] for row in rows] == ["a-4", "a-3", "a-2", "a-1"]
     first = rows[-1]
     assert (first["exactitude"], first["completude"], first["format"], first["sources"]) == ("2.0", "", "8.0", "")
-    assert (first["score_global"], first["band"], first["weaknesses"]) == ("2.0", "weak", "one\ntwo")
+    assert (first["score_global"], first["grade"], first["weaknesses"]) == ("2.0", "weak", "one\ntwo")
     assert first["timestamp"] == TODAY.isoformat()
     assert rows[1]["score_global"] == ""
 
@@ -79,7 +79,7 @@ def test_json_lines_hold_the_record_with_its_criteria(monitor: Command) -> None:
     assert monitor("monitor", "export", "--out", "a.jsonl").code == 0
     records = [json.loads(line) for line in (monitor.folder / "a.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [record["id"] for record in records] == ["a-4", "a-3", "a-2", "a-1"]
-    assert records[-1]["criteria"]["quality.answer.exactitude"] == {"score": 2.0, "band": "weak", "agreement": None}
+    assert records[-1]["criteria"]["quality.answer.exactitude"] == {"score": 2.0, "grade": "weak", "agreement": None}
     assert (records[-1]["prompt"], records[2]["response"], records[1]["score_global"]) == (REDACTED, FORMULA, None)
 
 
@@ -107,8 +107,8 @@ def test_an_export_of_no_answers_is_a_file_with_its_columns(monitor: Command) ->
         (["--source", "mail"], ["a-1"]),
         (["--source", "golden:bot"], ["a-5"]),
         (["--variant", "b"], ["a-2"]),
-        (["--band", "weak"], ["a-1"]),
-        (["--band", "unscored"], ["a-3"]),
+        (["--grade", "weak"], ["a-1"]),
+        (["--grade", "unscored"], ["a-3"]),
         (["--days", "2", "--until", "2026-11-21"], ["a-2", "a-1"]),
         (["--until", "2026-10-31"], ["a-4"]),
         (["--find", "article"], ["a-1"]),
@@ -120,12 +120,12 @@ def test_filters_choose_the_answers(monitor: Command, arguments: list[str], ids:
 
 
 def test_every_export_is_in_the_audit_log(monitor: Command) -> None:
-    monitor("monitor", "export", "--out", "a.csv", "--band", "weak", "--text", "full")
+    monitor("monitor", "export", "--out", "a.csv", "--grade", "weak", "--text", "full")
     with ledger_of(monitor) as ledger:
         (entry,) = Audit(ledger).list()
     assert (entry.action, entry.subject) == ("export", "a.csv")
     assert entry.actor.startswith("cli")
-    assert entry.detail == "csv, text full, all days, band 'weak'"
+    assert entry.detail == "csv, text full, all days, grade 'weak'"
 
 
 def test_the_audit_log_keeps_no_words_of_a_search(monitor: Command) -> None:
@@ -141,7 +141,7 @@ def test_the_audit_log_keeps_no_words_of_a_search(monitor: Command) -> None:
         (["--out", "a.xlsx"], "the ending says no format; give --format: use one of csv, jsonl, parquet"),
         (["--out", "a", "--format", "xml"], "--format 'xml': use one of csv, jsonl, parquet"),
         (["--out", "-", "--format", "parquet"], "Parquet goes to a file only"),
-        (["--out", "a.csv", "--band", "bad"], "--band 'bad': use one of excellent, good, weak, unscored"),
+        (["--out", "a.csv", "--grade", "bad"], "--grade 'bad': use one of excellent, acceptable, weak, unscored"),
         (["--out", "a.csv", "--text", "some"], "--text 'some': use one of full, truncated, redacted, none"),
         (["--out", "no/where/a.csv"], "cannot be written"),
     ],

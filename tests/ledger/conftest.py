@@ -130,10 +130,10 @@ def scored() -> Callable[..., Evaluation]:
             "prompt": "Why?",
             "response": "So.",
             "score_global": 7.0,
-            "band": "good",
+            "grade": "acceptable",
             "criteria": (
-                CriterionResult(criterion="q.a.exactitude", score=8.5, band="excellent", agreement=0.9),
-                CriterionResult(criterion="q.a.completude", score=None, band="unscored"),
+                CriterionResult(criterion="q.a.exactitude", score=8.5, grade="excellent", agreement=0.9),
+                CriterionResult(criterion="q.a.completude", score=None, grade="unscored"),
             ),
         }
         return Evaluation(**known | fields)

@@ -51,7 +51,7 @@ def test_an_evaluation_comes_back_as_it_was(scores: Evaluations, monitored: Ledg
         suggestions=("cite",),
         feedback="Bien",
         reason="r",
-        standing="not examined",
+        qualification="not examined",
         scored=4,
         planned=6,
         spread=1.5,
@@ -60,9 +60,9 @@ def test_an_evaluation_comes_back_as_it_was(scores: Evaluations, monitored: Ledg
         seconds=2.5,
         cost=0.01,
         currency="EUR",
-        criteria=tuple(CriterionResult(criterion=f"q.a.{name}", score=1.0, band="weak") for name in "zcxa"),
+        criteria=tuple(CriterionResult(criterion=f"q.a.{name}", score=1.0, grade="weak") for name in "zcxa"),
     )
-    bare = scored("b", score_global=None, band="unscored", criteria=())
+    bare = scored("b", score_global=None, grade="unscored", criteria=())
     assert evaluate(monitored, whole) and evaluate(monitored, bare)
     for given_one in (whole, bare):
         found = scores.get(given_one.id)
@@ -73,7 +73,7 @@ def test_an_evaluation_comes_back_as_it_was(scores: Evaluations, monitored: Ledg
 
 def test_the_four_criteria_of_the_specification_have_columns(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     named = {"exactitude": 1.0, "completude": 2.0, "format": None, "other": 4.0}
-    results = tuple(CriterionResult(criterion=f"x.y.{name}", score=score, band="weak") for name, score in named.items())
+    results = tuple(CriterionResult(criterion=f"x.y.{name}", score=score, grade="weak") for name, score in named.items())
     evaluate(monitored, scored(criteria=results))
     with monitored.engine.connect() as connection:
         row = connection.exec_driver_sql("SELECT exactitude, completude, format, sources FROM quality_scores").one()
@@ -83,7 +83,7 @@ def test_the_four_criteria_of_the_specification_have_columns(scores: Evaluations
 def test_any_text_can_be_scored(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     bad = "a\x00b\ud83dc"
     texts = dict.fromkeys(("id", "prompt", "response", "feedback", "source", "variant", "suite", "reason"), bad)
-    result = CriterionResult(criterion=bad, score=1.0, band="weak")
+    result = CriterionResult(criterion=bad, score=1.0, grade="weak")
     whole = scored(**texts, strengths=(bad,), criteria=(result,))
     assert evaluate(monitored, whole, [judged(judge=bad, model=bad)])
     found = scores.get(bad)
@@ -223,7 +223,7 @@ def test_golden_answers_are_counted_only_where_their_source_is_named(
     scores: Evaluations, monitored: Ledger, scored: MakeScore
 ) -> None:
     evaluate(monitored, scored("a"))
-    evaluate(monitored, scored("g", source="golden:notary", score_global=1.0, band="weak"), [judged()])
+    evaluate(monitored, scored("g", source="golden:notary", score_global=1.0, grade="weak"), [judged()])
     counts, lists = Days(monitored), EvaluationLists(monitored)
     for source, ids, total in ((None, ["a"], {7.0: 1}), ("golden:notary", ["g"], {1.0: 1}), ("site", ["a"], {7.0: 1})):
         scope = Scope(source=source)
@@ -252,7 +252,7 @@ def test_a_judges_work_is_summed_over_days_by_outcome_and_currency(
 
 def test_totals_say_what_was_done_each_day(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     evaluate(monitored, scored("a", seconds=1.5, prompt_tokens=10, completion_tokens=None))
-    evaluate(monitored, scored("b", score_global=None, band="unscored", variant="B", seconds=2.0, prompt_tokens=5))
+    evaluate(monitored, scored("b", score_global=None, grade="unscored", variant="B", seconds=2.0, prompt_tokens=5))
     work = {"seconds": 3.5, "prompt_tokens": 15, "completion_tokens": 0}
     expected = DayTotals(day=MOMENT.date(), scored=1, unscored=1, failed=0, left_out=0, **work)  # type: ignore[arg-type]
     assert Days(monitored).totals(YEAR, Scope(suite="s")) == [expected]
@@ -288,8 +288,8 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
             variant=variant,
             source=source,
             score_global=overall,
-            band="unscored" if overall is None else "good",
-            criteria=(CriterionResult(criterion="q.x", score=single, band="weak"),),
+            grade="unscored" if overall is None else "acceptable",
+            criteria=(CriterionResult(criterion="q.x", score=single, grade="weak"),),
         )
         assert evaluate(monitored, score) is (score.id not in rows)
         rows.setdefault(score.id, score)
@@ -313,7 +313,7 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
             values = {key[3]: count for key, count in expected.items() if key[:3] == (sums.day, sums.variant, sums.criterion)}
             tally_of_day = Tally(values)
             assert sums.answers == tally_of_day.answers
-            assert sums.weak == tally_of_day.bands(SCALE)[2]
+            assert sums.weak == tally_of_day.grades(SCALE)[2]
             given_scores = [
                 value
                 for row in kept
@@ -351,7 +351,7 @@ def test_counts_formed_anew_are_those_there_were(
         id, moment = f"a{number}", MOMENT + timedelta(hours=5 * number)
         tried = [judged(f"k{number}", {"timed_out": 2}), judged(f"k{number}", seconds=0.1 * number, currency="USD")]
         given = chance.choice((0.1, 2.0, 9.5, None))
-        results = (CriterionResult(criterion="q.x", score=chance.random() * 10, band="good"),)
+        results = (CriterionResult(criterion="q.x", score=chance.random() * 10, grade="acceptable"),)
         place = {"source": chance.choice(("site", "golden:x")), "variant": chance.choice("AB")}
         evaluate(monitored, scored(id, timestamp=moment, score_global=given, criteria=results, seconds=0.3, **place), tried)
     scores.submit([submission(f"f{number}") for number in range(5)])

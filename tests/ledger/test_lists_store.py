@@ -17,7 +17,7 @@ from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import Band, CriterionResult, Evaluation, is_golden
+from areopage.ledger.records import CriterionResult, Evaluation, Grade, is_golden
 from areopage.ledger.search import LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
 from servers.evaluated import evaluate, submitted
@@ -34,8 +34,8 @@ def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[Evaluation]:
     chance = random.Random(seed)
     rows = []
     for number in range(count):
-        band = chance.choice(("excellent", "good", "weak", "unscored"))
-        single: Band = chance.choice(("good", "weak"))
+        grade = chance.choice(("excellent", "acceptable", "weak", "unscored"))
+        single: Grade = chance.choice(("acceptable", "weak"))
         rows.append(
             scored(
                 f"a{number}",
@@ -46,10 +46,10 @@ def make_rows(scored: MakeScore, count: int, seed: int = 1) -> list[Evaluation]:
                 prompt=" ".join(chance.sample(WORDS, 2)),
                 response=chance.choice(WORDS),
                 feedback=chance.choice(WORDS),
-                score_global=None if band == "unscored" else chance.choice((1.0, 5.5, 9.0)),
-                band=band,
+                score_global=None if grade == "unscored" else chance.choice((1.0, 5.5, 9.0)),
+                grade=grade,
                 spread=chance.choice((None, 0.0, 1.5, 3.0)),
-                criteria=(CriterionResult(criterion="q.exactitude", score=5.0, band=single),),
+                criteria=(CriterionResult(criterion="q.exactitude", score=5.0, grade=single),),
             )
         )
     return rows
@@ -81,10 +81,10 @@ def passes(row: Evaluation, filters: Filters) -> bool:
     """What the filters say, said once more in Python."""
     typed = list(words_of(filters.text))
     words = [word for text in (row.prompt, row.response, row.feedback) for word in words_of(text)]
-    band = row.criteria[0].band if filters.criterion else row.band
+    grade = row.criteria[0].grade if filters.criterion else row.grade
     return (
         (filters.period is None or filters.period.start <= row.timestamp.date() < filters.period.end)
-        and filters.band in (None, band)
+        and filters.grade in (None, grade)
         and (row.source == filters.source if filters.source else not is_golden(row.source))
         and filters.variant in (None, row.variant)
         and all(word in words for word in typed[:-1])
@@ -96,7 +96,7 @@ FILTERS = st.builds(
     Filters,
     period=st.none() | st.builds(lambda first, days: Period(start=first, end=first + timedelta(days=days)),
                                  st.dates(date(2026, 1, 25), date(2026, 2, 10)), st.integers(0, 40)),
-    band=st.none() | st.sampled_from(["excellent", "good", "weak", "unscored"]),
+    grade=st.none() | st.sampled_from(["excellent", "acceptable", "weak", "unscored"]),
     criterion=st.sampled_from(["", "q.exactitude"]),
     source=st.none() | st.sampled_from(["site", "app", "golden:x", "nowhere"]),
     variant=st.none() | st.sampled_from(["A", "", "C"]),
@@ -109,7 +109,7 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     full: tuple[EvaluationLists, list[Evaluation]], filters: Filters, limit: int
 ) -> None:
     lists, rows = full
-    if filters.criterion and filters.band is None:
+    if filters.criterion and filters.grade is None:
         filters = Filters(text=filters.text)
     found: list[Evaluation] = []
     while page := lists.page(filters, before=found[-1].number if found else None, limit=limit):
@@ -179,7 +179,11 @@ def test_the_words_of_a_period_are_those_of_its_days(start: date, days: int, day
 
 def test_an_erased_answer_stays_in_lists_without_its_words(monitored: Ledger, scored: MakeScore) -> None:
     lists, _ = fill(monitored, scored)
-    for filters in (Filters(), Filters(band="weak", period=YEAR), Filters(criterion="q.exactitude", band="good", variant="A")):
+    for filters in (
+        Filters(),
+        Filters(grade="weak", period=YEAR),
+        Filters(criterion="q.exactitude", grade="acceptable", variant="A"),
+    ):
         first = lists.page(filters, limit=3)
         rest = lists.page(filters, before=first[-1].number)
         erase(monitored, [first[-1].id])
@@ -253,16 +257,16 @@ def plans(tmp_path_factory: pytest.TempPathFactory, open_ledger: Opener) -> Iter
 @pytest.mark.parametrize("period", [None, YEAR])
 @pytest.mark.parametrize("before", [None, 5])
 @pytest.mark.parametrize("source", [None, "site"])
-@pytest.mark.parametrize("band", [None, "weak"])
+@pytest.mark.parametrize("grade", [None, "weak"])
 def test_every_list_goes_through_an_index_and_sorts_nothing(
-    plans: tuple[Ledger, list[str]], period: Period | None, before: int | None, source: str | None, band: Any
+    plans: tuple[Ledger, list[str]], period: Period | None, before: int | None, source: str | None, grade: Any
 ) -> None:
     ledger, noted = plans
     lists = EvaluationLists(ledger)
     for text in ("", "word"):
-        for criterion in ("", "q.x") if band else ("",):
+        for criterion in ("", "q.x") if grade else ("",):
             for variant in (None, "A"):
-                filters = Filters(period=period, band=band, criterion=criterion, source=source, variant=variant, text=text)
+                filters = Filters(period=period, grade=grade, criterion=criterion, source=source, variant=variant, text=text)
                 lists.page(filters, before=before)
                 list(lists.stream(filters))
     scope = Scope(source=source, variant="A", suite="s")

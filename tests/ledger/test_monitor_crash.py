@@ -46,8 +46,8 @@ def judgment(key, judge):
 def finish(id, number):
     score = Evaluation(id=id, run_id="m", timestamp=MOMENT + timedelta(hours=7 * (number % 5)), evaluated_at=MOMENT, suite="s",
         suite_version="1", language="en", source=f"s{number % 3}", variant="AB"[number % 2], prompt="Quelle question ?",
-        response="Une reponse", score_global=float(number % 11), band="good",
-        criteria=tuple(CriterionResult(criterion=f"q.{one}", score=float(number % 7), band="good") for one in "zyx"))
+        response="Une reponse", score_global=float(number % 11), grade="acceptable",
+        criteria=tuple(CriterionResult(criterion=f"q.{one}", score=float(number % 7), grade="acceptable") for one in "zyx"))
     ledger.append([judgment(f"{id}-{judge}", judge) for judge in random.sample(["a", "b"], 2)])
     return scores.finish(score, [f"{id}-{key}" for key in "ba"])
 """

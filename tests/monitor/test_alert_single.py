@@ -67,9 +67,9 @@ def test_a_score_that_is_shown_as_the_threshold_raises_none() -> None:
 
 
 def test_judges_that_are_known_to_be_unfit_are_named() -> None:
-    alert = answer_alert(quality_score(3.4, standing="not fit: smol (a coin flip)", language="en"), 6.0, SECTION, MOMENT)
+    alert = answer_alert(quality_score(3.4, qualification="unfit: smol (a coin flip)", language="en"), 6.0, SECTION, MOMENT)
     assert alert is not None
-    assert "Judges: not fit to judge: smol (a coin flip)" in alert.body
+    assert "Judges: unfit: smol (a coin flip)" in alert.body
 
 
 def test_it_speaks_english_with_an_english_answer_and_names_the_answer_where_no_page_is_known() -> None:

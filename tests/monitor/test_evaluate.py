@@ -98,7 +98,7 @@ def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored",
     steps = Steps(monitored, kept)
     steps.step()
     score = Evaluations(kept).get("a0")
-    assert score is not None and score.score_global is None and score.band == "unscored" and score.reason
+    assert score is not None and score.score_global is None and score.grade == "unscored" and score.reason
     assert steps.progress.unscored == 2
 
 

@@ -39,12 +39,12 @@ def fold(tmp_path: Path) -> Iterator[Fold]:
         ledger.close()
 
 
-def test_means_bands_and_histogram_of_a_period(fold: Fold) -> None:
+def test_means_grades_and_histogram_of_a_period(fold: Fold) -> None:
     figures = fold([answered(n, score) for n, score in enumerate([9.0, 8.0, 6.0, 3.0])])
     assert figures.overall.mean.mean == pytest.approx(6.5)
     assert figures.overall.mean.answers == 4
     assert figures.overall.mean.low is not None
-    assert figures.overall.bands == (1, 2, 1)
+    assert figures.overall.grades == (1, 2, 1)
     assert figures.overall.histogram == (0, 0, 0, 1, 0, 0, 1, 0, 1, 1)
     assert [(one.label, one.mean.mean) for one in figures.criteria] == [("Format", 8.0), ("Accuracy", 6.5)]
 
@@ -53,7 +53,7 @@ def test_an_answer_without_a_score_is_in_no_mean_and_lowers_coverage(fold: Fold)
     figures = fold([answered(1, 8.0), answered(2, 8.0), answered(3, 8.0), answered(4, None)])
     assert (figures.scored, figures.unscored, figures.coverage) == (3, 1, 0.75)
     assert figures.overall.mean.mean == 8.0
-    assert sum(figures.overall.bands) == 3
+    assert sum(figures.overall.grades) == 3
     format_figures = figures.criteria[0]
     assert format_figures.mean.answers == 4
 
@@ -148,14 +148,14 @@ def test_judges_tell_their_failures_time_and_cost(fold: Fold) -> None:
     assert figures.cost == pytest.approx({"EUR": 0.004, "USD": 2.0})
 
 
-def test_the_standing_is_that_of_the_newest_answer(fold: Fold) -> None:
-    figures = fold([answered(1, standing="never examined"), answered(2, days_ago=3, standing="not fit: x (y)")])
-    assert figures.standing == "never examined"
+def test_the_qualification_is_that_of_the_newest_answer(fold: Fold) -> None:
+    figures = fold([answered(1, qualification="never examined"), answered(2, days_ago=3, qualification="unfit: x (y)")])
+    assert figures.qualification == "never examined"
 
 
 def test_nothing_received_has_no_coverage(fold: Fold) -> None:
     figures = fold([])
-    assert (figures.coverage, figures.overall.mean.mean, figures.worst, figures.variants, figures.standing) == (
+    assert (figures.coverage, figures.overall.mean.mean, figures.worst, figures.variants, figures.qualification) == (
         None,
         None,
         (),
@@ -166,7 +166,7 @@ def test_nothing_received_has_no_coverage(fold: Fold) -> None:
 
 
 def test_a_criterion_that_the_suite_does_not_know_comes_last_by_its_own_name(fold: Fold) -> None:
-    strange = (CriterionResult(criterion="other.part.new_name", score=3.0, band="weak"),)
+    strange = (CriterionResult(criterion="other.part.new_name", score=3.0, grade="weak"),)
     figures = fold([answered(1), answered(2, criteria=strange)])
     assert [one.label for one in figures.criteria] == ["Format", "Accuracy", "new name"]
 

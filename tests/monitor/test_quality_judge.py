@@ -75,7 +75,7 @@ def test_the_documented_example_gives_nine(server: "FakeServer") -> None:
     server.faults.says = [json.dumps(FLAT)]
     found = evaluated(judge_of(server))
     assert found.score_global == 9.0
-    assert (found.band, found.reason, found.retryable) == ("excellent", "", "")
+    assert (found.grade, found.reason, found.retryable) == ("excellent", "", "")
     assert found.quality_score == {
         "exactitude": 9.0,
         "completude": 8.0,
@@ -97,7 +97,7 @@ def test_one_joint_call_asks_for_all_criteria_and_brings_the_judges_words(server
     assert (len(judgment.verdicts), judgment.run_id) == (4, found.run_id)
     (use,) = found.uses
     assert (use.calls, use.outcomes, use.judge) == (1, {"scored": 4}, "openai_fake-a")
-    assert (found.scored, found.planned, found.standing, found.spread, found.cost) == (4, 4, "never examined", None, None)
+    assert (found.scored, found.planned, found.qualification, found.spread, found.cost) == (4, 4, "never examined", None, None)
     assert found.prompt_tokens and found.completion_tokens
 
 
@@ -151,7 +151,7 @@ def test_a_jury_of_two_models_and_rules(server: "FakeServer") -> None:
 def test_a_judge_that_cannot_be_parsed_gives_no_score(server: "FakeServer", text: str) -> None:
     server.faults.says = [text]
     found = evaluated(judge_of(server))
-    assert (found.score_global, found.band, set(found.scores.values())) == (None, "unscored", {None})
+    assert (found.score_global, found.grade, set(found.scores.values())) == (None, "unscored", {None})
     assert found.reason.startswith("no score for exactitude: openai_fake-a unparsed (")
     assert found.retryable == ""
     assert found.quality_score["reason"] == found.reason
@@ -250,7 +250,7 @@ def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))
     unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), unfit="a coin flip")
-    assert qualification_of([fit, unfit]) == "not fit: b (a coin flip)"
+    assert qualification_of([fit, unfit]) == "unfit: b (a coin flip)"
     assert qualification_of([fit]) == "never examined"
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
@@ -556,33 +557,33 @@ def test_an_export_that_dies_between_any_two_steps_is_completed(tmp_path: Path) 
 def test_exporters_at_once_of_which_some_are_killed_lose_no_line_and_write_none_twice(ledger: Ledger, tmp_path: Path) -> None:
     """Traces arrive and are erased all the while; the files rotate."""
     first = 1
-    running = [start_worker(tmp_path) for _ in range(2)]
-    for turn in range(3):
-        for _ in range(6):
-            Traces(ledger).append(mixed(first, first + 4))
-            erase(ledger, [trace_id(first)], and_wipe=False)
-            first += 4
-        time.sleep(0.05 * turn)
-        killed = running.pop(0)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        assert killed.stdout is not None
-        killed.stdout.close()
-        running.append(start_worker(tmp_path))
-    for worker in running:
-        worker.kill()
-        worker.communicate()
+    with ExitStack() as stack:
+        running = [stack.enter_context(worker_process(tmp_path)) for _ in range(2)]
+        for turn in range(3):
+            for _ in range(6):
+                Traces(ledger).append(mixed(first, first + 4))
+                erase(ledger, [trace_id(first)], and_wipe=False)
+                first += 4
+            time.sleep(0.05 * turn)
+            running.pop(0).send_signal(signal.SIGKILL)
+            running.append(stack.enter_context(worker_process(tmp_path)))
     done = exported(ledger, tmp_path, max_bytes=10_000, keep=1000)
     assert_complete(ledger, tmp_path)
     assert done.lines < len(lines_of(tmp_path / METRICS)), "the others wrote most of them"
     assert len(files_of(tmp_path / METRICS)) > 2
 
 
-def start_worker(folder: Path) -> subprocess.Popen[bytes]:
-    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(folder / "ledger.db"), str(folder)], stdout=subprocess.PIPE)
-    assert worker.stdout is not None
-    assert worker.stdout.readline() == b"ready\n"
-    return worker
+@contextmanager
+def worker_process(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that exports all the time; killed at the end."""
+    command = [sys.executable, "-c", WORKER, str(folder / "ledger.db"), str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
+        try:
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == b"ready\n"
+            yield worker
+        finally:
+            worker.kill()
 
 
 def test_exports_in_threads_wait_for_each_other(ledger: Ledger, tmp_path: Path) -> None:

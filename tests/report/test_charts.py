@@ -126,6 +126,6 @@ def test_every_class_of_a_chart_has_a_style() -> None:
     trend = trend_chart(
         DAYS, [line([1.0] * 10, f"c{n}") for n in range(6)], low=0, high=10, title="t", levels=[Level(value=6, label="x")]
     )
-    bars = bar_chart(["a", "b", "c"], [1, 2, 0], title="t", css=["excellent", "good", "weak"])
+    bars = bar_chart(["a", "b", "c"], [1, 2, 0], title="t", css=["excellent", "acceptable", "weak"])
     classes = {name for chart in (trend, bars) for one in tree(chart).iter() for name in str(one.get("class", "")).split()}
     assert not [name for name in classes if not re.search(rf"\.{name}\b", styles)]

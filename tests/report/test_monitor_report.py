@@ -102,7 +102,7 @@ def two_weeks(**fields: Any) -> list[Evaluation]:
 
 
 def hostile() -> list[Evaluation]:
-    texts = dict.fromkeys(["id", "prompt", "response", "feedback", "source", "variant", "standing"], ATTACK)
+    texts = dict.fromkeys(["id", "prompt", "response", "feedback", "source", "variant", "qualification"], ATTACK)
     lists = dict.fromkeys(["strengths", "weaknesses", "suggestions"], (ATTACK,))
     other = {**texts, "id": "other", "variant": "b"}
     return [answered(1, 2.0, **texts, **lists), answered(2, 9.0, **other, **lists)]  # type: ignore[arg-type]
@@ -268,7 +268,7 @@ def test_a_period_says_no_month_or_year_twice(first: Any, last: Any, french: str
 @pytest.mark.parametrize(("language", "words"), [("en", "These scores are not valid"), ("fr", "Ces scores ne sont pas valables")])
 def test_unfit_judges_are_announced_before_any_score(make: Make, language: str, words: str) -> None:
     reason = "a 135M model is a coin flip as a judge: its scores are not valid"
-    report = make(two_weeks(standing=f"not fit: tiny ({reason})"), language=language)
+    report = make(two_weeks(qualification=f"unfit: tiny ({reason})"), language=language)
     for text in (Outline(html_of(report)).text, spaced(markdown_of(report))):
         assert text.index(words) < text.index("7,50" if language == "fr" else "7.50")
         assert "tiny (" in text
@@ -377,13 +377,13 @@ def test_the_json_holds_every_figure_as_a_number(make: Make) -> None:
     counts = {"scored": 14, "unscored": 1, "failed": 0, "waiting": 0, "left_out": 0, "received": 15, "planned": 15}
     assert {name: found[name] for name in (*counts, "coverage")} == {**counts, "coverage": 14 / 15}
     assert found["overall"]["mean"]["mean"] == 7.5
-    assert found["overall"]["bands"] == [0, 14, 0]
+    assert found["overall"]["grades"] == [0, 14, 0]
     assert found["overall"]["change"]["certain"] is True
     assert {one["criterion"]: one["label"] for one in found["criteria"]}["quality.answer.format"] == "APRES structure"
     assert len(found["days"]) == 7
     assert len(found["worst"]) == 5
     assert found["judges"][0]["seconds_per_call"] == 1.5
-    assert found["standing"] == "never examined"
+    assert found["qualification"] == "never examined"
 
 
 def test_the_json_of_nothing_has_nulls(make: Make) -> None:

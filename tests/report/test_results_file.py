@@ -136,7 +136,7 @@ def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
     view = view_of(tmp_path, judges=(judge("alpha", unfit="too small"),), variant=Variant(reparse=True), remarks=("note",))
     meta = results_of(view).run.metadata
     assert (meta.run_id, meta.suite, meta.mode, meta.complete) == ("run-1", "small", "attack", True)
-    assert (meta.judges[0].standing, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)
+    assert (meta.judges[0].qualification, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)
     assert (meta.variant, meta.remarks, meta.settled_weights) == (
         "raw texts parsed again",
         ("note",),

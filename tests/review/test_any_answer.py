@@ -53,7 +53,7 @@ def ledger(command: Command, suite: Path) -> Iterator[Ledger]:
     store.submit([submitted("monitored")])
     waiting = store.get("monitored")
     assert waiting is not None
-    criteria = (CriterionResult(criterion=DANGER, score=4.0, band="good"),)
+    criteria = (CriterionResult(criterion=DANGER, score=4.0, grade="acceptable"),)
     fields = {"run_id": "m", "suite": "small", "evaluated_at": NOW, "score_global": 4.0, "criteria": criteria}
     assert store.finish(msgspec.structs.replace(waiting, **fields), [])
     Traces(opened).append([held_trace(1), delivered_trace(2)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import Tally, band_of, compare, critical_t, two_sided_p
+from areopage.scoring.counts import Tally, compare, critical_t, grade_of, two_sided_p
 
 TEN = Scale(min=0.0, max=10.0)
 scores = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundredths / 100)
@@ -50,36 +50,46 @@ def test_merging_is_associative_and_equals_one_list(one: list[float], two: list[
 
 
 @given(lists)
-def test_bands_and_histogram_count_every_answer_once(values: list[float]) -> None:
+def test_grades_and_histogram_count_every_answer_once(values: list[float]) -> None:
     found = tally(values)
-    assert sum(found.bands(TEN)) == sum(found.histogram(TEN)) == len(values)
-    assert found.bands(TEN) == (sum(v > 8 for v in values), sum(6 <= v <= 8 for v in values), sum(v < 6 for v in values))
+    assert sum(found.grades(TEN)) == sum(found.histogram(TEN)) == len(values)
+    assert found.grades(TEN) == (sum(v > 8 for v in values), sum(6 <= v <= 8 for v in values), sum(v < 6 for v in values))
     assert found.histogram(TEN) == tuple(sum(min(int(v), 9) == step for v in values) for step in range(10))
 
 
 @pytest.mark.parametrize(
-    ("score", "band"),
-    [(None, "unscored"), (10.0, "excellent"), (8.01, "excellent"), (8.0, "good"), (6.0, "good"), (5.99, "weak"), (0.0, "weak")],
+    ("score", "grade"),
+    [
+        (None, "unscored"),
+        (10.0, "excellent"),
+        (8.01, "excellent"),
+        (8.0, "acceptable"),
+        (6.0, "acceptable"),
+        (5.99, "weak"),
+        (0.0, "weak"),
+    ],
 )
-def test_a_band_goes_by_limits_of_which_the_middle_one_has_both(score: float | None, band: str) -> None:
-    assert band_of(score, TEN) == band
+def test_a_grade_goes_by_limits_of_which_the_middle_one_has_both(score: float | None, grade: str) -> None:
+    assert grade_of(score, TEN) == grade
 
 
-@pytest.mark.parametrize(("score", "band"), [(8.004, "good"), (8.006, "excellent"), (5.996, "good"), (5.994, "weak")])
-def test_a_band_goes_by_the_score_as_it_is_shown(score: float | None, band: str) -> None:
-    assert band_of(score, TEN) == band
+@pytest.mark.parametrize(
+    ("score", "grade"), [(8.004, "acceptable"), (8.006, "excellent"), (5.996, "acceptable"), (5.994, "weak")]
+)
+def test_a_grade_goes_by_the_score_as_it_is_shown(score: float | None, grade: str) -> None:
+    assert grade_of(score, TEN) == grade
 
 
 @pytest.mark.parametrize("high", [1.0, 3.0, 5.0, 7.0, 20.0, 100.0])
-def test_the_limits_of_the_middle_band_belong_to_it_on_every_scale(high: float) -> None:
+def test_the_limits_of_the_middle_grade_belong_to_it_on_every_scale(high: float) -> None:
     scale = Scale(min=0.0, max=high)
-    assert band_of(high * 0.6, scale) == band_of(high * 0.8, scale) == "good"
+    assert grade_of(high * 0.6, scale) == grade_of(high * 0.8, scale) == "acceptable"
 
 
 def test_where_lower_is_better_the_low_end_is_excellent() -> None:
     scale = Scale(min=0.0, max=10.0, higher_is_better=False)
-    assert [band_of(score, scale) for score in (0.0, 1.99, 2.0, 4.0, 4.01, 10.0)] == [
-        "excellent", "excellent", "good", "good", "weak", "weak",
+    assert [grade_of(score, scale) for score in (0.0, 1.99, 2.0, 4.0, 4.01, 10.0)] == [
+        "excellent", "excellent", "acceptable", "acceptable", "weak", "weak",
     ]  # fmt: skip
 
 

@@ -192,7 +192,7 @@ def test_an_address_for_everybody_is_no_host_name() -> None:
 
 def test_a_page_without_a_session_leads_to_the_login_and_back(site: Live) -> None:
     site.key("read")
-    reply = site.get("/monitor/answers?band=weak", {"Accept": "text/html"})
+    reply = site.get("/monitor/answers?grade=weak", {"Accept": "text/html"})
     assert reply.status == 303
     assert reply.headers["location"] == "/login?next=%2Fmonitor%2Fanswers%3Fband%3Dweak"
     assert site.get("/monitor", {"HX-Request": "true"}).headers["hx-redirect"] == "/login"

@@ -245,11 +245,11 @@ def test_an_evaluated_answer_has_its_scores(site: Live, seeded: list[str]) -> No
         "score_global": 9.28,
         "feedback": found["result"]["feedback"],
     }
-    assert found["result"]["standing"] == "never examined"
+    assert found["result"]["qualification"] == "never examined"
     assert found["result"]["criteria"][0] == {
         "criterion": "quality.answer.exactitude",
         "score": 9.5,
-        "band": "excellent",
+        "grade": "excellent",
         "agreement": 0.9,
     }
 
@@ -272,8 +272,8 @@ def test_lists_go_on_from_a_cursor_without_gaps(site: Live, seeded: list[str]) -
 
 
 def test_lists_are_filtered(site: Live, seeded: list[str]) -> None:
-    weak = site.get("/v1/evaluations?band=weak&limit=200").json["items"]
-    assert weak and all(item["result"]["band"] == "weak" for item in weak)
+    weak = site.get("/v1/evaluations?grade=weak&limit=200").json["items"]
+    assert weak and all(item["result"]["grade"] == "weak" for item in weak)
     day = (NOW - timedelta(days=1)).date()
     one_day = site.get(f"/v1/evaluations?from={day}&to={day}&limit=200").json["items"]
     assert {item["answered_at"][:10] for item in one_day} == {str(day)} and len(one_day) == 6
@@ -282,7 +282,7 @@ def test_lists_are_filtered(site: Live, seeded: list[str]) -> None:
     found = site.get("/v1/evaluations?text=r%C3%A9tractation&limit=200").json["items"]
     assert found and all("rétractation" in item["prompt"] for item in found)
     assert len(site.get("/v1/evaluations?criterion=quality.answer.sources&limit=200").json["items"]) == len(seeded)
-    poor = site.get("/v1/evaluations?criterion=quality.answer.sources&band=weak&limit=200").json["items"]
+    poor = site.get("/v1/evaluations?criterion=quality.answer.sources&grade=weak&limit=200").json["items"]
     assert all(item["quality_score"]["sources"] < 6 for item in poor)
 
 
@@ -294,7 +294,7 @@ def test_lists_are_filtered(site: Live, seeded: list[str]) -> None:
         "limit=x",
         "before=0",
         "before=99999999999",
-        "band=bad",
+        "grade=bad",
         "from=soon",
         "from=2026-02-02&to=2026-02-01",
         "to=0001-01-01",

@@ -109,7 +109,7 @@ def test_nothing_that_comes_from_outside_runs(tmp_path: Path, browser: "Browser"
         NOW - timedelta(minutes=5),
         hostile,
         source=ATTACK,
-        standing=f"not fit: {ATTACK}",
+        qualification=f"unfit: {ATTACK}",
         raw=ATTACK,
     )
     Evaluations(context.ledger).give_up(ATTACK[:100], ATTACK)
@@ -193,7 +193,7 @@ def test_everything_works_without_javascript(site: Site, browser: "Browser") -> 
     assert "42 answers judged" not in page.locator("#told").inner_text()
     page.get_by_role("link", name="Answers", exact=True).click()
     page.get_by_label("Words in the question or the answer").fill("rétractation")
-    page.get_by_label("Band", exact=True).select_option("weak")
+    page.get_by_label("Grade", exact=True).select_option("weak")
     page.get_by_role("button", name="Apply").click()
     assert 0 < page.locator("#rows > tr").count() < 50
     page.goto(f"{site.address}/monitor/answers")
@@ -223,7 +223,7 @@ def test_the_keyboard_reaches_the_content_first_and_sees_where_it_is(site: Site,
         reached.append(page.evaluate(focused))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", reached[-1]
     order = [
-        reached.index(name) for name in ("Skip to the content", "Areopage", "Overview", "Agreement", "EN", "All", "q", "band")
+        reached.index(name) for name in ("Skip to the content", "Areopage", "Overview", "Agreement", "EN", "All", "q", "grade")
     ]
     assert order == sorted(order)
     page.close()

@@ -139,7 +139,9 @@ def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(conte
     assert Evaluations(context.ledger).get("first")
 
 
-def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
+def test_the_overview_tells_todays_figures_with_the_qualification_of_the_judges(
+    context: ServerContext, seeded: list[str]
+) -> None:
     page = page_at(context, "/monitor")
     assert "6 answers judged" in page.text
     assert "95% interval" in page.text
@@ -151,7 +153,7 @@ def test_the_overview_tells_todays_figures_with_the_standing_of_the_judges(conte
     assert "EUR" in page.text
 
 
-def test_no_mean_stands_without_the_standing_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
+def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerContext, seeded: list[str]) -> None:
     page = page_at(context, "/monitor?period=7")
     for heading in ("Mean score", "By criterion", "Trend", "Distribution", "Variants compared", "Judge health"):
         after = page.text[page.text.index(heading) :]
@@ -162,7 +164,7 @@ def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(cont
     context.ledger.create_run(run_of(NOW), [])
     at = NOW - timedelta(hours=1)
     reason = "a 135M model is a coin flip as a judge: its scores are not valid"
-    judged(context.ledger, "one", at, SAMPLES[0], standing=f"not fit: mistral ({reason})")
+    judged(context.ledger, "one", at, SAMPLES[0], qualification=f"unfit: mistral ({reason})")
     english, french = page_at(context, "/monitor"), page_at(context, "/monitor", lang="fr")
     assert f"unfit judges: mistral ({reason})" in english.text
     assert "juges inaptes : mistral (un modèle de 135 millions de paramètres juge à pile ou face" in french.text
@@ -238,16 +240,16 @@ def test_the_list_goes_page_by_page_from_the_newest_to_the_oldest(context: Serve
 
 
 def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
-    weak = rows_of(page_at(context, "/monitor/answers?band=weak"))
+    weak = rows_of(page_at(context, "/monitor/answers?grade=weak"))
     assert 0 < len(weak) < 54
-    words = rows_of(page_at(context, "/monitor/answers?band=weak&q=rétractation"))
+    words = rows_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation"))
     assert 0 < len(words) <= len(weak)
-    today = rows_of(page_at(context, "/monitor/answers?band=weak&q=rétractation&period=today"))
+    today = rows_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation&period=today"))
     assert 0 < len(today) < len(words)
     assert set(today) < set(words) <= set(weak)
-    by_format = rows_of(page_at(context, "/monitor/answers?band=weak&criterion=quality.answer.format&period=7"))
+    by_format = rows_of(page_at(context, "/monitor/answers?grade=weak&criterion=quality.answer.format&period=7"))
     assert by_format
-    assert len(by_format) > len(rows_of(page_at(context, "/monitor/answers?band=weak&period=7")))
+    assert len(by_format) > len(rows_of(page_at(context, "/monitor/answers?grade=weak&period=7")))
     both = [len(rows_of(page_at(context, f"/monitor/answers?variant={variant}&period=7"))) for variant in ("A", "B")]
     assert sum(both) == 42
     assert not rows_of(page_at(context, "/monitor/answers?source=elsewhere"))
@@ -259,7 +261,7 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
         "before=x",
         "before=-1",
         "before=" + "9" * 40,
-        "band=best",
+        "grade=best",
         "q=%00%22*%29OR",
         "criterion=%F0%9F%98%80",
         "period=",
@@ -268,10 +270,10 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
 
 
 def test_the_filters_in_use_stand_in_their_fields(context: ServerContext, seeded: list[str]) -> None:
-    page = page_at(context, '/monitor/answers?q="congés"&band=good&from=2026-11-12&to=2026-11-14')
+    page = page_at(context, '/monitor/answers?q="congés"&grade=good&from=2026-11-12&to=2026-11-14')
     values = {found["id"]: found.get("value") for found in page.all("input") if "id" in found}
     assert values == {"q": '"congés"', "from": "2026-11-12", "to": "2026-11-14"}
-    assert [found["value"] for found in page.all("option") if "selected" in found] == ["good"]
+    assert [found["value"] for found in page.all("option") if "selected" in found] == ["acceptable"]
 
 
 def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerContext, seeded: list[str]) -> None:
@@ -354,9 +356,9 @@ def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerC
         score,
         id="waiting-1",
         score_global=None,
-        band="unscored",
+        grade="unscored",
         reason="format: no judge gave a score",
-        criteria=tuple(msgspec.structs.replace(one, score=None, band="unscored", agreement=None) for one in score.criteria),
+        criteria=tuple(msgspec.structs.replace(one, score=None, grade="unscored", agreement=None) for one in score.criteria),
     )
     Evaluations(context.ledger).finish(unscored, [])
     page = page_at(context, "/monitor/answers/waiting-1")

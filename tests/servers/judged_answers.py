@@ -8,7 +8,7 @@ from areopage.cases.records import Case, Document
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
-from areopage.scoring.counts import band_of
+from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.suites.loader import load_suite
 from server.samples import Sample
@@ -34,7 +34,7 @@ def judged(
     *,
     drift: float = 0.0,
     source: str = "help-desk",
-    standing: str = "never examined",
+    qualification: str = "never examined",
     raw: str = "I think this is fine.",
 ) -> str:
     """Hand over an answer and store its judgments and its score, as a worker does; returns its id."""
@@ -52,7 +52,7 @@ def judged(
     names = [f"quality.answer.{name}" for name in WEIGHTS]
     scores = [max(0.0, min(10.0, score - drift)) for score in sample.scores]
     results = tuple(
-        CriterionResult(criterion=name, score=score, band=band_of(score, SUITE.scale), agreement=0.9)
+        CriterionResult(criterion=name, score=score, grade=grade_of(score, SUITE.scale), agreement=0.9)
         for name, score in zip(names, scores, strict=True)
     )
     overall = round(sum(weight * score for weight, score in zip(WEIGHTS.values(), scores, strict=True)), 2)
@@ -71,13 +71,13 @@ def judged(
         prompt=sample.question,
         response=sample.answer,
         score_global=overall,
-        band=band_of(overall, SUITE.scale),
+        grade=grade_of(overall, SUITE.scale),
         criteria=results,
         feedback=sample.feedback,
         strengths=("La question est comprise.",),
         weaknesses=(sample.weakness,) if sample.weakness else (),
         suggestions=("Citer l’article.",) if sample.weakness else (),
-        standing=standing,
+        qualification=qualification,
         scored=8,
         planned=8,
         spread=1.0,

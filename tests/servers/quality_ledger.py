@@ -11,7 +11,7 @@ import msgspec
 from areopage.criteria.records import Scale
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.counts import band_of
+from areopage.scoring.counts import grade_of
 from servers.evaluated import evaluate, judged_by
 from servers.new_ledger import ledger_file
 from servers.quality import quality_score
@@ -37,14 +37,14 @@ def answered(
     """The score of an answer given some days before `TODAY`; its criteria are accuracy (with the global score) and format."""
     moment = TODAY - timedelta(days=days_ago)
     criteria = tuple(
-        CriterionResult(criterion=f"quality.answer.{name}", score=value, band=band_of(value, SCALE))
+        CriterionResult(criterion=f"quality.answer.{name}", score=value, grade=grade_of(value, SCALE))
         for name, value in (("exactitude", score), ("format", format))
     )
     known = {
         "id": f"a-{number}",
         "timestamp": moment,
         "evaluated_at": moment,
-        "band": band_of(score, SCALE),
+        "grade": grade_of(score, SCALE),
         "criteria": criteria,
     }
     return quality_score(score, **known | fields)

@@ -37,7 +37,7 @@ SENTENCES = tuple(
 )
 CACHES = ("evaluations", "evaluation_scores", "score_days", "days", "evaluation_search")
 VALUES = (
-    "score_global = NULL, band = '', scored = 0, planned = 0, spread = NULL, standing = '', prompt_tokens = NULL, "
+    "score_global = NULL, grade = '', scored = 0, planned = 0, spread = NULL, qualification = '', prompt_tokens = NULL, "
     "completion_tokens = NULL, cost = NULL, currency = ''"
 )
 REMARKS = "feedback = '', strengths = '[]', weaknesses = '[]', suggestions = '[]', reason = ''"

@@ -240,7 +240,7 @@ def _differences(stored: Evaluation, computed: Evaluation, fields: Sequence[str]
         if (
             before is None
             or after is None
-            or before.band != after.band
+            or before.grade != after.grade
             or not all(same(getattr(before, name), getattr(after, name)) for name in ("score", "agreement"))
         ):
             found.append(

@@ -49,7 +49,7 @@ def print_view(view: RunView, folder: Path) -> None:
     console = text_console()
     unfit = [health for health in view.health if health.unfit]
     for health in unfit:
-        console.print(Text(f"NOT VALID: judge {health.judge} is not fit to judge ({health.unfit})", style="bold red"))
+        console.print(Text(f"NOT VALID: judge {health.judge} is unfit ({health.unfit})", style="bold red"))
     if unfit:
         console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
     if view.variant:
@@ -92,13 +92,13 @@ def add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
 def health_table(view: RunView) -> Table:
     """How each judge did."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "standing", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
+    for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
         table.add_row(
             Text(health.judge),
-            "not fit" if health.unfit else "never examined",
+            "unfit" if health.unfit else "never examined",
             f"{health.outcomes['scored']}/{health.planned}",
             failed or "0",
             str(health.repaired_heuristic + health.repaired_model),

@@ -37,7 +37,7 @@ def report(
 ) -> None:
     """Write a quality report on the answers of a period.
 
-    It has means with their certainty, bands, trend, change, the weakest answers, the judges' health and the cost.
+    It has means with their certainty, grades, trend, change, the weakest answers, the judges' health and the cost.
     """
     now = datetime.now(UTC)
     last = day_of("--until", until) if until else now.date()

@@ -17,7 +17,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
-from areopage.ledger.records import Band
+from areopage.ledger.records import Grade
 from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
 from areopage.monitor.measure import criterion_labels
@@ -47,8 +47,8 @@ def export(
         str | None, typer.Option("--source", metavar="NAME", help="Only this source; golden questions only by name.")
     ] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only this variant.")] = None,
-    band: Annotated[
-        str | None, typer.Option("--band", metavar="BAND", help="Only excellent, good, weak, or unscored answers.")
+    grade: Annotated[
+        str | None, typer.Option("--grade", metavar="GRADE", help="Only excellent, acceptable, weak, or unscored answers.")
     ] = None,
     find: Annotated[str, typer.Option("--find", metavar="TEXT", help="Only answers with these words.")] = "",
     text: Annotated[
@@ -61,7 +61,7 @@ def export(
     ] = None,
 ) -> None:
     """Export answers with their scores to a file; personal data is redacted by default."""
-    chosen, filters = form_of(form, out), filters_of(days, until, source, variant, band, find)
+    chosen, filters = form_of(form, out), filters_of(days, until, source, variant, grade, find)
     found = find_config(config)
     policy, longest = (
         one_of("--text", text, get_args(Policy)) or found.storage.export_text,
@@ -146,12 +146,12 @@ def form_of(form: str | None, out: str) -> ExportForm:
 
 
 def filters_of(
-    days: int | None, until: str | None, source: str | None, variant: str | None, band: str | None, find: str
+    days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
 ) -> Filters:
     """Which answers are meant.
 
     Raises:
-        UserError: a day or a band that is none.
+        UserError: a day or a grade that is none.
     """
     last = day_of("--until", until) if until else datetime.now(UTC).date()
     period: Period | None = None
@@ -159,7 +159,7 @@ def filters_of(
         period = last_days(days, last)
     elif until is not None:
         period = Period(start=datetime.min.date(), end=last + timedelta(days=1))
-    return Filters(period=period, band=one_of("--band", band, get_args(Band)), source=source, variant=variant, text=find)
+    return Filters(period=period, grade=one_of("--grade", grade, get_args(Grade)), source=source, variant=variant, text=find)
 
 
 def described(filters: Filters) -> str:
@@ -168,7 +168,7 @@ def described(filters: Filters) -> str:
     parts += [
         f"{name} {value!r}"
         for name, value in (
-            ("band", filters.band),
+            ("grade", filters.grade),
             ("source", filters.source),
             ("variant", filters.variant),
         )

@@ -21,7 +21,7 @@ from areopage.scoring.outcome import Outcome
 JudgeKind = Literal["model", "code", "recording"]
 
 NEVER_EXAMINED = "never examined"
-NOT_FIT = "not fit: "
+UNFIT = "unfit: "
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         criteria: ids, paths, sub-categories or categories that it may judge; empty: all.
         kind: by its provider, until the judge was checked.
         digest: identifies the model's weights, where the server tells it, or the code and its parameters.
-        unfit: why it is known to be unfit to judge; "" where nothing is known.
+        unfit: why it is unfit to judge; "" where nothing is known.
         price: what its tokens cost, if stated.
     """
 
@@ -203,9 +203,9 @@ def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
 def qualification_of(judges: Sequence[Judge]) -> str:
     """The judges known to be unfit, with the reason; else that none was examined."""
     unfit = [f"{judge.name} ({judge.unfit})" for judge in judges if judge.unfit]
-    return f"{NOT_FIT}{'; '.join(unfit)}" if unfit else NEVER_EXAMINED
+    return f"{UNFIT}{'; '.join(unfit)}" if unfit else NEVER_EXAMINED
 
 
 def is_unfit(qualification: str) -> bool:
-    """Whether a judge is known to be unfit, so that no score counts."""
-    return qualification.startswith(NOT_FIT)
+    """Whether a judge is unfit, so that no score counts."""
+    return qualification.startswith(UNFIT)

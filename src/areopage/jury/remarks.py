@@ -9,7 +9,7 @@ from areopage.jury.judges import PlannedCall, Remarks
 from areopage.jury.panel import Panel
 from areopage.jury.reader import remarks_of
 from areopage.ledger.records import Judgment, Verdict
-from areopage.scoring.counts import band_of
+from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Scored
 
 _EXPLAINED = 2  # the specification asks for one or two sentences
@@ -70,14 +70,14 @@ def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
     return sorted(judgment.verdicts, key=lambda one: order.index(one.criterion))
 
 
-def _lines(explanations: Iterable[_Explained], band: str, panel: Panel) -> tuple[str, ...]:
-    """The explanations of the criteria whose score lies in a band."""
-    return tuple(_line(one, panel.language) for one in explanations if _in_band(one.score, panel.scale, band))
+def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
+    """The explanations of the criteria whose score lies in a grade."""
+    return tuple(_line(one, panel.language) for one in explanations if _in_grade(one.score, panel.scale, grade))
 
 
-def _in_band(score: float, scale: Scale, band: str) -> bool:
-    """Whether a score lies in a band."""
-    return band_of(score, scale) == band
+def _in_grade(score: float, scale: Scale, grade: str) -> bool:
+    """Whether a score lies in a grade."""
+    return grade_of(score, scale) == grade
 
 
 def _line(one: _Explained, language: str) -> str:

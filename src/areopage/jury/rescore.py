@@ -126,7 +126,7 @@ class Rescored(Struct, kw_only=True):
     def add(self, before: Evaluation, after: Evaluation) -> None:
         """Count one evaluation."""
         self.answers += 1
-        self.grades[before.band, after.band] += 1
+        self.grades[before.grade, after.grade] += 1
         self.criteria.setdefault(GLOBAL, Shift()).add(before.score_global, after.score_global)
         held, found = ({one.criterion: one.score for one in side.criteria} for side in (before, after))
         for criterion in dict.fromkeys((*held, *found)):

@@ -18,7 +18,7 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
-from areopage.scoring.counts import band_of
+from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import final_shares, leaf
 from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, TimedOut, Unreachable, outcome_name
 from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
@@ -31,7 +31,7 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
     """How one judge did over a run.
 
     Args:
-        unfit: why it is known to be unfit; "" where it was never examined.
+        unfit: why it is unfit; "" where it was never examined.
         planned: verdicts that were planned.
         outcomes: how many verdicts came to each outcome; `not_run` counts those that were never asked for.
         repaired_heuristic, repaired_model: judgments read by json-repair, and by a repair call.
@@ -183,9 +183,9 @@ def evaluation_of(
         prompt=case.prompt_text,
         response=case.response or "",
         score_global=score,
-        band=band_of(score, panel.scale),
+        grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        standing=qualification_of(panel.judges),
+        qualification=qualification_of(panel.judges),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         spread=spread_of(scores),
@@ -282,8 +282,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
 
 
 def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore) -> CriterionResult:
-    band = band_of(score.score, panel.scale)
-    return CriterionResult(criterion=criterion.path, score=score.score, band=band, agreement=score.agreement)
+    grade = grade_of(score.score, panel.scale)
+    return CriterionResult(criterion=criterion.path, score=score.score, grade=grade, agreement=score.agreement)
 
 
 def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:

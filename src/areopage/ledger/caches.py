@@ -38,7 +38,7 @@ LISTED = 100
 
 COPIES = ("suite", "suite_version")
 FIGURES = (
-    *("score_global", "band", "scored", "planned", "spread", "standing"),
+    *("score_global", "grade", "scored", "planned", "spread", "qualification"),
     *("prompt_tokens", "completion_tokens", "cost", "currency"),
 )
 TEXTS = ("reason", "feedback", "strengths", "weaknesses", "suggestions")

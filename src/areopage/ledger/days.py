@@ -27,7 +27,7 @@ COUNTED = "monitor"
 
 _NO_SUITE = ""
 _DECIMALS = 2
-_TOLERANCE = 1e-6  # of a band's end, whatever binary fractions make of it
+_TOLERANCE = 1e-6  # of a grade's end, whatever binary fractions make of it
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
 _LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
@@ -108,7 +108,7 @@ class Days:
     def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
         """Scores given over the whole period, with two decimals: variant -> criterion -> score -> answers.
 
-        The criterion "" is the global score. For bands and histograms; means are made of `sums`.
+        The criterion "" is the global score. For grades and histograms; means are made of `sums`.
         """
         columns = score_days.c
         group = (columns.variant, columns.criterion, columns.score)
@@ -121,7 +121,7 @@ class Days:
         """What means and variances are made of, by day, variant and criterion, in order of days; sums are of the exact scores.
 
         Args:
-            scale: the suite's; a score in its weak band counts as weak.
+            scale: the suite's; a score in its weak grade counts as weak.
         """
         columns = score_days.c
         group = (columns.day, columns.variant, columns.criterion)
@@ -223,12 +223,12 @@ def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
 
 
 def rounded(score: float) -> float:
-    """A score as it is counted for bands; never −0, which one database tells from 0."""
+    """A score as it is counted for grades; never −0, which one database tells from 0."""
     return round(score, _DECIMALS) + 0.0
 
 
 def is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
-    """Whether a score, of two decimals, is in the weak band; `scoring.counts.band_of` says which that is."""
+    """Whether a score, of two decimals, is in the weak grade; `scoring.counts.grade_of` says which that is."""
     reach = WEAK_UNDER * (scale.max - scale.min)
     return score < scale.min + reach - _TOLERANCE if scale.higher_is_better else score > scale.max - reach + _TOLERANCE
 

@@ -28,7 +28,7 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     row["received_at"] = evaluation.received_at or evaluation.timestamp
     row |= {name: json_text(row[name]) for name in _LISTS}
     row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
-    return row | {"run_id": evaluation.run_id or None, "band": evaluation.band if evaluation.state == "evaluated" else ""}
+    return row | {"run_id": evaluation.run_id or None, "grade": evaluation.grade if evaluation.state == "evaluated" else ""}
 
 
 def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[s
             "criterion": storable(one.criterion),
             "position": position,
             "score": one.score,
-            "band": one.band,
+            "grade": one.grade,
             "agreement": one.agreement,
         }
         for number, found in criteria.items()
@@ -97,7 +97,7 @@ def _evaluation_of(columns: Any, criteria: Sequence[CriterionResult]) -> Evaluat
     fields |= {name: msgspec.json.decode(fields[name], type=tuple[str, ...]) for name in _LISTS}
     fields |= {name: aware(fields[name]) for name in _TIMES}
     texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
-    fields |= texts | {"run_id": fields["run_id"] or "", "band": fields["band"] or "unscored"}
+    fields |= texts | {"run_id": fields["run_id"] or "", "grade": fields["grade"] or "unscored"}
     return Evaluation(**fields, criteria=tuple(criteria))
 
 
@@ -106,6 +106,6 @@ def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, li
     for part in chunks(list(numbers)):
         query = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(part))
         for row in sorted(connection.execute(query), key=lambda row: (row.evaluation, row.position)):
-            result = CriterionResult(criterion=row.criterion, score=row.score, band=row.band, agreement=row.agreement)
+            result = CriterionResult(criterion=row.criterion, score=row.score, grade=row.grade, agreement=row.agreement)
             criteria.setdefault(row.evaluation, []).append(result)
     return criteria

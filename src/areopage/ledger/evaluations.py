@@ -134,7 +134,7 @@ class Evaluations:
                 return False
             kept = {"number", "answer", "attempts", "received_at", "origin"}
             row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
-            row |= {"state": "evaluated", "band": evaluation.band}
+            row |= {"state": "evaluated", "grade": evaluation.grade}
             connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
             if stored is not None and found.submitted:
                 texts = text_row(found.answer, stored)

@@ -24,8 +24,8 @@ class EvaluationLists:
     """Lists of the monitor's evaluated answers. Quick at a million rows: each goes through an index and takes few more rows than
     it shows.
 
-    Two orders stand for "newest". Lists under at most one of a band and a source go by the moment of the answer; all others (a
-    text, a criterion's band, a variant, several filters at once) by `number`, the order in which answers were submitted.
+    Two orders stand for "newest". Lists under at most one of a grade and a source go by the moment of the answer; all others (a
+    text, a criterion's grade, a variant, several filters at once) by `number`, the order in which answers were submitted.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -118,8 +118,8 @@ def extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Sel
 
 def portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[Evaluation]:
     """The answers that pass filters, beyond the last one of the portion before."""
-    single = filters.band is None or filters.source is None
-    if filters.text.strip() or (filters.criterion and filters.band) or filters.variant is not None or not single:
+    single = filters.grade is None or filters.source is None
+    if filters.text.strip() or (filters.criterion and filters.grade) or filters.variant is not None or not single:
         asked = wanted(filters)
         numbers = numbers_found(connection, asked, direction, last, limit) if asked else []
         return evaluations_by_number(connection, numbers)
@@ -130,10 +130,10 @@ def portion(connection: Connection, filters: Filters, direction: Direction, last
 
 
 def by_time(filters: Filters, direction: Direction) -> Select[Any]:
-    """The numbers of answers by their moment, under at most one of a band and a source: each has its index in that order."""
+    """The numbers of answers by their moment, under at most one of a grade and a source: each has its index in that order."""
     conditions: Conditions = [*_EVALUATED, *(in_period(filters.period) if filters.period else ())]
-    if filters.band is not None:
-        conditions.append(COLUMNS.band == filters.band)
+    if filters.grade is not None:
+        conditions.append(COLUMNS.grade == filters.grade)
     conditions.append(in_source(COLUMNS.source, filters.source))
     order = (COLUMNS.timestamp, COLUMNS.number)
     columns = order if direction == "oldest" else tuple(column.desc() for column in order)

@@ -13,7 +13,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from areopage.gate.records import GateVerdict
-from areopage.ledger.records import GOLDEN_SOURCE, Band, Channel
+from areopage.ledger.records import GOLDEN_SOURCE, Channel, Grade
 from areopage.ledger.rows import naive, storable
 from areopage.ledger.schema import answers, evaluations
 
@@ -41,10 +41,10 @@ class Period(Struct, frozen=True, kw_only=True):
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """Which answers a list shows. `criterion` "" means that `band` is that of the global score; `text` is free text."""
+    """Which answers a list shows. `criterion` "" means that `grade` is that of the global score; `text` is free text."""
 
     period: Period | None = None
-    band: Band | None = None
+    grade: Grade | None = None
     criterion: str = ""
     source: str | None = None
     variant: str | None = None

@@ -19,7 +19,7 @@ EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"
 """`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last
 attempt; `left_out` by the configured sampling; `erased` before it was judged."""
 
-Band = Literal["excellent", "good", "weak", "unscored"]
+Grade = Literal["excellent", "acceptable", "weak", "unscored"]
 """Over 8, 6 to 8, under 6 on a scale of 0 to 10 (answer-quality specification, dashboard section); other scales in proportion."""
 
 Channel = Literal["chat", "check", "import"]
@@ -149,7 +149,7 @@ class CriterionResult(Struct, frozen=True, kw_only=True):
 
     criterion: str
     score: float | None
-    band: Band
+    grade: Grade
     agreement: float | None = None
 
 
@@ -183,7 +183,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
         erased: the answer's texts are gone for good, or were never kept.
         score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
-        standing: what is known of the judges' fitness.
+        qualification: what is known of the judges' fitness.
         scored, planned: verdicts.
         spread: the largest difference between two judges on one criterion; None under two.
         cost: in `currency`; None where no price is known.
@@ -208,13 +208,13 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     response: str = ""
     erased: bool = False
     score_global: float | None = None
-    band: Band = "unscored"
+    grade: Grade = "unscored"
     criteria: tuple[CriterionResult, ...] = ()
     feedback: str = ""
     strengths: tuple[str, ...] = ()
     weaknesses: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
-    standing: str = ""
+    qualification: str = ""
     scored: int = 0
     planned: int = 0
     spread: float | None = None

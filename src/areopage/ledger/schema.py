@@ -172,12 +172,12 @@ evaluations = Table(
     Column("variant", String(64), nullable=False),
     Column("score_global", Float),
     # "" until it is evaluated
-    Column("band", String(16), nullable=False),
+    Column("grade", String(16), nullable=False),
     Column("feedback", Text, nullable=False),
     Column("strengths", Text, nullable=False),
     Column("weaknesses", Text, nullable=False),
     Column("suggestions", Text, nullable=False),
-    Column("standing", Text, nullable=False),
+    Column("qualification", Text, nullable=False),
     Column("scored", Integer, nullable=False),
     Column("planned", Integer, nullable=False),
     Column("spread", Float),
@@ -191,7 +191,7 @@ evaluations = Table(
     Index("ix_evaluations_received", "state", "received_at"),
     # what is asked of all scores of some hours is answered from this index alone
     Index("ix_evaluations_timestamp", "timestamp", "number", "origin", "state", "source", "variant", "suite", "score_global"),
-    Index("ix_evaluations_band", "band", "timestamp", "number"),
+    Index("ix_evaluations_grade", "grade", "timestamp", "number"),
     Index("ix_evaluations_source", "source", "timestamp", "number"),
     # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index
     Index("ix_evaluations_global", "score_global", "timestamp", "origin", "source", "variant", "number"),
@@ -216,7 +216,7 @@ evaluation_scores = Table(
     Column("criterion", String(256), primary_key=True),
     Column("position", Integer, nullable=False),
     Column("score", Float),
-    Column("band", String(16), nullable=False),
+    Column("grade", String(16), nullable=False),
     Column("agreement", Float),
     sqlite_with_rowid=False,
 )
@@ -241,7 +241,7 @@ QUALITY_VIEW = f"""
 CREATE VIEW quality_scores AS SELECT e.number, a.id, e.timestamp, e.evaluated_at, e.suite, e.suite_version, e.language, e.source,
     e.variant, t.prompt AS question, t.response AS answer, {_BY_NAME.format(name="exactitude")},
     {_BY_NAME.format(name="completude")}, {_BY_NAME.format(name="format")}, {_BY_NAME.format(name="sources")},
-    e.score_global, e.band, e.feedback, e.strengths, e.weaknesses, e.suggestions, e.reason
+    e.score_global, e.grade, e.feedback, e.strengths, e.weaknesses, e.suggestions, e.reason
 FROM evaluations e JOIN answers a ON a.number = e.answer LEFT JOIN answer_texts t ON t.answer = e.answer
 WHERE e.origin = 'monitor' AND e.state = 'evaluated'
 """  # noqa: S608 - there is no input in it
@@ -331,7 +331,7 @@ releases = Table(
 # --- counts by day (UTC)
 
 # How often each score was given: every mean, interval and histogram of a period is aggregated from these. The criterion "" is the
-# global score. `score` is rounded to two decimals, for bands and histograms; `total` and `squares` are the sums of the scores and
+# global score. `score` is rounded to two decimals, for grades and histograms; `total` and `squares` are the sums of scores and
 # of their squares as they were given. The key begins with what days are grouped by: nothing is sorted.
 score_days = Table(
     "score_days",

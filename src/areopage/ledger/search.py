@@ -1,7 +1,7 @@
 """The index of words and filters over `evaluations`: which answers hold these words and pass these filters, by number.
 
 Words are folded here, not in the database, so that both find the same: without accents and case ("conges" finds « Congés »),
-ligatures apart, cut at whatever is no letter or digit. A row's filters (band, source, variant, day, the bands of its criteria)
+ligatures apart, cut at whatever is no letter or digit. A row's filters (grade, source, variant, day, the grades of its criteria)
 stand in the index as words of their own that no user can type, so that any combination of words and filters is one
 intersection inside the index and never a walk over rows.
 """
@@ -74,8 +74,8 @@ def filter_words(evaluation: Evaluation) -> list[str]:
     """The words that stand for an answer's filters."""
     day = evaluation.timestamp.astimezone(UTC).date()
     words = [day_word(day), month_word(day), year_word(day)]
-    words += [band_word(evaluation.band), source_word(evaluation.source), variant_word(evaluation.variant)]
-    words += [criterion_word(one.criterion, one.band) for one in evaluation.criteria]
+    words += [grade_word(evaluation.grade), source_word(evaluation.source), variant_word(evaluation.variant)]
+    words += [criterion_word(one.criterion, one.grade) for one in evaluation.criteria]
     return [*words, GOLDEN_WORD] if is_golden(evaluation.source) else words
 
 
@@ -94,9 +94,9 @@ def month_word(day: date) -> str:
     return f"{MARK}m{day:%Y%m}"
 
 
-def band_word(band: str) -> str:
-    """The word of a global score's band."""
-    return f"{MARK}b{band}"
+def grade_word(grade: str) -> str:
+    """The word of a global score's grade."""
+    return f"{MARK}b{grade}"
 
 
 def source_word(source: str) -> str:
@@ -109,9 +109,9 @@ def variant_word(variant: str) -> str:
     return f"{MARK}v{digest(variant)}"
 
 
-def criterion_word(criterion: str, band: str) -> str:
-    """The word of a criterion's band."""
-    return f"{MARK}c{digest(f'{criterion} {band}')}"
+def criterion_word(criterion: str, grade: str) -> str:
+    """The word of a criterion's grade."""
+    return f"{MARK}c{digest(f'{criterion} {grade}')}"
 
 
 def digest(value: str) -> str:
@@ -141,8 +141,8 @@ def period_words(period: Period) -> tuple[str, ...]:
 def wanted(filters: Filters) -> Wanted | None:
     """What filters ask of the index; None where nothing can pass: an empty period, or a text without any word."""
     words = []
-    if filters.band is not None:
-        words.append(criterion_word(filters.criterion, filters.band) if filters.criterion else band_word(filters.band))
+    if filters.grade is not None:
+        words.append(criterion_word(filters.criterion, filters.grade) if filters.criterion else grade_word(filters.grade))
     if filters.source is not None:
         words.append(source_word(filters.source))
     if filters.variant is not None:

@@ -34,14 +34,14 @@ class Change(Struct, frozen=True, kw_only=True):
 class CriterionFigures(Struct, frozen=True, kw_only=True):
     """One criterion over a period; `criterion` "" is the global score.
 
-    `bands` are counts (excellent, good, weak). `histogram` counts answers in ten equal steps of the scale, the last one closed.
+    `grades` are counts (excellent, acceptable, weak). `histogram` counts answers in ten equal steps of the scale.
     `change` is against the period before, of the same length.
     """
 
     criterion: str
     label: str
     mean: Mean
-    bands: tuple[int, int, int]
+    grades: tuple[int, int, int]
     histogram: tuple[int, ...]
     previous: Mean
     change: Change
@@ -99,7 +99,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     cost: dict[str, float]
-    standing: str
+    qualification: str
 
     @property
     def planned(self) -> int:

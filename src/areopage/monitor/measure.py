@@ -1,6 +1,6 @@
 """Fold the ledger's days into the figures of a period: one pass over counts, however many answers they stand for.
 
-Means, intervals and comparisons are made of sums of the scores as they were given; bands and histograms count scores as they are
+Means, intervals and comparisons are made of sums of the scores as they were given; grades and histograms count scores as they are
 shown, with two decimals.
 """
 
@@ -70,7 +70,7 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         prompt_tokens=sum(day.prompt_tokens for day in totals),
         completion_tokens=sum(day.completion_tokens for day in totals),
         cost=_cost(judges),
-        standing=newest[0].standing if newest else "",
+        qualification=newest[0].qualification if newest else "",
     )
 
 
@@ -160,7 +160,7 @@ def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before:
         criterion=criterion,
         label=label,
         mean=_mean(later),
-        bands=tally.bands(scale),
+        grades=tally.grades(scale),
         histogram=tally.histogram(scale),
         previous=_mean(earlier),
         change=_change(later, earlier),
@@ -177,7 +177,7 @@ def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scal
             variant=name,
             overall=_mean(overall),
             criteria={criterion: _mean(moments) for criterion, moments in means[name].items() if criterion != GLOBAL},
-            weak=sides[name].get(GLOBAL, Tally()).bands(scale)[2],
+            weak=sides[name].get(GLOBAL, Tally()).grades(scale)[2],
             change=Change() if name == names[0] else _change(overall, means[names[0]].get(GLOBAL, Moments())),
         )
 

@@ -34,9 +34,9 @@ from areopage.report.model import (
     rows,
     ruler,
 )
+from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label, run_result
 from areopage.report.results_records import RunResult
-from areopage.report.standing import judge_reason
 from areopage.scoring.agreement import mean
 from areopage.scoring.tree import Node
 
@@ -193,7 +193,7 @@ def _ages(view: RunView, locale: Locale) -> Section | None:
         return Cell(text=name), Cell(bar=bar_on(view.spec.scale, score)), _score_or_unscored(locale, score), cases
 
     heads = columns(None, locale.say("score"), locale.say("cases_heading"), first=locale.say("audience"), css={2: "score"})
-    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="bands")
+    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="grades")
     lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
     return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
 
@@ -211,9 +211,9 @@ def _judges(view: RunView, locale: Locale) -> Section:
         lead = locale.say("judges_lead_failed", score=locale.short(failed_score))
 
     def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
-        fitness: Badge | str = locale.say("standing_unknown")
+        fitness: Badge | str = locale.say("qualification_unknown")
         if health.unfit:
-            fitness = Badge(text=locale.say("standing_unfit"), alarm=True)
+            fitness = Badge(text=locale.say("qualification_unfit"), alarm=True)
         return (
             Cell(text=Span(health.judge, "strong"), under=(health.model, fitness)),
             locale.whole(health.planned),

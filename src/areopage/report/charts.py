@@ -82,7 +82,7 @@ def bar_chart(
         labels: what each bar counts.
         counts: as many, none negative.
         title: what is read out instead of the picture.
-        css: a class for each bar, such as its band; none leaves all in the page's accent.
+        css: a class for each bar, such as its grade; none leaves all in the page's accent.
         number: how counts are written in the page's language.
     """
     most = max([*counts, 1])

@@ -33,7 +33,7 @@ TEXTS = (
     "prompt",
     "response",
 )
-AFTER_SCORES = ("band", "feedback", "strengths", "weaknesses", "suggestions", "reason", "standing")
+AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
 NUMBERS = ("scored", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
 _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
@@ -112,7 +112,7 @@ def write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[st
         names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
         record = {name: getattr(score, name) for name in names} | {
             "criteria": {
-                one.criterion: {"score": one.score, "band": one.band, "agreement": one.agreement} for one in score.criteria
+                one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
             }
         }
         file.write(msgspec.json.encode(record).decode() + "\n")

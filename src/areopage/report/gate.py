@@ -41,7 +41,7 @@ from areopage.scoring.shares import Share
 MOST_NAMES = 12  # collections, sources or languages that a table shows
 MOST_VERSIONS = 3
 TITLE = 160
-BAND_OF_VERDICT = {"deliver": "excellent", "fallback": "good", "human_review": "weak"}
+GRADE_OF_VERDICT = {"deliver": "excellent", "fallback": "acceptable", "human_review": "weak"}
 
 
 def file_name(form: Form) -> str:
@@ -102,7 +102,9 @@ def _headline(figures: GateFigures, locale: Locale) -> Headline:
 def _verdicts(found: GateOverview, locale: Locale) -> Section:
     """What became of the answers."""
     figures = found.figures
-    named = [(BAND_OF_VERDICT[verdict], locale.say(f"gate_name_{verdict}"), figures.shares[verdict]) for verdict in GATE_VERDICTS]
+    named = [
+        (GRADE_OF_VERDICT[verdict], locale.say(f"gate_name_{verdict}"), figures.shares[verdict]) for verdict in GATE_VERDICTS
+    ]
     heads = columns(*(locale.say(key) for key in ("answers_heading", "share", "gate_interval")), first=locale.say("gate_verdict"))
     cells = (
         (Cell(text=name, key=css), locale.whole(share.hits), _percent(share, locale), _interval(share, locale))
@@ -111,7 +113,7 @@ def _verdicts(found: GateOverview, locale: Locale) -> Section:
     notes = (("gate_judged", figures.judged), ("gate_shadow", figures.modes.get("shadow", 0)))
     blocks: tuple[Block, ...] = (
         Stripe(parts=tuple((css, share.share or 0.0) for css, _, share in named)),
-        Table(columns=heads, rows=rows(cells), css="bandlist", stacked=False),
+        Table(columns=heads, rows=rows(cells), css="gradelist", stacked=False),
         *(Paragraph(text=locale.count(key, count), look="note") for key, count in notes if count),
     )
     return Section(id="verdicts", title=locale.say("gate_verdicts_heading"), blocks=blocks)
@@ -130,7 +132,7 @@ def _reasons(found: GateOverview, locale: Locale) -> Section:
     )
     note = Paragraph(text=locale.say("gate_reasons_note"), look="note")
     return Section(
-        id="reasons", title=title, blocks=(Table(columns=heads, rows=rows(cells), css="bandlist", stacked=False), note)
+        id="reasons", title=title, blocks=(Table(columns=heads, rows=rows(cells), css="gradelist", stacked=False), note)
     )
 
 

@@ -48,9 +48,9 @@ from areopage.report.model import (
     ruler,
 )
 from areopage.report.monitor_figures import QualityFigures, gather, json_figures, last_days
+from areopage.report.qualification import qualification_badge, qualification_text
 from areopage.report.render import Form, write_report
-from areopage.report.standing import standing_badge, standing_text
-from areopage.scoring.counts import band_limits, band_of
+from areopage.scoring.counts import grade_limits, grade_of
 from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.work.handlers import ScheduledJob
 
@@ -106,7 +106,7 @@ def quality_report(found: QualityFigures) -> Report:
         (locale.say("cost"), locale.costs(figures.cost) or locale.say("cost_unknown")),
         (locale.say("made"), locale.date(found.made_at)),
     ]
-    filled = (_criteria, _bands, _trend, _variants, _worst) if not found.empty else ()
+    filled = (_criteria, _grades, _trend, _variants, _worst) if not found.empty else ()
     sections = [section for part in (*filled, _judges, _method) for section in [part(found, locale)] if section is not None]
     return Report(
         locale=locale,
@@ -125,7 +125,7 @@ def quality_report(found: QualityFigures) -> Report:
 def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
     """That a judge is unfit, or that there is nothing to show, why, and what to do."""
     if found.unfit:
-        text = sentence_case(standing_text(locale, found.figures.standing))
+        text = sentence_case(qualification_text(locale, found.figures.qualification))
         yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
     if found.empty:
         yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(found, locale)))
@@ -151,21 +151,21 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
     coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
     scored, planned = locale.whole(figures.scored), locale.whole(figures.planned)
     note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_left_out(figures, locale)])
-    examine = "" if found.unfit else f"– {locale.say('standing_examine')}"
+    examine = "" if found.unfit else f"– {locale.say('qualification_examine')}"
     return Headline(
         label=locale.say("global_mean"),
         value=locale.number(overall.mean.mean),
         unit=locale.say("out_of", max=locale.short(scale.max)),
         missing=locale.say("unscored") if overall.mean.mean is None else "",
         why=locale.say("no_global"),
-        badge=standing_badge(locale, figures.standing),
+        badge=qualification_badge(locale, figures.qualification),
         invalid=found.unfit,
         ruler=ruler(locale, scale, overall.mean.mean, _cut_interval(overall.mean, scale)),
         facts=(
             (locale.say("interval"), line(_interval(overall.mean, scale, locale), Span(f"– {over}" if over else "", "soft"))),
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
             (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
-            (locale.say("standing"), line(standing_text(locale, figures.standing), Span(examine, "soft"))),
+            (locale.say("qualification"), line(qualification_text(locale, figures.qualification), Span(examine, "soft"))),
         ),
     )
 
@@ -198,25 +198,25 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:
-    """A section of means, which have the judges' standing beside them."""
-    return Section(id=id, title=title, blocks=tuple(blocks), badge=standing_badge(locale, found.figures.standing))
+    """A section of means, which have the judges' qualification beside them."""
+    return Section(id=id, title=title, blocks=tuple(blocks), badge=qualification_badge(locale, found.figures.qualification))
 
 
-def _bands(found: QualityFigures, locale: Locale) -> Section | None:
-    """Counts and shares by band, and how the scores are distributed; None without a global score."""
+def _grades(found: QualityFigures, locale: Locale) -> Section | None:
+    """Counts and shares by grade, and how the scores are distributed; None without a global score."""
     overall = found.figures.overall
     if not overall.mean.answers:
         return None
-    total = sum(overall.bands)
-    shares = [(name, count, count / total if total else 0.0) for name, count in _named_bands(overall)]
-    names = _band_names(found.scale, locale)
-    heads = columns(locale.say("answers_heading"), locale.say("share"), first=locale.say("band"))
+    total = sum(overall.grades)
+    shares = [(name, count, count / total if total else 0.0) for name, count in _named_grades(overall)]
+    names = _grade_names(found.scale, locale)
+    heads = columns(locale.say("answers_heading"), locale.say("share"), first=locale.say("grade"))
     table = Table(
         columns=heads,
         rows=rows(
             (Cell(text=names[name], key=name), locale.whole(count), locale.percent(share)) for name, count, share in shares
         ),
-        css="bandlist",
+        css="gradelist",
         stacked=False,
     )
     blocks = (
@@ -225,31 +225,31 @@ def _bands(found: QualityFigures, locale: Locale) -> Section | None:
         score_histogram(overall, found.scale, locale),
         Paragraph(text=locale.say("distribution_note"), look="note"),
     )
-    return Section(id="bands", title=locale.say("bands"), blocks=blocks)
+    return Section(id="grades", title=locale.say("grades"), blocks=blocks)
 
 
-def _named_bands(figures: CriterionFigures) -> list[tuple[str, int]]:
-    return list(zip(("excellent", "good", "weak"), figures.bands, strict=True))
+def _named_grades(figures: CriterionFigures) -> list[tuple[str, int]]:
+    return list(zip(("excellent", "acceptable", "weak"), figures.grades, strict=True))
 
 
-def _band_names(scale: Scale, locale: Locale) -> dict[str, str]:
-    """The bands with their limits: Excellent (over 8)."""
-    good, excellent = (locale.short(round(limit, 4)) for limit in band_limits(scale))
-    low, high = sorted(band_limits(scale))
+def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
+    """The grades with their limits: Excellent (over 8)."""
+    good, excellent = (locale.short(round(limit, 4)) for limit in grade_limits(scale))
+    low, high = sorted(grade_limits(scale))
     between = locale.say("from_to", **{"from": locale.short(round(low, 4)), "to": locale.short(round(high, 4))})
     if scale.higher_is_better:
         limits = (locale.say("over", **{"from": excellent}), between, locale.say("under", to=good))
     else:
         limits = (locale.say("under", to=excellent), between, locale.say("over", **{"from": good}))
-    names = ("excellent", "good", "weak")
-    return {name: f"{locale.say(f'band_{name}')} ({limit})" for name, limit in zip(names, limits, strict=True)}
+    names = ("excellent", "acceptable", "weak")
+    return {name: f"{locale.say(f'grade_{name}')} ({limit})" for name, limit in zip(names, limits, strict=True)}
 
 
 def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> BarChart:
-    """How many answers lie in each step of the scale, coloured by band."""
+    """How many answers lie in each step of the scale, coloured by grade."""
     counts = figures.histogram
     width = (scale.max - scale.min) / max(len(counts), 1)
-    css = [band_of(scale.min + width * (step + 0.5), scale) for step in range(len(counts))]
+    css = [grade_of(scale.min + width * (step + 0.5), scale) for step in range(len(counts))]
     return histogram(locale.say("distribution"), counts, locale, scale.min, scale.max, css)
 
 
@@ -392,7 +392,7 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
 
 def _method(found: QualityFigures, locale: Locale) -> Section:
     """How the figures were made."""
-    notes = () if found.empty else ("how_mean", "how_change", "how_bands")
+    notes = () if found.empty else ("how_mean", "how_change", "how_grades")
     version = f"areopage {__version__}, {found.suite} {found.suite_version}"
     items: tuple[tuple[str, Line], ...] = (
         (locale.say("made"), locale.moment(found.made_at)),

@@ -60,8 +60,8 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def unfit(self) -> bool:
-        """Whether there are scores, and a judge is known to be unfit."""
-        return is_unfit(self.figures.standing) and not self.empty
+        """Whether there are scores, and a judge is unfit."""
+        return is_unfit(self.figures.qualification) and not self.empty
 
 
 def last_days(days: int, last: date) -> Period:

@@ -174,7 +174,7 @@ def run_metadata(view: RunView) -> RunMetadata:
                 name=judge.name,
                 model=str(judge.reference),
                 digest=judge.digest,
-                standing=judge.unfit,
+                qualification=judge.unfit,
                 criteria=judge.criteria,
                 passes=judge.passes,
                 health=health,

@@ -169,7 +169,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     """A judge of the run.
 
     Args:
-        standing: why it is unfit to judge; "" where it was never examined.
+        qualification: why it is unfit to judge; "" where it was never examined.
         criteria: what it may judge; empty: everything.
         passes: the options of each pass.
     """
@@ -177,7 +177,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     name: str
     model: str
     digest: str
-    standing: str
+    qualification: str
     criteria: tuple[str, ...]
     passes: tuple[dict[str, Any], ...]
     health: JudgeHealth

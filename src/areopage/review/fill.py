@@ -125,7 +125,7 @@ def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
 
 def unscored(ledger: Ledger, day: date, most: int) -> list[str]:
     """A day's answers that got no global score."""
-    return own(EvaluationLists(ledger).page(Filters(period=day_of(day), band="unscored"), limit=most))
+    return own(EvaluationLists(ledger).page(Filters(period=day_of(day), grade="unscored"), limit=most))
 
 
 def own(scores: Sequence[Evaluation]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Statistics over counted scores: how often each score was given is all that means, intervals, bands and comparisons need.
+"""Statistics over counted scores: how often each score was given is all that means, intervals, grades and comparisons need.
 
 Intervals are Student's (W. S. Gosset, 1908), comparisons of two means Welch's ("The generalization of Student's problem when
 several different population variances are involved", Biometrika 34, 1947). Both take answers as independent of each other.
@@ -13,17 +13,17 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 
-Band = Literal["excellent", "good", "weak", "unscored"]
+Grade = Literal["excellent", "acceptable", "weak", "unscored"]
 """Over 80 % of the scale, from 60 % to 80 %, under 60 %: over 8, 6 to 8, under 6 on a scale of 0 to 10."""
 
 DECIMALS = 2
-"""Scores are counted, and put into bands, as they are shown: rounded to so many decimals."""
+"""Scores are counted, and put into grades, as they are shown: rounded to so many decimals."""
 
 STEPS = 10
 LEVEL = 0.95
 
 EXCELLENT_ABOVE, WEAK_UNDER = 0.8, 0.6
-"""Shares of the scale at which the bands part."""
+"""Shares of the scale at which the grades part."""
 
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, whatever binary fractions make of it
@@ -72,12 +72,12 @@ class Tally(Struct, frozen=True):
         """
         return mean_interval(self.answers, self.mean, self.variance)
 
-    def bands(self, scale: Scale) -> tuple[int, int, int]:
-        """How many answers are excellent, good and weak; see `band_of`."""
-        found: dict[Band, int] = {"excellent": 0, "good": 0, "weak": 0}
+    def grades(self, scale: Scale) -> tuple[int, int, int]:
+        """How many answers are excellent, acceptable and weak; see `grade_of`."""
+        found: dict[Grade, int] = {"excellent": 0, "acceptable": 0, "weak": 0}
         for score, count in self.counts.items():
-            found[band_of(score, scale)] += count
-        return found["excellent"], found["good"], found["weak"]
+            found[grade_of(score, scale)] += count
+        return found["excellent"], found["acceptable"], found["weak"]
 
     def histogram(self, scale: Scale) -> tuple[int, ...]:
         """How many answers lie in each of ten equal steps of the scale, from its low end to its high end.
@@ -137,19 +137,19 @@ def mean_interval(answers: int, mean: float | None, variance: float | None) -> t
     return mean - half, mean + half
 
 
-def band_of(score: float | None, scale: Scale) -> Band:
-    """The band of a score, rounded as it is shown; where lower is better, shares of the scale are taken from its other end."""
+def grade_of(score: float | None, scale: Scale) -> Grade:
+    """The grade of a score, rounded as it is shown; where lower is better, shares of the scale are taken from its other end."""
     if score is None:
         return "unscored"
     share = (round(score, DECIMALS) - scale.min) / (scale.max - scale.min)
     better = round(share if scale.higher_is_better else 1.0 - share, _SHARE_DECIMALS)
     if better > EXCELLENT_ABOVE:
         return "excellent"
-    return "weak" if better < WEAK_UNDER else "good"
+    return "weak" if better < WEAK_UNDER else "acceptable"
 
 
-def band_limits(scale: Scale) -> tuple[float, float]:
-    """Where the band "good" begins and ends on a scale; the first is the greater one where lower is better."""
+def grade_limits(scale: Scale) -> tuple[float, float]:
+    """Where the grade "acceptable" begins and ends on a scale; the first is the greater one where lower is better."""
     start, width = (scale.min, scale.max - scale.min) if scale.higher_is_better else (scale.max, scale.min - scale.max)
     return start + WEAK_UNDER * width, start + EXCELLENT_ABOVE * width
 

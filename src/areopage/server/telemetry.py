@@ -122,7 +122,7 @@ def describe(span: "Span", found: Evaluated) -> None:
         attributes = {
             "gen_ai.evaluation.name": one.criterion,
             "gen_ai.evaluation.score.value": one.score,
-            "gen_ai.evaluation.score.label": one.band,
+            "gen_ai.evaluation.score.label": one.grade,
         }
         span.add_event("gen_ai.evaluation.result", known(attributes))
 
@@ -132,7 +132,7 @@ def evaluation(found: Evaluated) -> dict[str, Any]:
     return {
         "gen_ai.evaluation.name": "score_global",
         "gen_ai.evaluation.score.value": found.score_global,
-        "gen_ai.evaluation.score.label": found.band,
+        "gen_ai.evaluation.score.label": found.grade,
         "gen_ai.usage.input_tokens": found.prompt_tokens,
         "gen_ai.usage.output_tokens": found.completion_tokens,
     }

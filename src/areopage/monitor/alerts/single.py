@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.jury.judges import NEVER_EXAMINED, NOT_FIT, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Evaluation, is_golden
 from areopage.monitor.alerts.rules import ANSWER, hour_after, hour_of, new_alert
@@ -53,13 +53,13 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
 
 
 def answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
-    """Question, score, criteria, feedback, weaknesses, suggestions, judges' standing, and where to see it."""
-    band = locale.messages[f"band_{score.band}"]
+    """Question, score, criteria, feedback, weaknesses, suggestions, judges' qualification, and where to see it."""
+    grade = locale.messages[f"grade_{score.grade}"]
     criteria = " · ".join(
         locale.say("pair", name=locale.label(one.criterion), value=locale.mark(one.score)) for one in score.criteria
     )
     feedback = locale.kept(score.feedback, QUESTION_LENGTH)
-    shown = locale.say("scored", score=locale.score(score.score_global), band=band, threshold=locale.short(threshold))
+    shown = locale.say("scored", score=locale.score(score.score_global), grade=grade, threshold=locale.short(threshold))
     return lines(
         locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
         locale.line("score", shown),
@@ -67,20 +67,20 @@ def answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str
         locale.line("feedback", feedback) if feedback else "",
         listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
         listed(locale.messages["suggestions"], remarks(score.suggestions, locale)),
-        locale.line("standing", standing_text(score.standing, locale)) if score.standing else "",
+        locale.line("qualification", qualification_text(score.qualification, locale)) if score.qualification else "",
         locale.line("source", plain(score.source, 128)) if score.source else "",
         locale.line("variant", plain(score.variant, 64)) if score.variant else "",
         locale.answer_page(score.id),
     )
 
 
-def standing_text(standing: str, locale: AlertLocale) -> str:
+def qualification_text(qualification: str, locale: AlertLocale) -> str:
     """What is known of the judges' fitness, in the locale's language; the names and reasons in it stay as they are."""
-    if standing == NEVER_EXAMINED:
-        return locale.say("standing_unknown")
-    if is_unfit(standing):
-        return locale.say("standing_unfit", who=plain(standing.removeprefix(NOT_FIT), REMARK_LENGTH))
-    return plain(standing, REMARK_LENGTH)
+    if qualification == NEVER_EXAMINED:
+        return locale.say("qualification_unknown")
+    if is_unfit(qualification):
+        return locale.say("qualification_unfit", who=plain(qualification.removeprefix(UNFIT), REMARK_LENGTH))
+    return plain(qualification, REMARK_LENGTH)
 
 
 def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:

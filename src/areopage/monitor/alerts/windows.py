@@ -38,7 +38,7 @@ def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: Alert
 
 def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
     """The share of weak answers is bad strictly over the threshold, and clear at `clear` or less."""
-    weak = tally.bands(locale.scale)[2]
+    weak = tally.grades(locale.scale)[2]
     enough = tally.answers >= rule.minimum
     share = weak / tally.answers if tally.answers else 0.0
     values = {

@@ -16,7 +16,7 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
-from areopage.ledger.records import GOLDEN_SOURCE, Answer, Band, Evaluation, is_golden
+from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, is_golden
 from areopage.monitor.submit import submission_of
 from areopage.server.access import Actor, require
 from areopage.server.api.records import (
@@ -69,8 +69,8 @@ def list_evaluations(
     actor: Reader,
     start: Annotated[date | None, Query(alias="from", description="First day (UTC).")] = None,
     end: Annotated[date | None, Query(alias="to", description="Last day (UTC).")] = None,
-    band: Band | None = None,
-    criterion: Annotated[str, Query(max_length=256, description="Criterion of `band`; without it the overall score.")] = "",
+    grade: Grade | None = None,
+    criterion: Annotated[str, Query(max_length=256, description="Criterion of `grade`; without it the overall score.")] = "",
     source: Label = None,
     variant: Label = None,
     text: Annotated[str, Query(max_length=256, description="Words to search for.")] = "",
@@ -80,7 +80,7 @@ def list_evaluations(
     """Each page ends with a cursor; new evaluations do not shift pages."""
     ledger = context_of(request).ledger
     filters = Filters(
-        period=period_of(start, end), band=band, criterion=criterion, source=source, variant=variant, text=text.strip()
+        period=period_of(start, end), grade=grade, criterion=criterion, source=source, variant=variant, text=text.strip()
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")

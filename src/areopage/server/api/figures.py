@@ -30,7 +30,7 @@ def figures(
     source: Name = None,
     variant: Name = None,
 ) -> Response:
-    """Coverage, means with intervals, bands, trend, weakest answers, judges and cost, as in the report."""
+    """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report."""
     context = context_of(request)
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)

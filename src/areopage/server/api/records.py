@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import Band, CriterionResult, EvaluationState
+from areopage.ledger.records import CriterionResult, EvaluationState, Grade
 
 MOST_ITEMS = 1000
 
@@ -80,18 +80,18 @@ class AcceptedAnswers(Struct, frozen=True, kw_only=True):
 class Result(Struct, frozen=True, kw_only=True):
     """The result of an evaluation: scores on the suite's scale, times in UTC, `seconds` of all calls.
 
-    `standing` is the qualification of the judges.
+    `qualification` is the qualification of the judges.
     """
 
     score_global: float | None
-    band: Band
+    grade: Grade
     criteria: tuple[CriterionResult, ...]
     feedback: str
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
     suggestions: tuple[str, ...]
     reason: str
-    standing: str
+    qualification: str
     spread: float | None
     scored: int
     planned: int

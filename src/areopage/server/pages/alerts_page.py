@@ -23,12 +23,12 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     """The newest alerts, open ones first."""
     context = context_of(request)
     alerts = Alerts(context.ledger)
-    standing, past = alerts.list(state="open", limit=SHOWN), alerts.list(state="closed", limit=SHOWN)
+    qualification, past = alerts.list(state="open", limit=SHOWN), alerts.list(state="closed", limit=SHOWN)
     return render(
         request,
         "alerts.html.j2",
-        standing_alerts=standing,
+        qualification_alerts=qualification,
         past=past,
-        lost=[alert for alert in (*standing, *past) if not_told(alert)],
+        lost=[alert for alert in (*qualification, *past) if not_told(alert)],
         told=bool(context.config.monitor.section.alerts.urls),
     )

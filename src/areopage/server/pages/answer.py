@@ -10,10 +10,10 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import Answer, Band, Evaluation, Judgment, Label, ReviewItem
+from areopage.ledger.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.monitor.measure import criterion_labels
-from areopage.scoring.counts import band_of
+from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
 from areopage.server.pages.filters import in_order, label_of
 from areopage.suites.loader import Suite
@@ -36,7 +36,7 @@ class CriterionView(Struct, frozen=True, kw_only=True):
     criterion: str
     label: str
     score: float | None
-    band: Band
+    grade: Grade
     agreement: float | None
     said: tuple[Said, ...]
 
@@ -112,7 +112,7 @@ def criteria_of(
                 criterion=criterion,
                 label=label_of(labels, criterion),
                 score=value,
-                band=band_of(value, scale),
+                grade=grade_of(value, scale),
                 agreement=result.agreement if result else None,
                 said=tuple(latest.get(criterion, {}).values()),
             )

@@ -12,7 +12,7 @@ from areopage.monitor.measure import criterion_labels
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
 from areopage.server.pages.answer import answer_view
-from areopage.server.pages.filters import ALL, BANDS, chosen, in_order, label_of
+from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -40,7 +40,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
         older=asked.query(before=str(rows[-1].number)) if len(found) > PER_PAGE else None,
         criteria={criterion: label_of(labels, criterion) for criterion in criteria},
         choices=labels,
-        bands=BANDS,
+        grades=GRADES,
         sources=lists.sources(),
         variants=lists.variants(),
         scale=context.suite.scale,

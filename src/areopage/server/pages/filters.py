@@ -10,11 +10,11 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import Band
+from areopage.ledger.records import Grade
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
-BANDS: tuple[Band, ...] = get_args(Band)
+GRADES: tuple[Grade, ...] = get_args(Grade)
 ANY = "*"
 """The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
 LONGEST_TEXT = 200
@@ -34,7 +34,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     period: Period | None
     source: str | None = None
     variant: str | None = None
-    band: Band | None = None
+    grade: Grade | None = None
     criterion: str = ""
     text: str = ""
     before: int | None = None
@@ -44,8 +44,8 @@ class Chosen(Struct, frozen=True, kw_only=True):
         """As the lists of the ledger take them."""
         return Filters(
             period=self.period,
-            band=self.band,
-            criterion=self.criterion if self.band else "",
+            grade=self.grade,
+            criterion=self.criterion if self.grade else "",
             source=self.source,
             variant=self.variant,
             text=self.text,
@@ -59,7 +59,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     @property
     def narrowed(self) -> bool:
         """Whether anything but the period is chosen."""
-        return bool(self.source is not None or self.variant is not None or self.band or self.text)
+        return bool(self.source is not None or self.variant is not None or self.grade or self.text)
 
     def scope(self, suite: str) -> Scope:
         """Which answers of a suite the figures are about."""
@@ -70,7 +70,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
         parts: dict[str, str | None] = {"period": self.name}
         if self.name == CUSTOM and self.period and self.last_day:
             parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
-        parts |= {"source": self.source, "variant": self.variant, "band": self.band, "criterion": self.criterion or None}
+        parts |= {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
         parts |= {"q": self.text or None} | changes
         return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
 
@@ -84,14 +84,14 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
     """
     query = request.query_params
     name, period = period_of(query, today, default)
-    band = query.get("band")
+    grade = query.get("grade")
     before = query.get("before", "")
     return Chosen(
         name=name,
         period=period,
         source=choice(query, "source"),
         variant=choice(query, "variant"),
-        band=next((one for one in BANDS if one == band), None),
+        grade=next((one for one in GRADES if one == grade), None),
         criterion=query.get("criterion", "") if PATH.fullmatch(query.get("criterion", "")) else "",
         text=query.get("q", "").strip()[:LONGEST_TEXT],
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 16 else None,

@@ -1,11 +1,11 @@
-"""Addresses and standings in pages; numbers and dates are formatted by the locale."""
+"""Addresses and qualifications in pages; numbers and dates are formatted by the locale."""
 
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from areopage.jury.judges import NEVER_EXAMINED, NOT_FIT, is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.locales import Locale
-from areopage.report.standing import unfit_judges
+from areopage.report.qualification import unfit_judges
 
 
 def iso(moment: datetime) -> str:
@@ -32,19 +32,19 @@ def gate_url(id: str) -> str:
     return f"/gate/{quote(id, safe='')}"
 
 
-def standing_text(locale: Locale, known: str, *, single: bool = False) -> str:
-    """A stored standing in the reader's language; the names in it stay.
+def qualification_text(locale: Locale, known: str, *, single: bool = False) -> str:
+    """A stored qualification in the reader's language; the names in it stay.
 
     Args:
         single: whether it is that of one judge, else of a jury.
     """
     if not is_unfit(known):
-        return locale.say("judge_unknown" if single else "standing_unknown")
-    return locale.say("judge_not_fit" if single else "standing_not_fit", who=unfit_judges(locale, known))
+        return locale.say("judge_unknown" if single else "qualification_unknown")
+    return locale.say("judge_unfit" if single else "qualification_unfit_judges", who=unfit_judges(locale, known))
 
 
-def standing_of_judge(known: str, judge: str) -> str:
-    """One judge's part of a jury's standing: "not fit: reason" of "not fit: name (reason); other (reason)"."""
-    parts = known.removeprefix(NOT_FIT).split("; ") if is_unfit(known) else []
+def qualification_of_judge(known: str, judge: str) -> str:
+    """One judge's part of a jury's qualification: "unfit: reason" of "unfit: name (reason); other (reason)"."""
+    parts = known.removeprefix(UNFIT).split("; ") if is_unfit(known) else []
     own = [part for part in parts if part.startswith(f"{judge} (")]
-    return f"{NOT_FIT}{own[0].removeprefix(judge).strip()[1:-1]}" if own else NEVER_EXAMINED
+    return f"{UNFIT}{own[0].removeprefix(judge).strip()[1:-1]}" if own else NEVER_EXAMINED

@@ -17,7 +17,7 @@ from areopage.report.decisions import decision_locale, reason_text
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
 
-Standing = Literal["supported", "doubtful", "unsupported", "none"]
+Support = Literal["supported", "doubtful", "unsupported", "none"]
 
 DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
@@ -32,7 +32,7 @@ class ShownSentence(Struct, frozen=True, kw_only=True):
 
     number: int
     text: str
-    standing: Standing
+    support: Support
     p_unsupported: float | None
     document: str
     reasons: tuple[int, ...]
@@ -53,7 +53,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
     text: str
     sentence: int = 0
-    standing: Standing = "none"
+    support: Support = "none"
 
 
 class ShownDocument(Struct, frozen=True, kw_only=True):
@@ -100,8 +100,8 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         ShownSentence(
             number=index + 1,
             text=one.text,
-            standing=standing_of(one, index, decision),
-            p_unsupported=shown_risk(one, standing_of(one, index, decision)),
+            support=sentence_support(one, index, decision),
+            p_unsupported=shown_risk(one, sentence_support(one, index, decision)),
             document=one.document,
             reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
@@ -147,7 +147,7 @@ def grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
     return tuple(found)
 
 
-def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Standing:
+def sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
     """How a sentence stands: what decided against the answer is not supported; what was only told, or is likelier not
     supported than supported, is doubtful."""
     about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code != "judge_failed"]
@@ -158,10 +158,10 @@ def standing_of(sentence: SentenceCheck, index: int, decision: Decision) -> Stan
     return "supported" if sentence.claim else "none"
 
 
-def shown_risk(sentence: SentenceCheck, standing: Standing) -> float | None:
+def shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
     """The probability to show of a sentence; see `ShownSentence`."""
     risk = sentence.p_unsupported
-    return None if standing == "unsupported" and risk is not None and risk < DOUBT else risk
+    return None if support == "unsupported" and risk is not None and risk < DOUBT else risk
 
 
 def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
@@ -174,7 +174,7 @@ def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownS
             continue
         if check.start > at:
             pieces.append(Piece(text=text[at : check.start]))
-        pieces.append(Piece(text=check.text, sentence=view.number, standing=view.standing))
+        pieces.append(Piece(text=check.text, sentence=view.number, support=view.support))
         at = check.end
     if at < len(text):
         pieces.append(Piece(text=text[at:]))

@@ -44,7 +44,7 @@ def show_golden(request: Request, reader: Reader) -> Response:
         "golden.html.j2",
         rounds=rounds,
         source=source,
-        known=newest[0].standing if newest else "",
+        known=newest[0].qualification if newest else "",
         chart=draw(chart, spoken) if len(by_time) > 1 else None,
         section=context.config.monitor.section.golden,
         scale=scale,

@@ -10,7 +10,7 @@ from areopage.locales import Locale
 from areopage.monitor.measure import criterion_labels
 from areopage.monitor.thresholds import on_scale
 from areopage.report.charts import STYLES
-from areopage.scoring.counts import band_limits
+from areopage.scoring.counts import grade_limits
 from areopage.server.access import Actor, require
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages import alerts_page, answers, golden_page, queue_page
@@ -67,7 +67,7 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale)
         "view": view,
         "scale": scale,
         "threshold": threshold,
-        "edges": band_limits(scale),
+        "edges": grade_limits(scale),
         "trends": trends_of(view.trend, view.figures, scale, threshold, spoken),
         "distribution": distribution_of(view.figures, scale, spoken),
     }

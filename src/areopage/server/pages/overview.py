@@ -25,7 +25,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     """Args:
     figures: of the chosen period.
     trend: the days of the same, or more days up to its end where it has too few for a line.
-    standing: what is known of those who judged the newest answer of the trend.
+    qualification: what is known of those who judged the newest answer of the trend.
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
     open_alerts, undelivered: how many are open; of how many of these nobody was told because delivery fails.
     alive, silent: workers that give signs of life, and those that should and do not.
@@ -34,7 +34,7 @@ class Overview(Struct, frozen=True, kw_only=True):
 
     figures: PeriodFigures
     trend: tuple[DayFigures, ...]
-    standing: str
+    qualification: str
     backlog: Backlog
     waits: int | None
     open_alerts: int
@@ -72,7 +72,7 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     return Overview(
         figures=figures,
         trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),
-        standing=next((one.standing for one in lists.page(newest, limit=1)), ""),
+        qualification=next((one.qualification for one in lists.page(newest, limit=1)), ""),
         backlog=backlog,
         waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
         open_alerts=len(alerts),

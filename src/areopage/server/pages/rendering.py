@@ -1,9 +1,9 @@
 """Pages out of templates: in the reader's language, escaped always, built once per process.
 
-Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `standing`, `unfit`,
-`standing_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request: `here`
-(its path), `languages` (code and link of each), `actor` (None where signing in is not needed), `csrf()` for the hidden field of a
-form, `can_ask` (whether this server answers questions).
+Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
+`qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
+`here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden field of
+a form, `can_ask` (whether this server answers questions).
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from areopage.report.model import MESSAGE_FILES
 from areopage.report.render import environment
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
-from areopage.server.pages.formats import answer_url, gate_url, iso, review_url, standing_of_judge, standing_text
+from areopage.server.pages.formats import answer_url, gate_url, iso, qualification_of_judge, qualification_text, review_url
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -67,9 +67,9 @@ def page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
     made = environment(TEMPLATES, locale)
     made.globals.update(
-        standing=partial(standing_text, locale),
+        qualification=partial(qualification_text, locale),
         unfit=is_unfit,
-        standing_of_judge=standing_of_judge,
+        qualification_of_judge=qualification_of_judge,
         asset=assets.__getitem__,
         answer_url=answer_url,
         gate_url=gate_url,

@@ -50,5 +50,5 @@ def trends_of(
 
 
 def distribution_of(figures: PeriodFigures, scale: Scale, locale: Locale) -> Markup:
-    """How many answers lie in each step of the scale, coloured by band."""
+    """How many answers lie in each step of the scale, coloured by grade."""
     return draw(score_histogram(figures.overall, scale, locale), locale)
