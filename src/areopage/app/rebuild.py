@@ -221,7 +221,7 @@ def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
             subject=computed.id, run_id=computed.run_id, field="evaluation", stored=None, computed=computed.score_global
         )
         return _Change(None, computed, (missing,))
-    kept = ("number", "received_at", "next_attempt_at", "prompt", "response", "erased")
+    kept = ("number", "received_at", "prompt", "response", "erased")
     whole = structs.replace(computed, **{name: getattr(stored, name) for name in kept})
     return _Change(stored, whole, tuple(_differences(stored, whole, (*COPIES, *FIGURES, *TEXTS, *OF_RUNS))))
 
