@@ -161,11 +161,11 @@ def test_a_worker_on_a_full_disk_says_so_in_single_lines(monitored: "Monitored",
     monitored.server.faults.hold = False
     assert process.stderr is not None
     said: list[str] = []
-    for line in process.stderr:  # each sign of life that cannot be written is one, too
+    for line in process.stderr:  # each heartbeat that cannot be written is one, too
         said.append(line)
-        if "the queue cannot be used, which is tried again" in line or len(said) > 100:
+        if "queue.db: " in line or len(said) > 100:
             break
-    assert "the queue cannot be used, which is tried again" in said[-1]
+    assert "queue.db: no space left to write" in said[-1] or "the queue cannot be used, which is tried again" in said[-1]
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     process.send_signal(signal.SIGTERM)
     said += process.communicate(timeout=PATIENCE)[1].splitlines()
