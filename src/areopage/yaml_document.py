@@ -66,7 +66,7 @@ def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocu
         node = loader.get_single_node()
         lines: dict[KeyPath, int] = {}
         if node is not None:
-            note_lines(node, (), lines, path, {})
+            _note_lines(node, (), lines, path, {})
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -86,7 +86,7 @@ def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocu
     return YamlDocument(path=path, data=data, lines=lines)
 
 
-def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: Path, sizes: dict[int, int]) -> int:
+def _note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: Path, sizes: dict[int, int]) -> int:
     """Remember the line of every key below a node; a repeated key is an error, since YAML would drop the first.
 
     A node is entered once, and `sizes` keeps how many values it stands for: aliases of aliases would otherwise make a small
@@ -113,11 +113,11 @@ def note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path: 
                 raise ConfigError("duplicate key", path=path, line=line, key=".".join((*keys, key)))
             seen.add(key)
             lines[(*keys, key)] = line
-            size += note_lines(value_node, (*keys, key), lines, path, sizes)
+            size += _note_lines(value_node, (*keys, key), lines, path, sizes)
     elif isinstance(node, yaml.SequenceNode):
         for position, value_node in enumerate(node.value):
             lines[(*keys, str(position))] = value_node.start_mark.line + 1
-            size += note_lines(value_node, (*keys, str(position)), lines, path, sizes)
+            size += _note_lines(value_node, (*keys, str(position)), lines, path, sizes)
     if size > MAX_VALUES:
         raise ConfigError(f"aliases repeat more than {MAX_VALUES:,} values", path=path, line=line, key=".".join(keys) or None)
     sizes[id(node)] = size

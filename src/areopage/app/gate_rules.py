@@ -100,10 +100,10 @@ def checked_rules(document: YamlDocument, data: Any, *keys: str) -> GateConfig:
 
 def shipped_grounding() -> GroundingModel:
     """The grounding model that comes with the program."""
-    return read_weights(_SHIPPED_FOLDER / _WEIGHTS_FILE)
+    return _read_weights(_SHIPPED_FOLDER / _WEIGHTS_FILE)
 
 
-def read_weights(path: Path) -> GroundingModel:
+def _read_weights(path: Path) -> GroundingModel:
     """Read a file of weights.
 
     Raises:
@@ -147,11 +147,11 @@ def write_rules(config: GateConfig, folder: Path) -> Path:
         named = _free_name(folder, weights)
         _replace(folder / named, weights)
     path = folder / RULES_FILE
-    _replace(path, rules_text(config, named).encode())
+    _replace(path, _rules_text(config, named).encode())
     return path
 
 
-def rules_text(config: GateConfig, weights: str | None) -> str:
+def _rules_text(config: GateConfig, weights: str | None) -> str:
     """The text of a file of rules, every key with what it does.
 
     Args:
@@ -216,7 +216,7 @@ def _weights(named: str | None, profile: str, document: YamlDocument, *keys: str
         return shipped_grounding()
     if not named:
         raise document.error("give a file of weights, or default", *keys, "grounding")
-    return read_weights(document.path.parent / Path(named).expanduser())
+    return _read_weights(document.path.parent / Path(named).expanduser())
 
 
 def _dumped(data: dict[str, Any]) -> str:

@@ -65,7 +65,7 @@ def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
         report_job(ledger, monitor),
         retention_job(ledger, monitor),
         trace_job(ledger, config),
-        review_job(ledger, monitor),
+        _review_job(ledger, monitor),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]
 
@@ -80,7 +80,7 @@ def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
     return ScheduledJob(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
 
 
-def review_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob:
+def _review_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob:
     """Fill the review queue every hour."""
 
     async def fill(due: datetime) -> None:

@@ -171,7 +171,7 @@ class _Recomputing:
         for answer, one in found:
             panel = self._panel(one.run_id)
             if panel is not None:
-                computed = recomputed(panel, one, judgments.get((answer, one.run_id), ()))
+                computed = _recomputed(panel, one, judgments.get((answer, one.run_id), ()))
                 differences = _differences(one, computed, (*COPIES, *FIGURES, *TEXTS))
                 if one.number in words:
                     indexed, wanted = words[one.number]
@@ -198,7 +198,7 @@ class _Recomputing:
         self._progress(self.done)
 
 
-def recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:
+def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:
     """A stored evaluation with the values that its judgments come to.
 
     Texts are computed from the judges' own: of an erased answer there are none, and where storage reduced them those that were

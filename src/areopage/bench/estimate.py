@@ -44,7 +44,7 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
-    characters = (asked if spec.target else 0) + model_calls * mean_prompt_length(spec, cases)
+    characters = (asked if spec.target else 0) + model_calls * _mean_prompt_length(spec, cases)
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
         loaded.insert(0, spec.target.reference)
@@ -61,7 +61,7 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     )
 
 
-def mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
+def _mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
     """Mean length of a judge's prompt, in characters."""
     criteria = spec.criteria_by_id()
     step = max(1, len(cases) // SAMPLE)

@@ -64,14 +64,14 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     config = suite.config
     language = choose_language(suite, wishes.language)
     remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
-    limit = case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
-    dataset = read_dataset(suite, language, wishes.datasets, limit)
+    limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
+    dataset = _read_dataset(suite, language, wishes.datasets, limit)
     if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
-    chosen, rejected = choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
-    criteria, notes = usable_criteria(suite, chosen, language)
-    cases, without_criteria = cases_with_criteria(chosen, criteria, dataset)
+    chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
+    criteria, notes = _usable_criteria(suite, chosen, language)
+    cases, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
     all_rejected = (*dataset.rejected, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
@@ -79,8 +79,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     target = choose_target(suite, wishes.target, mode)
     if target is None and any(case.case.response is None for case in cases):
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
-    remarks += [*notes, *dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
-    spec = run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    remarks += [*notes, *_dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
+    spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,
         target=target if any(case.case.response is None for case in cases) else None,
@@ -90,7 +90,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
 
 
-def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
+def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
     """The part of a specification that does not depend on the cases."""
     config = suite.config
     evaluation = config.judge_system.evaluation
@@ -105,7 +105,7 @@ def run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteri
         judges=choose_judges(suite, wishes.judges, wishes.passes),
         criteria=criteria,
         personas=suite.personas(language),
-        labels=labels_of(suite, criteria, language),
+        labels=_labels_of(suite, criteria, language),
         scale=suite.scale,
         weights=suite.weights,
         profile=profile.with_quorum(evaluation.quorum),
@@ -129,7 +129,7 @@ def printable(path: Path) -> str:
     return str(path).encode("utf-8", "replace").decode()
 
 
-def case_limit(limit: int) -> int | None:
+def _case_limit(limit: int) -> int | None:
     """How many cases are taken at most; None for all.
 
     Raises:
@@ -140,7 +140,7 @@ def case_limit(limit: int) -> int | None:
     return None if limit == -1 else limit
 
 
-def read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
+def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
     """The cases, from the user's files or the suite's own.
 
     Raises:
@@ -160,7 +160,7 @@ def read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int 
     )
 
 
-def choose_criteria(
+def _choose_criteria(
     suite: Suite, dataset: Dataset, selection: str, *, override: bool
 ) -> tuple[list[tuple[Case, tuple[str, ...]]], list[RejectedRow]]:
     """The criteria of each case: its own selection, else the run's; a case whose own selection is wrong is rejected.
@@ -181,13 +181,13 @@ def choose_criteria(
         try:
             chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
         except CriteriaError as fault:
-            rejected.append(rejected_case(case, str(fault), dataset))
+            rejected.append(_rejected_case(case, str(fault), dataset))
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
 
 
-def cases_with_criteria(
+def _cases_with_criteria(
     chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
 ) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
     """The cases with those of their criteria that can be used; a case that is left with none is rejected."""
@@ -198,17 +198,17 @@ def cases_with_criteria(
         if usable:
             cases.append(RunCase(case=case, criteria=usable))
         else:
-            rejected.append(rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
+            rejected.append(_rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
     return tuple(cases), rejected
 
 
-def rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
+def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
     """A case that turned out to be of no use, as the row it came from."""
     file, row = dataset.places[case.id]
     return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
 
 
-def usable_criteria(
+def _usable_criteria(
     suite: Suite, chosen: Sequence[tuple[Case, tuple[str, ...]]], language: str
 ) -> tuple[dict[str, Criterion], list[str]]:
     """The chosen criteria that can be loaded, by id in the registry's order, and a remark on each that cannot.
@@ -230,13 +230,13 @@ def usable_criteria(
     return {criterion.id: criterion for criterion in loaded.criteria}, remarks
 
 
-def labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
+def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
     """Names for people of the categories and sub-categories of some criteria."""
     keys = {key for one in criteria for key in (one.category, f"{one.category}.{one.subcategory}")}
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
-def dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
+def _dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
     """What is to be said of a dataset of which `rejected` rows cannot be used."""
     remarks: list[str] = []
     if dataset.maturity_defaulted:

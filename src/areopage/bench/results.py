@@ -83,7 +83,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    scores = fold(planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
+    scores = fold(_planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
     return RunView(
         run=run,
         spec=spec,
@@ -93,7 +93,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        health=tuple(run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
+        health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),
     )
@@ -120,7 +120,7 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
     return judgment if case is None else reparsed(judgment, spec, case)
 
 
-def planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
+def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
     """Every planned pass of a run, in order of cases, with its outcome where it was asked."""
     criteria = spec.criteria_by_id()
     return [
@@ -146,7 +146,7 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
     return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
-def run_health(
+def _run_health(
     judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
     """How one judge did over a run."""

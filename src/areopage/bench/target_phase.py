@@ -132,7 +132,7 @@ class TargetPhase:
         except CallError as fault:
             if fault.hopeless:
                 raise
-            return self._answer(call, None, state_after(fault), str(fault))
+            return self._answer(call, None, _state_after(fault), str(fault))
         reason = "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
         return self._answer(call, completion, "answered", reason)
 
@@ -159,7 +159,7 @@ class TargetPhase:
         )
 
 
-def state_after(fault: CallError) -> AnswerState:
+def _state_after(fault: CallError) -> AnswerState:
     """What a failed call to the target leaves."""
     if isinstance(fault, CallTimedOut):
         return "timed_out"

@@ -64,13 +64,13 @@ def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str,
     if system_prompt:
         system = system_prompt
     elif mode == "defensive" and persona is not None:
-        system = persona_message(persona, phrases)
+        system = _persona_message(persona, phrases)
     else:
         system = phrases.neutral
     return (Message("system", system), *(Message(turn.role, turn.content) for turn in case.turns))
 
 
-def persona_message(persona: Persona, phrases: Phrases) -> str:
+def _persona_message(persona: Persona, phrases: Phrases) -> str:
     """A system message of a persona's guidance."""
     reader = phrases.reader.replace("{age}", persona.maturity_band).replace("{level}", persona.reading_level)
     parts = [reader]

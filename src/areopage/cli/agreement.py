@@ -62,7 +62,7 @@ def agreement(
             raise UserError("--days and --sample-only apply to labels of the ledger: remove them, or remove --ratings")
         report, language = table_agreement(ratings, judge), report_locale(lang or "en")
     else:
-        report, spoken = measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
+        report, spoken = _measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
         language = report_locale(spoken)
     text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
     if out is None:
@@ -73,7 +73,7 @@ def agreement(
     typer.echo(f"written: {out}", err=True)
 
 
-def measured(
+def _measured(
     config: AppConfig, days: int | None, judge: str, lang: str | None, named: str | None, *, sample_only: bool
 ) -> tuple[AgreementReport, str]:
     """The agreement over the ledger's labels and the language of the report."""

@@ -68,14 +68,14 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns, raises:
-        As `start_run`.
+        As `_start_run`.
     """
     prepared = prepare_benchmark(load_suite(suite).with_shared(configured(places).section), wishes, fresh=fresh)
     with opened_ledger(places, create=True) as ledger:
-        return start_run(prepared, ledger, places, yes=yes)
+        return _start_run(prepared, ledger, places, yes=yes)
 
 
-def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
+def _start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
     """Begin a prepared run, or resume the unfinished run that has the same specification.
 
     Returns:
@@ -85,12 +85,12 @@ def start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: boo
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
     if unfinished_run(prepared, ledger) is None:
-        print_plan(prepared.spec, prepared.cases)
-        confirm(yes)
+        _print_plan(prepared.spec, prepared.cases)
+        _confirm(yes)
     run, is_new = begin_run(prepared, ledger, places.out)
     if not is_new:
         typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-    return go_on(run, prepared.spec, prepared.cases, ledger, places)
+    return _go_on(run, prepared.spec, prepared.cases, ledger, places)
 
 
 def resume_run(named: str, places: Places, *, yes: bool) -> int:
@@ -99,18 +99,18 @@ def resume_run(named: str, places: Places, *, yes: bool) -> int:
     Of a complete run only the files are written again; no model needs to be there.
 
     Returns, raises:
-        As `start_run`.
+        As `_start_run`.
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         spec, cases = reopen_run(run, ledger)
         if run.finished_at is None:
-            print_plan(spec, cases)
-            confirm(yes)
-        return go_on(run, spec, cases, ledger, places)
+            _print_plan(spec, cases)
+            _confirm(yes)
+        return _go_on(run, spec, cases, ledger, places)
 
 
-def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
+def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
     """Make the calls that are left of a run, and write its results."""
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
@@ -127,17 +127,17 @@ def go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, p
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
             return INTERRUPTED
         except UserError as fault:
-            raise type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
+            raise _type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
         for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
     print_view(view, folder)
-    return exit_code(view, hint)
+    return _exit_code(view, hint)
 
 
-def exit_code(view: RunView, hint: str) -> int:
+def _exit_code(view: RunView, hint: str) -> int:
     """The exit code of a run, and why it is not 0."""
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
@@ -148,7 +148,7 @@ def exit_code(view: RunView, hint: str) -> int:
     return COMPLETE
 
 
-def type_of_stop(fault: UserError) -> type[UserError]:
+def _type_of_stop(fault: UserError) -> type[UserError]:
     """The class to raise a fault again with, a hint added."""
     return type(fault) if type(fault) in (ServerDown, StorageError) else UserError
 
@@ -164,7 +164,7 @@ def progress(spec: RunSpec) -> Iterator[Observer]:
         yield PlainProgress(spec)
 
 
-def print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
+def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
     """Say what the run will take, and what was remarked while preparing it."""
     size = estimate(spec, cases)
     for remark in spec.remarks:
@@ -180,7 +180,7 @@ def print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
     typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
 
 
-def confirm(yes: bool) -> None:
+def _confirm(yes: bool) -> None:
     """Ask before the first call where somebody is there to answer.
 
     Raises:

@@ -60,14 +60,14 @@ def print_view(view: RunView, folder: Path) -> None:
     state = "" if view.complete else ", run NOT COMPLETE"
     headline = f"final score {shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
     console.print(Text(headline, style="bold"))
-    console.print(scores_table(view))
-    console.print(health_table(view))
+    console.print(_scores_table(view))
+    console.print(_health_table(view))
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
 
 
-def scores_table(view: RunView) -> Table:
+def _scores_table(view: RunView) -> Table:
     """Scores of categories, sub-categories and criteria; each weight is the share among its siblings."""
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
@@ -75,21 +75,21 @@ def scores_table(view: RunView) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
     for category in view.scores.tree.parts:
-        add_row(table, category, view.spec.labels.get(category.name), bold=True)
+        _add_row(table, category, view.spec.labels.get(category.name), bold=True)
         for subcategory in category.parts:
-            add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}", bold=False)
+            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}", bold=False)
             for criterion in subcategory.parts:
-                add_row(table, criterion, f"    {names[criterion.name]}", bold=False)
+                _add_row(table, criterion, f"    {names[criterion.name]}", bold=False)
     return table
 
 
-def add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
+def _add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
     """A row of the scores."""
     cells = (name, shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
     table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
 
 
-def health_table(view: RunView) -> Table:
+def _health_table(view: RunView) -> Table:
     """How each judge did."""
     table = Table(box=None, pad_edge=False)
     for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
@@ -121,7 +121,7 @@ def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
         The judgments that were read otherwise than they are stored.
     """
     view = view_run(run, ledger, variant)
-    folder = new_folder(Path(run.folder), "rescore")
+    folder = _new_folder(Path(run.folder), "rescore")
     write_run_files(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
@@ -130,7 +130,7 @@ def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
     return changed_readings(view_run(run, ledger), view) if variant.reparse else []
 
 
-def new_folder(parent: Path, stem: str) -> Path:
+def _new_folder(parent: Path, stem: str) -> Path:
     """The first folder `stem-N` that does not exist yet."""
     number = 1
     while (parent / f"{stem}-{number}").exists():

@@ -109,8 +109,8 @@ def run_demo(folder: Path, language: str, model: str) -> None:
     if model == EMBEDDED:
         show.say("demo_tiny")
     with open_ledger(config, create=True) as ledger:
-        verdicts = asyncio.run(play(config, ledger, show, started))
-        report = write_demo_report(ledger, language, folder)
+        verdicts = asyncio.run(_play(config, ledger, show, started))
+        report = _write_demo_report(ledger, language, folder)
     show.blank()
     seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
@@ -118,7 +118,7 @@ def run_demo(folder: Path, language: str, model: str) -> None:
         if not verdicts[verdict]:
             show.say("demo_unseen", verdict=show.locale.messages["demo_verdicts"][verdict])
     show.say("demo_limit")
-    name_places(show, folder, config, report)
+    _name_places(show, folder, config, report)
 
 
 async def ingest(config: RagConfig, documents: Path) -> IngestReport:
@@ -133,17 +133,17 @@ async def ingest(config: RagConfig, documents: Path) -> IngestReport:
         await store.aclose()
 
 
-async def play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
+async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
     """Ask questions until every verdict occurred, then check the prepared answers."""
     script = read_script()
-    service = open_pipeline(config, ledger, warn, secret=SECRET)
+    service = open_pipeline(config, ledger, _warn, secret=SECRET)
     verdicts = Counter[GateVerdict]()
     try:
         for number, question in enumerate(script.questions, 1):
             if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
                 break
             verdicts[await ask(service, show, number, question)] += 1
-        await check_prepared(config, service, show, script.prepared)
+        await _check_prepared(config, service, show, script.prepared)
     finally:
         await service.aclose()
     return verdicts
@@ -164,7 +164,7 @@ async def ask(service: RagService, show: Show, number: int, question: str) -> Ga
     return trace.verdict
 
 
-async def check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
+async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
     """Apply the gate to answers written by people."""
     gate = open_gate(config)
     documents = await service.retriever.retrieve(prepared.question, "", ())
@@ -176,7 +176,7 @@ async def check_prepared(config: AppConfig, service: RagService, show: Show, pre
         show.decision(gate.decide(prepared.question, response, documents))
 
 
-def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
+def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
     """Write the gate's report on the demo's ledger, with full texts."""
     now = datetime.now(UTC)
     named = ("--config", str(folder / CONFIG_FILE))
@@ -186,7 +186,7 @@ def write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
     return place
 
 
-def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
+def _name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
     """Print the files of the demo and the next steps."""
     named = str(folder / CONFIG_FILE)
     show.row("demo_ledger", shlex.quote(config.ledger))
@@ -197,7 +197,7 @@ def name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> No
     show.row("", show.locale.say("demo_pages"))
 
 
-def warn(line: str) -> None:
+def _warn(line: str) -> None:
     """Print warnings; skip the log line of each answer."""
     if not line.startswith("[chatbot]"):
         typer.echo(line, err=True)

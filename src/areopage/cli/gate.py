@@ -46,21 +46,21 @@ def check(
         raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
     gate = load_gate(rules) if rules else Gate(find_config(config).gate)
     left = 0
-    cases, left_out = given_cases(prompt, response, document or [], file)
+    cases, left_out = _given_cases(prompt, response, document or [], file)
     for number, case in enumerate(cases):
         decision = gate.decide(case.prompt_text, case.response or "", case.documents)
         left += decision.verdict == "deliver"
         if as_json:
-            typer.echo(decision_json(case.id, decision))
+            typer.echo(_decision_json(case.id, decision))
             continue
         if file is not None:
             typer.echo(("\n" if number else "") + f"# {case.id}")
-        typer.echo(decision_text(decision, lang or decision.prompt_lang or "en"))
+        typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
     if left < len(cases) or left_out:
         raise typer.Exit(HELD)
 
 
-def given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
+def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
     """Read the answers from the options or a file; count the rejected rows.
 
     Raises:
@@ -69,7 +69,7 @@ def given_cases(prompt: str | None, response: str | None, documents: list[Path],
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
-        given = tuple(read_document(path) for path in documents)
+        given = tuple(_read_document(path) for path in documents)
         return [Case(id="answer", prompt=prompt, response=response, documents=given)], 0
     if prompt is not None or response is not None or documents:
         raise UserError("--file cannot be combined with --prompt, --response or --document")
@@ -83,7 +83,7 @@ def given_cases(prompt: str | None, response: str | None, documents: list[Path],
     return list(dataset.cases), len(dataset.rejected)
 
 
-def read_document(path: Path) -> Document:
+def _read_document(path: Path) -> Document:
     """Read a document from a text file.
 
     Raises:
@@ -95,12 +95,12 @@ def read_document(path: Path) -> Document:
 LONGEST_SENTENCE = 120
 
 
-def decision_json(case_id: str, decision: Decision) -> str:
+def _decision_json(case_id: str, decision: Decision) -> str:
     """A decision as one line of JSON, with the id of its case."""
     return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
 
 
-def decision_text(decision: Decision, language: str) -> str:
+def _decision_text(decision: Decision, language: str) -> str:
     """Verdict, reasons and sentences as text."""
     locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]

@@ -66,18 +66,18 @@ def import_logs(
     Pass all files in one command: the import joins each metrics row with its response and its snapshot.
     A second import adds no duplicates.
     """
-    zone = zone_of(timezone)
-    with open_ledger(find_config(config, ledger), create=True) as opened, rejected_rows(rejected) as kept:
-        found = take(opened, places, zone=zone, reject=kept.add, progress=plain_progress())
+    zone = _zone_of(timezone)
+    with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as kept:
+        found = take(opened, places, zone=zone, reject=kept.add, progress=_plain_progress())
         Audit(opened).note(
             actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
         )
-    tell_imported(found)
+    _tell_imported(found)
     if differences is not None:
-        write_differences(found.differences, differences)
+        _write_differences(found.differences, differences)
         typer.echo(f"written: {differences}", err=True)
     if found.rejected:
-        tell_rejected(found.rejected, kept.shown, rejected)
+        _tell_rejected(found.rejected, kept.shown, rejected)
         raise typer.Exit(REJECTED)
 
 
@@ -135,7 +135,7 @@ def export(
     typer.echo(f"{count:,} answers written to {output}", err=True)
 
 
-def zone_of(name: str) -> tzinfo:
+def _zone_of(name: str) -> tzinfo:
     """The time zone of a name.
 
     Raises:
@@ -164,7 +164,7 @@ class RejectedRows:
 
 
 @contextmanager
-def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
+def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
     """Open a collector of rejected lines that also writes them to `path`."""
     if path is None:
         yield RejectedRows(None)
@@ -175,7 +175,7 @@ def rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
         yield RejectedRows(writer.writerow)
 
 
-def plain_progress() -> Progress:
+def _plain_progress() -> Progress:
     """Print progress lines on stderr during long imports."""
     began = last = time.monotonic()
     counted = ""
@@ -195,7 +195,7 @@ def plain_progress() -> Progress:
     return told
 
 
-def tell_imported(found: Imported) -> None:
+def _tell_imported(found: Imported) -> None:
     """Print the counts of an import."""
     rows = ", ".join(
         f"{found.rows.get(kind, 0):,} {name}"
@@ -216,7 +216,7 @@ def tell_imported(found: Imported) -> None:
         typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
 
 
-def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
+def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
     """Print the first rejected lines."""
     typer.echo(f"rejected: {count:,} lines", err=True)
     for row in shown:
@@ -227,7 +227,7 @@ def tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> No
         typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)
 
 
-def write_differences(found: tuple[Difference, ...], path: Path) -> None:
+def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
     """Write contradictions between fields to a CSV file."""
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
         writer = csv.writer(stream)

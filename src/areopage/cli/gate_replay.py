@@ -94,7 +94,7 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
     """
 
     if output is None:
-        yield lambda change: typer.echo(change_text(change, kept))
+        yield lambda change: typer.echo(_change_text(change, kept))
         return
 
     def write(change: Change) -> None:
@@ -106,7 +106,7 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
         yield write
 
 
-def change_text(change: Change, kept: Kept) -> str:
+def _change_text(change: Change, kept: Kept) -> str:
     """A change on up to three lines: verdicts, question, reasons."""
     better = {True: ", as labelled", False: ", unlike the label", None: ""}[change.better]
     known = decision_locale("en").probability(change.new.p_unsupported)

@@ -58,8 +58,8 @@ def report(
     """
     settings = find_config(config, ledger)
     scope = scope_of(since, until, collection)
-    places = places_of(forms_of(form, output), output)
-    spoken = language_of(lang, settings)
+    places = _places_of(_forms_of(form, output), output)
+    spoken = _language_of(lang, settings)
     storage = settings.storage
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         pace = Pace("report", Traces(opened).count(scope))
@@ -91,7 +91,7 @@ def named_place(config: Path | None, ledger: str | None) -> list[str]:
     return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
 
 
-def forms_of(named: str | None, output: str | None) -> list[Form]:
+def _forms_of(named: str | None, output: str | None) -> list[Form]:
     """The requested formats, else the format of the file's extension, else Markdown.
 
     Raises:
@@ -100,7 +100,7 @@ def forms_of(named: str | None, output: str | None) -> list[Form]:
     if named is None:
         if output in (None, STDOUT):
             return ["md"]
-        return ["html"] if is_folder(output or "") else [SUFFIXES.get(Path(output or "").suffix.lower(), "md")]
+        return ["html"] if _is_folder(output or "") else [SUFFIXES.get(Path(output or "").suffix.lower(), "md")]
     found: list[Form] = []
     for part in named.split(","):
         known = next((form for form in FORMS if form == part.strip()), None)
@@ -110,14 +110,14 @@ def forms_of(named: str | None, output: str | None) -> list[Form]:
     return found
 
 
-def places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
+def _places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
     """The output path of each format; None is the screen.
 
     Raises:
         UserError: several forms for one place.
         StorageError: the folder cannot be made.
     """
-    if output is not None and output != STDOUT and is_folder(output):
+    if output is not None and output != STDOUT and _is_folder(output):
         folder = Path(output)
         make_folder(folder)
         return [(form, folder / file_name(form)) for form in forms]
@@ -126,13 +126,13 @@ def places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | 
     return [(forms[0], None if output in (None, STDOUT) else Path(output or ""))]
 
 
-def is_folder(output: str) -> bool:
+def _is_folder(output: str) -> bool:
     """Whether an output path means a folder."""
     path = Path(output)
     return path.is_dir() or output.endswith(("/", "\\")) or (not path.suffix and not path.exists())
 
 
-def language_of(named: str, config: AppConfig) -> str:
+def _language_of(named: str, config: AppConfig) -> str:
     """The requested language, else the pipeline's.
 
     Raises:

@@ -74,28 +74,28 @@ def tune(
     ledger: LedgerOption = None,
 ) -> None:
     """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
-    ask = Ask(risk=risk, confidence=confidence, control=control_of(of), grey_band=grey_band, precision=precision, seed=seed)
-    refuse_nonsense(ask)
+    ask = Ask(risk=risk, confidence=confidence, control=_control_of(of), grey_band=grey_band, precision=precision, seed=seed)
+    _refuse_nonsense(ask)
     settings = find_config(config, ledger)
     base = load_rules(rules) if rules else settings.gate
     if output is not None and not force and (output / RULES_FILE).exists():
         raise UserError(f"{output / RULES_FILE} exists: choose another folder, or replace it with --force")
     if labels == [LEDGER]:
-        given = ledger_labels(settings, scope_of(since, until, collection))
+        given = _ledger_labels(settings, scope_of(since, until, collection))
     else:
-        given = file_labels(labels, [since, until, collection])
-    found = choose(given, ask, base, refit=refit)
-    conclude(found, given, output, who=who, forced=force_uncertified)
+        given = _file_labels(labels, [since, until, collection])
+    found = _choose(given, ask, base, refit=refit)
+    _conclude(found, given, output, who=who, forced=force_uncertified)
 
 
-def conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
+def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
     """Print the result; write the rules if they are certified or forced.
 
     Raises:
         Exit: the risk is not certified.
         UserError, StorageError: the rules cannot be written.
     """
-    typer.echo("\n".join(tuning_lines(found.tuning)))
+    typer.echo("\n".join(_tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
         advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
@@ -109,7 +109,7 @@ def conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, fo
         raise typer.Exit(NOT_CERTIFIED)
 
 
-def control_of(named: str) -> Control:
+def _control_of(named: str) -> Control:
     """The risk control of a name.
 
     Raises:
@@ -121,7 +121,7 @@ def control_of(named: str) -> Control:
     raise UserError(f"--of {named!r}: use one of {', '.join(CONTROLS)}")
 
 
-def refuse_nonsense(ask: Ask) -> None:
+def _refuse_nonsense(ask: Ask) -> None:
     """Reject shares outside of (0, 1).
 
     Raises:
@@ -132,7 +132,7 @@ def refuse_nonsense(ask: Ask) -> None:
             raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
 
 
-def ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
+def _ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
     """Read the labels of the ledger.
 
     Raises:
@@ -144,7 +144,7 @@ def ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
         return labels_of_ledger(opened, scope)
 
 
-def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
+def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
     """Read the labels of files.
 
     Raises:
@@ -163,7 +163,7 @@ def file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Label
     return given
 
 
-def choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
+def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
     """Choose thresholds; print what was fitted and excluded.
 
     Raises:
@@ -219,26 +219,26 @@ CLAIMS: dict[Control, str] = {
 OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "average": "of all"}
 
 
-def claim_text(tuning: Tuning) -> str:
+def _claim_text(tuning: Tuning) -> str:
     """The requested guarantee."""
     ask = tuning.ask
     text = CLAIMS[ask.control].replace("{risk}", percent(ask.risk)).replace("{confidence}", percent(ask.confidence))
     return text[:1].upper() + text[1:]
 
 
-def tuning_lines(tuning: Tuning) -> list[str]:
+def _tuning_lines(tuning: Tuning) -> list[str]:
     """The result as lines."""
     lines = [
         f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
         f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
-        f"{claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
+        f"{_claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
     ]
-    lines += [f"  {line}" for line in (certified_lines(tuning) if tuning.certified else needed_lines(tuning))]
-    return [*lines, "", *_now(tuning), "", *other_risks(tuning)]
+    lines += [f"  {line}" for line in (_certified_lines(tuning) if tuning.certified else _needed_lines(tuning))]
+    return [*lines, "", *_now(tuning), "", *_other_risks(tuning)]
 
 
-def certified_lines(tuning: Tuning) -> list[str]:
+def _certified_lines(tuning: Tuning) -> list[str]:
     """The certified thresholds with their cost."""
     chosen, holding = tuning.chosen, tuning.holding
     lines = [
@@ -261,7 +261,7 @@ def certified_lines(tuning: Tuning) -> list[str]:
     ]
 
 
-def needed_lines(tuning: Tuning) -> list[str]:
+def _needed_lines(tuning: Tuning) -> list[str]:
     """How many labels are needed."""
     found, ask = tuning.needed, tuning.ask
     if found is None:
@@ -297,7 +297,7 @@ def _now(tuning: Tuning) -> list[str]:
     ]
 
 
-def other_risks(tuning: Tuning) -> list[str]:
+def _other_risks(tuning: Tuning) -> list[str]:
     """The result for other risks, each on its own."""
     ask = tuning.ask
     at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"

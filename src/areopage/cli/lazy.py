@@ -37,7 +37,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.places:
             return None
         module, _, function = self.places[cmd_name][0].partition(":")
-        return command_of(getattr(import_module(f"areopage.cli.{module}"), function))
+        return _command_of(getattr(import_module(f"areopage.cli.{module}"), function))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(rows)
 
 
-def command_of(function: Callable[..., Any]) -> click.Command:
+def _command_of(function: Callable[..., Any]) -> click.Command:
     """Build a command from a function's annotations."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command()(function)

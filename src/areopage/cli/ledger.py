@@ -24,9 +24,9 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """
     with open_ledger(find_config(config, ledger)) as opened:
         pace = Pace("checked", count_stored(opened))
-        found = check_ledger(opened, pace.moved, tell_difference)
+        found = check_ledger(opened, pace.moved, _tell_difference)
         pace.finish()
-    for line in lines_of(found):
+    for line in _lines_of(found):
         typer.echo(line)
     raise typer.Exit(0 if found.clean else DIFFERS)
 
@@ -63,13 +63,13 @@ def export(
     typer.echo(f"written to {out}: " + ", ".join(f"{rows:,} {name}" for name, rows in counts.items()), err=True)
 
 
-def tell_difference(one: Difference) -> None:
+def _tell_difference(one: Difference) -> None:
     """A line about a value that differs."""
     of = f" (run {one.run_id})" if one.run_id else ""
     typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
 
 
-def lines_of(found: Comparison) -> list[str]:
+def _lines_of(found: Comparison) -> list[str]:
     """What else a check found, a line for each."""
     lines = [f"cannot be read: {reason}" for reason in found.unreadable.values()]
     orphans = found.orphans

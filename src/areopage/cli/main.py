@@ -152,7 +152,7 @@ DEMO = LazyGroup(
 )
 
 
-def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
         click.echo(f"areopage {__version__}")
@@ -172,7 +172,7 @@ app = LazyGroup(
     },
     params=[
         click.Option(
-            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=show_version, help="Print the version."
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Print the version."
         )
     ],
 )
@@ -186,9 +186,9 @@ def main() -> None:
         usage.show()
         sys.exit(USER_ERROR)
     except click.ClickException as usage:
-        complain(f"{usage.format_message()} (--help shows all options)")
+        _complain(f"{usage.format_message()} (--help shows all options)")
     except UserError as fault:
-        complain(str(fault))
+        _complain(str(fault))
     except (click.Abort, KeyboardInterrupt):
         click.echo("areopage: interrupted", err=True)
         sys.exit(INTERRUPTED)
@@ -197,13 +197,13 @@ def main() -> None:
         sys.stdout = None
         sys.exit(INTERRUPTED)
     except UnicodeEncodeError:
-        complain("a file name contains bytes that are not UTF-8: rename the file")
+        _complain("a file name contains bytes that are not UTF-8: rename the file")
     except OSError as fault:
-        complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
+        _complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def complain(message: str) -> NoReturn:
+def _complain(message: str) -> NoReturn:
     """Print one line on stderr and exit with code 2."""
     click.echo(f"areopage: {' '.join(message.split())}", err=True)
     sys.exit(USER_ERROR)

@@ -35,7 +35,7 @@ def list_models(
     name, _, endpoint = provider.partition("@")
     if name in judges and name not in models:
         raise ModelError(f"the provider {name} cannot list models")
-    for model in asyncio.run(listed_models(name, endpoint, settings_of(suite))):
+    for model in asyncio.run(listed_models(name, endpoint, _settings_of(suite))):
         size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
@@ -47,7 +47,7 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     from areopage.jury.opening import check_judge
     from areopage.models.reference import ModelReference
 
-    status = asyncio.run(check_judge(ModelReference.parse(reference), settings_of(suite)))
+    status = asyncio.run(check_judge(ModelReference.parse(reference), _settings_of(suite)))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {status.digest[:12]}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
@@ -71,7 +71,7 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     typer.echo(f"{reference}: {path}")
 
 
-def settings_of(suite: str | None) -> "ModelSettings":
+def _settings_of(suite: str | None) -> "ModelSettings":
     """The model settings of a suite and the environment."""
     import msgspec
 

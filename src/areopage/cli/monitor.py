@@ -74,7 +74,7 @@ def run_golden(
         round_ = asyncio.run(run_round(golden, datetime.now(UTC)))
         typer.echo(f"round {round_.id}: {round_.answered} of {round_.asked} questions answered")
         if round_.verdict == "running" and wait:
-            round_ = wait_for(golden, round_, wait)
+            round_ = _wait_for(golden, round_, wait)
         if round_.verdict == "running":
             typer.echo("the worker judges the answers: areopage monitor golden list shows the verdict")
             return
@@ -96,7 +96,7 @@ def list_rounds(
         typer.echo("no round yet: areopage monitor golden run begins one")
 
 
-def wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
+def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
     """The round once it is finished, or as it stands after so many seconds."""
     end = time.monotonic() + seconds
     while round_.verdict == "running" and time.monotonic() < end:

@@ -41,11 +41,11 @@ def report(
     """
     now = datetime.now(UTC)
     last = day_of("--until", until) if until else now.date()
-    chosen = form_of(form, out)
+    chosen = _form_of(form, out)
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
         figures = gather(
-            ledger, found.monitor, last_days(days, last), now=now, language=language_of(lang), source=source, variant=variant
+            ledger, found.monitor, last_days(days, last), now=now, language=_language_of(lang), source=source, variant=variant
         )
     made = quality_report(figures)
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
@@ -56,7 +56,7 @@ def report(
     typer.echo(f"written to {place}", err=True)
 
 
-def form_of(form: str | None, out: str | None) -> Form:
+def _form_of(form: str | None, out: str | None) -> Form:
     """The form that is named, else the one of the file's ending, else Markdown.
 
     Raises:
@@ -70,7 +70,7 @@ def form_of(form: str | None, out: str | None) -> Form:
     raise UserError(f"--format {form!r}: use one of {', '.join(FORMS)}")
 
 
-def language_of(named: str) -> str:
+def _language_of(named: str) -> str:
     """The language that is named.
 
     Raises:

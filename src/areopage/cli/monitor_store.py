@@ -61,7 +61,7 @@ def export(
     ] = None,
 ) -> None:
     """Export answers with their scores to a file; personal data is redacted by default."""
-    chosen, filters = form_of(form, out), filters_of(days, until, source, variant, grade, find)
+    chosen, filters = _form_of(form, out), _filters_of(days, until, source, variant, grade, find)
     found = find_config(config)
     policy, longest = (
         one_of("--text", text, get_args(Policy)) or found.storage.export_text,
@@ -70,7 +70,7 @@ def export(
     criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
     with open_ledger(found, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
-        Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {described(filters)}")
+        Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores = EvaluationLists(ledger).stream(filters)
         if out == STDOUT:
             print_answers(scores, chosen, sys.stdout, criteria, policy, longest)
@@ -108,13 +108,13 @@ def erase(
             erased = erasure.erase(ledger, named)
             for id in named:
                 Audit(ledger).note(actor(), "erase", id)
-        left = erase_files(settings, ledger)
+        left = _erase_files(settings, ledger)
     typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:
         raise StorageError(left)
 
 
-def erase_files(config: AppConfig, ledger: Ledger) -> str:
+def _erase_files(config: AppConfig, ledger: Ledger) -> str:
     """Rewrite the trace files from the ledger, and say what was done there.
 
     Returns:
@@ -130,7 +130,7 @@ def erase_files(config: AppConfig, ledger: Ledger) -> str:
     return ""
 
 
-def form_of(form: str | None, out: str) -> ExportForm:
+def _form_of(form: str | None, out: str) -> ExportForm:
     """The form that is named, else the one of the file's ending.
 
     Raises:
@@ -145,7 +145,7 @@ def form_of(form: str | None, out: str) -> ExportForm:
     return chosen
 
 
-def filters_of(
+def _filters_of(
     days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
 ) -> Filters:
     """Which answers are meant.
@@ -162,7 +162,7 @@ def filters_of(
     return Filters(period=period, grade=one_of("--grade", grade, get_args(Grade)), source=source, variant=variant, text=find)
 
 
-def described(filters: Filters) -> str:
+def _described(filters: Filters) -> str:
     """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
     parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
     parts += [

@@ -72,7 +72,7 @@ def submit(
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
-    submissions, refused = submissions_of(dataset, source, variant, language)
+    submissions, refused = _submissions_of(dataset, source, variant, language)
     with open_ledger(chosen, create=True) as ledger:
         intake = Intake(ledger, chosen.monitor.section.sampling)
         new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
@@ -94,15 +94,15 @@ def status(config: ConfigOption = None) -> None:
     with open_ledger(chosen, or_empty=tell) as ledger:
         backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
         days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
-    oldest = f"; the oldest came {ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
+    oldest = f"; the oldest came {_ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
     typer.echo(f"waiting {backlog.waiting}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")
-    show_spool(chosen.monitor)
+    _show_spool(chosen.monitor)
     states = [state_of(one, now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
-        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {ago(one.seen_at, now)}")
+        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {_ago(one.seen_at, now)}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
@@ -118,19 +118,19 @@ def retry(
         typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
-def submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
+def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
     """The submissions of a dataset, and why rows were left out."""
     submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
     for case in dataset.cases:
         path, row = dataset.places[case.id]
         try:
-            submissions.append(submission_of_case(case, Path(path).name, source, variant, language))
+            submissions.append(_submission_of_case(case, Path(path).name, source, variant, language))
         except SubmissionError as fault:
             refused.append(f"{path} row {row}: {fault}")
     return submissions, refused
 
 
-def submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
+def _submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
     """The submission of a row.
 
     Args:
@@ -151,7 +151,7 @@ def submission_of_case(case: Case, file: str, source: str, variant: str, languag
     )
 
 
-def show_spool(config: MonitorConfig) -> None:
+def _show_spool(config: MonitorConfig) -> None:
     """What waits in this computer's spool, if there is one."""
     if config.spool.is_dir():
         unread = rejected_lines(config.spool)
@@ -194,7 +194,7 @@ def answers(count: int) -> str:
     return f"{count:,} answer{'' if count == 1 else 's'}"
 
 
-def ago(moment: datetime, now: datetime) -> str:
+def _ago(moment: datetime, now: datetime) -> str:
     """How long ago something was."""
     return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
 

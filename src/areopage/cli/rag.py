@@ -236,7 +236,7 @@ def ask(
         trace = asyncio.run(answered(find_config(config), asked, stream=stream))
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
-    print_reply(trace)
+    _print_reply(trace)
 
 
 def export_traces(config: ConfigOption = None) -> None:
@@ -276,7 +276,7 @@ async def streamed(service: RagService, prompt: ChatPrompt) -> Trace:
     return trace
 
 
-def print_reply(trace: Trace) -> None:
+def _print_reply(trace: Trace) -> None:
     """Print the answer, what it rests on, and what the gate says of it."""
     typer.echo(visible(trace.answer.delivered))
     for citation in citations_of(trace):

@@ -103,7 +103,7 @@ def variant_of(
     if write and (not reparse or weights or profile or without):
         raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
     return Variant(
-        weights=read_weights(weights) if weights else None,
+        weights=_read_weights(weights) if weights else None,
         profile=profile_named(profile) if profile else None,
         without_judges=tuple(without or ()),
         reparse=reparse,
@@ -151,7 +151,7 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     tell(f"judgments written: {len(readings):,}; evaluations changed: {done.written:,}")
 
 
-def read_weights(path: Path) -> Weights:
+def _read_weights(path: Path) -> Weights:
     """Weights from a file with a section `weights`, or with the three levels themselves.
 
     Raises:

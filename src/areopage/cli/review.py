@@ -60,7 +60,7 @@ def show(
 
     settings = find_config(config)
     with open_ledger(settings) as ledger:
-        print_answer(ledger, rubric_of_config(settings, suite), id, rater, reveal=reveal)
+        print_answer(ledger, _rubric_of_config(settings, suite), id, rater, reveal=reveal)
 
 
 def label(
@@ -93,14 +93,14 @@ def label(
     For an answer held by the gate, state whether it is grounded and release or reject it: --grounded yes --release.
     """
     given = Given(
-        scores=scores_of_options(score or ()),
+        scores=_scores_of_options(score or ()),
         grounded=grounded,
         sentences=[number - 1 for number in sentence or ()],
         note=note,
-        settlement=settlement_of(release, release_text, refuse),
+        settlement=_settlement_of(release, release_text, refuse),
     )
     settings = find_config(config)
-    kept, rubric = settings.storage, rubric_of_config(settings, suite)
+    kept, rubric = settings.storage, _rubric_of_config(settings, suite)
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     with open_ledger(settings) as ledger:
         done = review_answer(ledger, id, rater, given, origin="cli", now=datetime.now(UTC), rubric=rubric, storage=storage)
@@ -138,7 +138,7 @@ def import_file(
     """
     settings = find_config(config)
     with open_ledger(settings) as ledger:
-        found = import_ratings(ledger, rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
+        found = import_ratings(ledger, _rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} already known, on {found.answers} answers")
     if found.unread_columns:
         typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
@@ -155,13 +155,13 @@ def import_file(
     raise typer.Exit(REJECTED)
 
 
-def rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
+def _rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
     """The criteria of a suite, by default the monitor's."""
 
     return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
 
 
-def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
+def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
     """Parse CRITERION=SCORE options.
 
     Raises:
@@ -177,7 +177,7 @@ def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
     return scores
 
 
-def settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
+def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
     """The settlement requested by the options, if any.
 
     Raises:

@@ -59,9 +59,9 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
     for title, text in parts:
         typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     if decision is not None:
-        print_decision(decision)
+        _print_decision(decision)
     if trace is not None:
-        print_trace(ledger, trace)
+        _print_trace(ledger, trace)
         if Evaluations(ledger).get(id) is None:
             return
     scale = rubric.scale
@@ -71,17 +71,17 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
         print_comparison(ledger, rubric, id)
 
 
-def print_decision(decision: Decision) -> None:
+def _print_decision(decision: Decision) -> None:
     """Print the sentences of a response and the gate's reasons."""
     typer.echo("--- response")
-    for line in sentence_lines(decision):
+    for line in _sentence_lines(decision):
         typer.echo(line)
     typer.echo(f"\n--- verdict: {decision.verdict}")
     for reason in explain(decision, decision.prompt_lang or "en"):
         typer.echo(f"- {visible(reason)}")
 
 
-def print_trace(ledger: Ledger, trace: Trace) -> None:
+def _print_trace(ledger: Ledger, trace: Trace) -> None:
     """Print the labels and the review state of an answer of the gate."""
     for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
@@ -93,7 +93,7 @@ def print_trace(ledger: Ledger, trace: Trace) -> None:
         typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
-def sentence_lines(decision: Decision) -> list[str]:
+def _sentence_lines(decision: Decision) -> list[str]:
     """The numbered sentences of an answer; doubtful ones are marked with their probability."""
     named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
     lines = []

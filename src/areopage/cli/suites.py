@@ -45,7 +45,7 @@ def show_suite(suite: SuiteArgument) -> None:
 
 def validate_suite(suite: SuiteArgument) -> None:
     """List every fault in a suite."""
-    report_faults(suite)
+    _report_faults(suite)
 
 
 def new_suite(
@@ -57,7 +57,7 @@ def new_suite(
     typer.echo(f"written: {folder}; run it with: areopage bench run --suite {folder}")
 
 
-def report_faults(suite: str) -> None:
+def _report_faults(suite: str) -> None:
     """Print every fault of a suite and exit with code 1, or 0 without faults.
 
     Raises:
@@ -121,7 +121,7 @@ def show_criterion(
 
 def validate_criteria(suite: SuiteOption = "child_safety") -> None:
     """List every fault in the criteria and weights of a suite."""
-    report_faults(suite)
+    _report_faults(suite)
 
 
 def new_criterion(

@@ -55,13 +55,13 @@ def load_criteria(
             else:
                 untranslated.append(key)
         try:
-            criteria.append(read_criterion(entry, path, used, scale))
+            criteria.append(_read_criterion(entry, path, used, scale))
         except ConfigError as fault:
             faults.append(fault)
     return LoadedCriteria(criteria=tuple(criteria), faults=tuple(faults), untranslated=tuple(untranslated))
 
 
-def read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale) -> Criterion:
+def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale) -> Criterion:
     """Read one prompt file.
 
     Raises:
@@ -89,7 +89,7 @@ def read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale
         scoring_guide=data["scoring_guide"].strip(),
         examples=str(data.get("examples") or "").strip(),
         output_format=data["output_format"].strip(),
-        scale=read_scale(data["scale"]) if "scale" in data else scale,
+        scale=_read_scale(data["scale"]) if "scale" in data else scale,
     )
 
 
@@ -106,7 +106,7 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
             faults.extend(document.error(fault, field) for fault in template_faults(text))
         elif text is not None:
             faults.append(document.error("must be a text", field))
-    if "scale" in document.data and not valid_scale(document.data["scale"]):
+    if "scale" in document.data and not _valid_scale(document.data["scale"]):
         faults.append(
             document.error("must be {min: NUMBER, max: LARGER NUMBER up to a million, higher_is_better: true|false}", "scale")
         )
@@ -123,7 +123,7 @@ def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
     ]
 
 
-def valid_scale(raw: Any) -> bool:
+def _valid_scale(raw: Any) -> bool:
     """Whether a mapping is a scale."""
     if not isinstance(raw, dict) or set(raw) - {"min", "max", "higher_is_better"}:
         return False
@@ -133,6 +133,6 @@ def valid_scale(raw: Any) -> bool:
     return bool(raw["min"] < raw["max"]) and isinstance(raw.get("higher_is_better", True), bool)
 
 
-def read_scale(raw: dict[str, Any]) -> Scale:
+def _read_scale(raw: dict[str, Any]) -> Scale:
     """A scale of a valid mapping."""
     return Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))

@@ -88,19 +88,19 @@ def load_registry(path: Path) -> Registry:
     faults: list[ConfigError] = []
     entries: dict[str, RegistryEntry] = {}
     for key, raw in listed.items():
-        entry = read_entry(document, str(key), raw, faults)
+        entry = _read_entry(document, str(key), raw, faults)
         if entry is not None:
             entries[entry.id] = entry
     return Registry(
         document=document,
         entries=entries,
-        presets=read_presets(document, entries, faults),
-        labels=read_labels(document, faults),
+        presets=_read_presets(document, entries, faults),
+        labels=_read_labels(document, faults),
         faults=tuple(faults),
     )
 
 
-def read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
+def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
     """One entry, or None with its faults added to the list."""
     found = CRITERION_ID.fullmatch(key)
     if found is None:
@@ -130,17 +130,17 @@ def read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigEr
         category=category,
         subcategory=subcategory,
         name=name,
-        label=local_text(raw.get("label")),
-        description=local_text(raw.get("description")),
+        label=_local_text(raw.get("label")),
+        description=_local_text(raw.get("description")),
         file=str(file),
         tags=tuple(str(tag) for tag in tags),
     )
 
 
-def read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:
+def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:
     """The presets; a criterion that the registry does not have is a fault."""
     presets: dict[str, Preset] = {}
-    for name, raw in mapping_at(document, faults, "presets").items():
+    for name, raw in _mapping_at(document, faults, "presets").items():
         wanted = raw.get("criteria") if isinstance(raw, dict) else None
         if not isinstance(wanted, list):
             faults.append(document.error("must list its criteria under `criteria`", "presets", name))
@@ -151,22 +151,22 @@ def read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], f
                 faults.append(document.error(message, "presets", name, "criteria", position))
         presets[str(name)] = Preset(
             name=str(name),
-            description=local_text(raw.get("description")),
+            description=_local_text(raw.get("description")),
             criteria=tuple(dict.fromkeys(str(criterion) for criterion in wanted if str(criterion) in entries)),
         )
     return presets
 
 
-def read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str, LocalText]:
+def _read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str, LocalText]:
     """Names for people of categories and sub-categories, from the optional section `labels`."""
     labels: dict[str, LocalText] = {}
-    if mapping_at(document, faults, "labels"):
+    if _mapping_at(document, faults, "labels"):
         for level in ("categories", "subcategories"):
-            labels |= {str(name): local_text(raw) for name, raw in mapping_at(document, faults, "labels", level).items()}
+            labels |= {str(name): _local_text(raw) for name, raw in _mapping_at(document, faults, "labels", level).items()}
     return labels
 
 
-def mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:
+def _mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:
     """An optional mapping of a registry; empty, with its fault added to the list, where something else stands there."""
     found: Any = document.data
     for key in keys:
@@ -177,7 +177,7 @@ def mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) ->
     return {}
 
 
-def local_text(raw: Any) -> LocalText:
+def _local_text(raw: Any) -> LocalText:
     """A text, or a mapping of languages to texts."""
     if isinstance(raw, dict):
         return LocalText({str(language): str(text) for language, text in raw.items()})

@@ -23,11 +23,11 @@ def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
         raise CriteriaError("the selection of criteria is empty: give a preset, a category or a criterion")
     chosen: dict[str, None] = {}
     for part in parts:
-        chosen.update(dict.fromkeys(select_part(part, registry)))
+        chosen.update(dict.fromkeys(_select_part(part, registry)))
     return tuple(chosen)
 
 
-def select_part(part: str, registry: Registry) -> tuple[str, ...]:
+def _select_part(part: str, registry: Registry) -> tuple[str, ...]:
     """The ids that one part of a selection names."""
     if part in registry.presets:
         if not registry.presets[part].criteria:
@@ -39,7 +39,7 @@ def select_part(part: str, registry: Registry) -> tuple[str, ...]:
         return (part,)
     below = newest(entry for entry in registry.entries.values() if entry.path == part or entry.path.startswith(part + "."))
     if not below:
-        raise CriteriaError(unknown_message(part, registry))
+        raise CriteriaError(_unknown_message(part, registry))
     return tuple(entry.id for entry in below)
 
 
@@ -53,7 +53,7 @@ def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:
     return list(best.values())
 
 
-def unknown_message(part: str, registry: Registry) -> str:
+def _unknown_message(part: str, registry: Registry) -> str:
     """What to say of a name that nothing has."""
     names = {*registry.presets, *registry.entries}
     for entry in registry.entries.values():

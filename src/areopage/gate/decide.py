@@ -33,7 +33,7 @@ class Gate:
             raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not exceed hold ({bounds.hold})")
         self.config = config
         self._clock = clock
-        self._version = version_of(config)
+        self._version = _version_of(config)
 
     @property
     def version(self) -> str:
@@ -61,7 +61,7 @@ class Gate:
         return settled(self.config, decision, judgments) if decision.needs_judge else decision
 
 
-def version_of(config: GateConfig) -> str:
+def _version_of(config: GateConfig) -> str:
     """The fingerprint of a configuration, weights included, under this version of the program."""
     content = msgspec.json.encode([__version__, config], order="deterministic")
     return hashlib.sha256(content).hexdigest()[:VERSION_DIGITS]

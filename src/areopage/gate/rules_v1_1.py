@@ -41,7 +41,7 @@ def decide_v1_1(
     watch.note("citations", float(bool(cited.cited_ids)), [place_of(span) for span in cited.spans])
     overlap = snippet_share(text, used, config.snippet)
     watch.note("overlap", overlap)
-    missing = unsupported_mended(text, used) if config.mended_patterns else unsupported_documented(text, used)
+    missing = _unsupported_mended(text, used) if config.mended_patterns else unsupported_documented(text, used)
     watch.note("figures", float(len(missing)), missing[:MOST_REASONS])
     spans = sentences(text, language_of(text) or "en")
     cites_ok = bool(cited.cited_ids) or overlap >= bounds.overlap
@@ -150,7 +150,7 @@ def _parts_before_currency(text: str, lengths: set[int]) -> set[str]:
     return {text[end - length : end] for length in lengths for end in ends if end >= length}
 
 
-def unsupported_mended(response: str, documents: Sequence[Document]) -> list[Place]:
+def _unsupported_mended(response: str, documents: Sequence[Document]) -> list[Place]:
     """The same with whole years and every writing of an amount: "1 000,50 €" supports "€1,000.50"."""
     claimed = [figure for figure in figures(response) if figure.kind in ("amount", "date")]
     if not claimed:

@@ -35,14 +35,14 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
         raise ConfigError("no judge configured: add one, or give --judge", path=suite.document.path, key="judge_system.judges")
     judges: list[Judge] = []
     for text in wanted or list(configured):
-        judge = configured_judge(text, suite, passes) if text in configured else named_judge(text, suite, passes)
+        judge = _configured_judge(text, suite, passes) if text in configured else _named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
             raise ModelError(f"judge {judge.name!r} is given twice: remove one, or rename one with NAME=REF")
         judges.append(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)))
     return tuple(judges)
 
 
-def configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
+def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     """A judge of the suite.
 
     Raises:
@@ -53,13 +53,13 @@ def configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     return Judge(
         name=name,
         reference=ModelReference.parse(section.model, default_provider=section.provider),
-        passes=pass_options(section.options, system.evaluation, passes),
-        criteria=judge_scope(name, suite),
+        passes=_pass_options(section.options, system.evaluation, passes),
+        criteria=_judge_scope(name, suite),
         price=price_of(section.price),
     )
 
 
-def judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
+def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     """What a judge of the suite may judge; a preset stands for its criteria, and a name for nothing is a mistake.
 
     Raises:
@@ -75,7 +75,7 @@ def judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     return tuple(scope)
 
 
-def named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
+def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
     """A judge that the user names: REF, or NAME=REF; the name of a judge of the suite keeps its options and its criteria.
 
     Raises:
@@ -89,8 +89,8 @@ def named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
         raise ModelError(f"no judge {text!r}: the suite has {known}; or write provider:model, e.g. ollama:qwen3:8b")
     reference = typed_reference(reference_text)
     if name in system.judges:
-        return msgspec.structs.replace(configured_judge(name, suite, passes), reference=reference, price=None)
-    options = pass_options({}, system.evaluation, passes)
+        return msgspec.structs.replace(_configured_judge(name, suite, passes), reference=reference, price=None)
+    options = _pass_options({}, system.evaluation, passes)
     return Judge(name=name or judge_name(reference), reference=reference, passes=options)
 
 
@@ -105,7 +105,7 @@ def typed_reference(text: str) -> ModelReference:
     return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve())) if is_file else reference
 
 
-def pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
+def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
     """The options of each pass: those of `hyperparameters.pass_N` over the judge's own."""
     count = passes or evaluation.n_passes
     return tuple({**own, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
@@ -142,7 +142,7 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
             )
             for name, section in config.endpoints.items()
         },
-        bots=bots_of(config.bots),
+        bots=_bots_of(config.bots),
         ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in suite.document.data else "",
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
@@ -156,7 +156,7 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
     )
 
 
-def bots_of(sections: Mapping[str, BotSection]) -> dict[str, Bot]:
+def _bots_of(sections: Mapping[str, BotSection]) -> dict[str, Bot]:
     """The bots of a configuration, by name."""
     return {
         name: Bot(

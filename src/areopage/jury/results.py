@@ -80,7 +80,7 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
     @property
     def uses(self) -> tuple[JudgeUse, ...]:
         """What each judge did."""
-        return judge_uses(self.judgments)
+        return _judge_uses(self.judgments)
 
     @property
     def quality_score(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _evaluated(
     at: datetime,
     fault: str = "",
 ) -> Evaluated:
-    passes = planned_passes(case.id, calls, judgments)
+    passes = _planned_passes(case.id, calls, judgments)
     scales = {one.id: one.scale for one in panel.criteria}
     scores = reduce_passes(passes, scales, panel.scale, panel.profile)
     held = [judgments[call.key] for call in calls if call.key in judgments]
@@ -197,7 +197,7 @@ def evaluation_of(
     )
 
 
-def planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
+def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
     """Every planned verdict with its outcome, None where its call was not made."""
     passes: list[PlannedPass] = []
     for call in calls:
@@ -216,7 +216,7 @@ def planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappin
     return passes
 
 
-def judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
+def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
     """What each judge did, in the order of their first judgments."""
     by_judge: dict[str, list[Judgment]] = {}
     for judgment in judgments:

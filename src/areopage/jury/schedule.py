@@ -71,10 +71,10 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
             for _ in range(concurrency):
                 group.create_task(worker())
     except BaseExceptionGroup as faults:
-        raise cause_of(name, faults) from None
+        raise _cause_of(name, faults) from None
 
 
-def cause_of(name: str, group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _cause_of(name: str, group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The one fault to show of several: what the user can mend goes before what followed from it."""
     leaves: list[BaseException] = []
     waiting: list[BaseException] = [group]

@@ -93,7 +93,7 @@ class LedgerJudgments:
 
 def is_final(judgment: Judgment, judge: Judge) -> bool:
     """Whether a judgment stands: the judge is not asked again where the ledger has it."""
-    return not is_open(judgment) and not was_turned_away(judgment, judge)
+    return not is_open(judgment) and not _was_turned_away(judgment, judge)
 
 
 def is_open(judgment: Judgment) -> bool:
@@ -101,7 +101,7 @@ def is_open(judgment: Judgment) -> bool:
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
 
 
-def was_turned_away(judgment: Judgment, judge: Judge) -> bool:
+def _was_turned_away(judgment: Judgment, judge: Judge) -> bool:
     """Whether the server did not let the call through to the model. Nothing was paid for it, and another day it may."""
     return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
 
@@ -347,7 +347,7 @@ class _JudgePool:
 
 def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
     """Tell the watch whether a call reached the model."""
-    outcome, turned_away = judgment.verdicts[0].outcome, was_turned_away(judgment, judge)
+    outcome, turned_away = judgment.verdicts[0].outcome, _was_turned_away(judgment, judge)
     watch.note(judge.name, getattr(outcome, "reason", ""), reached=not isinstance(outcome, Unreachable), turned_away=turned_away)
 
 

@@ -42,7 +42,7 @@ class ApiKeys:
         row = {
             "id": record.id,
             "name": record.name,
-            "hash": key_hash(key),
+            "hash": _key_hash(key),
             "role": role,
             "created_at": naive(record.created_at),
             "collections": json_text(scope) if scope else "",
@@ -53,10 +53,10 @@ class ApiKeys:
 
     def find(self, key: str) -> ApiKey | None:
         """The record of a key that is not revoked."""
-        query = select(api_keys).where(api_keys.c.hash == key_hash(key), api_keys.c.revoked_at.is_(None))
+        query = select(api_keys).where(api_keys.c.hash == _key_hash(key), api_keys.c.revoked_at.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             row = connection.execute(query).one_or_none()
-        return key_of(row) if row else None
+        return _key_of(row) if row else None
 
     def revoke(self, id: str) -> bool:
         """Revoke a key by its id; returns whether there was one."""
@@ -68,7 +68,7 @@ class ApiKeys:
         """All keys, the newest first."""
         query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [key_of(row) for row in connection.execute(query)]
+            return [_key_of(row) for row in connection.execute(query)]
 
     def any(self) -> bool:
         """Whether a key was ever made; one that was revoked counts: taking the last key back must not open the door to all."""
@@ -103,12 +103,12 @@ class Audit:
             ]
 
 
-def key_hash(key: str) -> str:
+def _key_hash(key: str) -> str:
     """What is kept of a key."""
     return hashlib.sha256(storable(key).encode()).hexdigest()
 
 
-def key_of(row: Row[Any]) -> ApiKey:
+def _key_of(row: Row[Any]) -> ApiKey:
     """A row as a key's record."""
     times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
     scope = msgspec.json.decode(row.collections, type=tuple[str, ...]) if row.collections else ()

@@ -36,7 +36,7 @@ class Alerts:
                 index_where=text("state = 'open'"),
                 set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
             )
-            times = connection.execute(again.returning(alerts.c.times), alert_row(alert)).scalar_one()
+            times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
         return bool(times == alert.times)
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
@@ -124,16 +124,16 @@ class Alerts:
 
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [alert_of(row) for row in connection.execute(query)]
+            return [_alert_of(row) for row in connection.execute(query)]
 
 
-def alert_row(alert: Alert) -> dict[str, Any]:
+def _alert_row(alert: Alert) -> dict[str, Any]:
     """An alert as a row, without its number."""
     row = {name: storable_value(value) for name, value in msgspec.structs.asdict(alert).items()}
     del row["number"]
     return row | {name: naive(row[name]) for name in TIMES if row[name] is not None}
 
 
-def alert_of(row: Row[Any]) -> Alert:
+def _alert_of(row: Row[Any]) -> Alert:
     """A row as an alert."""
     return Alert(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in TIMES})

@@ -50,13 +50,13 @@ def open_engine(location: str | Path) -> Engine:
     except ModuleNotFoundError:
         raise MissingExtra("a PostgreSQL ledger", "postgres") from None
     except NoSuchModuleError:
-        raise not_a_ledger_url(shown(url)) from None
+        raise _not_a_ledger_url(shown(url)) from None
     with storage_errors(shown(url)):
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
             make_folder(Path(url.database or "").parent)
         try:
-            upgrade(engine)
+            _upgrade(engine)
         except BaseException:
             engine.dispose()
             raise
@@ -74,15 +74,15 @@ def url_of(location: str | Path) -> URL:
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
-        raise not_a_ledger_url(location.partition("://")[0] + "://...") from None
+        raise _not_a_ledger_url(location.partition("://")[0] + "://...") from None
     if url.drivername == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if url.drivername not in ("sqlite", "postgresql+psycopg") or (url.drivername == "sqlite" and not url.database):
-        raise not_a_ledger_url(shown(url))
+        raise _not_a_ledger_url(shown(url))
     return url
 
 
-def not_a_ledger_url(place: str) -> StorageError:
+def _not_a_ledger_url(place: str) -> StorageError:
     """The error for a URL of no database that a ledger can live in."""
     return StorageError(f"{place} is not a valid ledger location: use a SQLite file or a postgresql:// URL")
 
@@ -105,24 +105,24 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
 
 
-def upgrade(engine: Engine) -> None:
+def _upgrade(engine: Engine) -> None:
     """Make the tables of a new ledger, or run the migrations that are missing: all or none; two processes at once take turns."""
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
         return
-    refuse_newer(place, found)  # before its tables are taken for another program's
+    _refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
         raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): use another file")
-    with migration_turn(engine) as connection:
+    with _migration_turn(engine) as connection:
         found = revision_of(engine)
-        refuse_newer(place, found)
+        _refuse_newer(place, found)
         if found is None:
             create_tables(connection)
             VERSION_TABLE.create(connection)
             connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
         elif found != REVISION:
-            migrate(connection, place, found)
+            _migrate(connection, place, found)
 
 
 def create_tables(connection: Connection) -> None:
@@ -132,7 +132,7 @@ def create_tables(connection: Connection) -> None:
     connection.execute(text(QUALITY_VIEW))
 
 
-def migrate(connection: Connection, place: str, found: str) -> None:
+def _migrate(connection: Connection, place: str, found: str) -> None:
     """Run the migrations that are missing after the revision that was found.
 
     Raises:
@@ -151,7 +151,7 @@ def migrate(connection: Connection, place: str, found: str) -> None:
         raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
 
 
-def refuse_newer(place: str, revision: str | None) -> None:
+def _refuse_newer(place: str, revision: str | None) -> None:
     """Refuse a ledger that a later version of the program made.
 
     Raises:
@@ -163,16 +163,16 @@ def refuse_newer(place: str, revision: str | None) -> None:
 
 def strangers(engine: Engine) -> list[str]:
     """The tables of a database that are not a ledger's."""
-    return [name for name in inspect(engine).get_table_names() if not is_ledger_table(name)]
+    return [name for name in inspect(engine).get_table_names() if not _is_ledger_table(name)]
 
 
-def is_ledger_table(name: str) -> bool:
+def _is_ledger_table(name: str) -> bool:
     """Whether a ledger makes a table of this name."""
     return name in metadata.tables or name in (VERSION_TABLE.name, SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
 
 
 @contextmanager
-def migration_turn(engine: Engine) -> Iterator[Connection]:
+def _migration_turn(engine: Engine) -> Iterator[Connection]:
     """A connection that no other process migrates with at the same time, in one transaction."""
     if engine.dialect.name == "sqlite":
         with FileLock(f"{engine.url.database}.migrate.lock"), engine.connect() as connection:

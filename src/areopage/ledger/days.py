@@ -128,7 +128,7 @@ class Days:
         totals = (
             func.sum(columns.total),
             func.sum(columns.squares),
-            func.sum(case((is_weak(columns.score, scale), columns.answers), else_=0)),
+            func.sum(case((_is_weak(columns.score, scale), columns.answers), else_=0)),
         )
         query = _scores_by(group, period, scope).add_columns(*totals).order_by(*group)
         return [
@@ -227,7 +227,7 @@ def rounded(score: float) -> float:
     return round(score, _DECIMALS) + 0.0
 
 
-def is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
+def _is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
     """Whether a score, of two decimals, is in the weak grade; `scoring.counts.grade_of` says which that is."""
     reach = WEAK_UNDER * (scale.max - scale.min)
     return score < scale.min + reach - _TOLERANCE if scale.higher_is_better else score > scale.max - reach + _TOLERANCE

@@ -232,7 +232,7 @@ _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
 
-def change_locked(
+def _change_locked(
     connection: Connection, conditions: tuple[ColumnElement[bool], ...], values: dict[str, Any]
 ) -> Sequence[Row[Any]]:
     """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle.
@@ -294,7 +294,7 @@ def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
     failed: ColumnElement[bool] = evaluations.c.state == "failed"
     chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
     values = {"state": "waiting", "attempts": 0}
-    places = change_locked(connection, (*chosen, _HAS_TEXTS), values)
+    places = _change_locked(connection, (*chosen, _HAS_TEXTS), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
 

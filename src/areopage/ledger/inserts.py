@@ -19,7 +19,7 @@ def insert_into(connection: Connection, table: Table) -> AnyInsert:
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
-def key_names(table: Table) -> list[str]:
+def _key_names(table: Table) -> list[str]:
     """The columns of a table's primary key."""
     return [column.name for column in table.primary_key.columns]
 
@@ -27,12 +27,12 @@ def key_names(table: Table) -> list[str]:
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
     """Insert rows; those whose key is there stay as they are."""
     if rows:
-        connection.execute(insert_into(connection, table).on_conflict_do_nothing(), by_key(table, rows))
+        connection.execute(insert_into(connection, table).on_conflict_do_nothing(), _by_key(table, rows))
 
 
 def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> None:
     """Insert a row, or give the row of its key all its other values."""
-    keys = key_names(table)
+    keys = _key_names(table)
     statement = insert_into(connection, table)
     given = statement.excluded
     changes = {name: given[name] for name in row if name not in keys}
@@ -43,14 +43,14 @@ def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues
     """Insert rows of counts; where the key is there, add the other columns to its own."""
     if not rows:
         return
-    keys = key_names(table)
+    keys = _key_names(table)
     statement = insert_into(connection, table)
     given = statement.excluded
     sums = {name: table.c[name] + given[name] for name in rows[0] if name not in keys}
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=sums), by_key(table, rows))
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=sums), _by_key(table, rows))
 
 
-def by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
+def _by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
     """Rows in the order of the table's primary key."""
-    names = key_names(table)
+    names = _key_names(table)
     return sorted(rows, key=lambda row: [row[name] for name in names])

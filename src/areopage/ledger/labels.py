@@ -48,7 +48,7 @@ class ReviewQueue:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
+            return [_item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
 
     def item(self, answer_id: str) -> ReviewItem | None:
         """The item of an answer."""
@@ -60,7 +60,7 @@ class ReviewQueue:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 rows = connection.execute(select(review_items).where(review_items.c.answer_id.in_(part)))
-                found |= {row.answer_id: item_of(row) for row in rows}
+                found |= {row.answer_id: _item_of(row) for row in rows}
         return found
 
     def count_open(self) -> int:
@@ -81,7 +81,7 @@ class Labels:
         if not labels:
             return
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            append_labels(connection, labels)
+            _append_labels(connection, labels)
             set_done(connection, [label.answer_id for label in labels])
 
     def of(self, answer_id: str) -> Sequence[Label]:
@@ -209,16 +209,16 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
 
 
-def append_labels(connection: Connection, given: Sequence[Label]) -> None:
+def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
     """Append rows to `labels`."""
-    connection.execute(insert(labels), [label_row(label) for label in given])
+    connection.execute(insert(labels), [_label_row(label) for label in given])
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     """Queue answers in their order; one that is in the queue already stays as it is. Returns how many are new."""
     added = 0
     for start in range(0, len(items), ROWS_PER_INSERT):
-        rows = [item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
+        rows = [_item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
         statement = insert_into(connection, review_items).values(rows)
         new = statement.on_conflict_do_nothing(index_elements=["answer_id"]).returning(review_items.c.number)
         added += len(connection.execute(new).all())
@@ -256,14 +256,14 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
     return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
 
 
-def label_row(label: Label) -> dict[str, Any]:
+def _label_row(label: Label) -> dict[str, Any]:
     """A label as a row, its texts as every database takes them."""
     fields = msgspec.structs.asdict(label)
     texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
 
 
-def item_row(item: ReviewItem) -> dict[str, Any]:
+def _item_row(item: ReviewItem) -> dict[str, Any]:
     """An item as a row; its number is the database's."""
     return {
         "answer_id": storable(item.answer_id),
@@ -274,6 +274,6 @@ def item_row(item: ReviewItem) -> dict[str, Any]:
     }
 
 
-def item_of(row: Row[Any]) -> ReviewItem:
+def _item_of(row: Row[Any]) -> ReviewItem:
     """A row as an item."""
     return ReviewItem(**dict(row._mapping) | {"created_at": aware(row.created_at)})

@@ -38,14 +38,14 @@ class EvaluationLists:
             before: the `number` of the last answer of the page before, with the same filters: what follows on it.
         """
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return portion(connection, filters, "newest", before, limit)
+            return _portion(connection, filters, "newest", before, limit)
 
     def stream(self, filters: Filters) -> Iterator[Evaluation]:
         """All answers that pass, oldest first, in portions; memory stays bounded."""
         last: int | None = None
         while True:
             with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-                found = portion(connection, filters, "oldest", last, PORTION)
+                found = _portion(connection, filters, "oldest", last, PORTION)
             yield from found
             if len(found) < PORTION:
                 return
@@ -55,12 +55,12 @@ class EvaluationLists:
         """The scored answers of a period with the worst global score: the lowest, unless lower is better on the suite's scale."""
         columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         order = columns if higher_is_better else [column.desc() for column in columns]
-        return self._found(extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
+        return self._found(_extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
         """The answers of a period on which judges differ most."""
         columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
-        query = extremes(COLUMNS.spread, period, scope)
+        query = _extremes(COLUMNS.spread, period, scope)
         return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
 
     def recent(self, since: datetime, scope: Scope, limit: int) -> list[Evaluation]:
@@ -71,7 +71,7 @@ class EvaluationLists:
     def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[Evaluation]:
         """A random sample of a period's answers; the same for the same seed and rows. Reads the whole period's keys."""
         numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
-        return self._found(numbers.order_by(shuffled(COLUMNS.number, seed), COLUMNS.number).limit(limit))
+        return self._found(numbers.order_by(_shuffled(COLUMNS.number, seed), COLUMNS.number).limit(limit))
 
     def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
         """How often each score was given to answers whose timestamp is in [since, until): criterion, score, number of answers.
@@ -111,25 +111,25 @@ class EvaluationLists:
             return evaluations_by_number(connection, list(connection.execute(numbers).scalars()))
 
 
-def extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Select[Any]:
+def _extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Select[Any]:
     """The numbers of a period's rows with a measure, to be walked along that measure's index: never all collected and sorted."""
     return select(COLUMNS.number).where(measure.is_not(None), *not_by_index([*in_period(period), *in_scope(scope)]))
 
 
-def portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[Evaluation]:
+def _portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[Evaluation]:
     """The answers that pass filters, beyond the last one of the portion before."""
     single = filters.grade is None or filters.source is None
     if filters.text.strip() or (filters.criterion and filters.grade) or filters.variant is not None or not single:
         asked = wanted(filters)
         numbers = numbers_found(connection, asked, direction, last, limit) if asked else []
         return evaluations_by_number(connection, numbers)
-    query = by_time(filters, direction).limit(limit)
+    query = _by_time(filters, direction).limit(limit)
     if last is not None:
-        query = query.where(beyond(connection, last, direction))
+        query = query.where(_beyond(connection, last, direction))
     return evaluations_by_number(connection, list(connection.execute(query).scalars()))
 
 
-def by_time(filters: Filters, direction: Direction) -> Select[Any]:
+def _by_time(filters: Filters, direction: Direction) -> Select[Any]:
     """The numbers of answers by their moment, under at most one of a grade and a source: each has its index in that order."""
     conditions: Conditions = [*_EVALUATED, *(in_period(filters.period) if filters.period else ())]
     if filters.grade is not None:
@@ -140,7 +140,7 @@ def by_time(filters: Filters, direction: Direction) -> Select[Any]:
     return select(COLUMNS.number).where(*conditions).order_by(*columns)
 
 
-def beyond(connection: Connection, last: int, direction: Direction) -> ColumnElement[bool]:
+def _beyond(connection: Connection, last: int, direction: Direction) -> ColumnElement[bool]:
     """What comes after an answer in the order of time; where there is none of that number, after the nearest before it."""
     nearest = select(COLUMNS.timestamp).where(COLUMNS.number <= last).order_by(COLUMNS.number.desc()).limit(1)
     moment = connection.execute(nearest).scalar()
@@ -149,7 +149,7 @@ def beyond(connection: Connection, last: int, direction: Direction) -> ColumnEle
     return here < there if direction == "newest" else here > there
 
 
-def shuffled(number: ColumnElement[int], seed: int) -> ColumnElement[Any]:
+def _shuffled(number: ColumnElement[int], seed: int) -> ColumnElement[Any]:
     """A number's place in an order that a seed determines; all arithmetic stays under 2⁶³."""
     prime = 2_147_483_647
     first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime

@@ -73,43 +73,43 @@ def index_words(evaluation: Evaluation) -> list[str]:
 def filter_words(evaluation: Evaluation) -> list[str]:
     """The words that stand for an answer's filters."""
     day = evaluation.timestamp.astimezone(UTC).date()
-    words = [day_word(day), month_word(day), year_word(day)]
-    words += [grade_word(evaluation.grade), source_word(evaluation.source), variant_word(evaluation.variant)]
-    words += [criterion_word(one.criterion, one.grade) for one in evaluation.criteria]
+    words = [_day_word(day), _month_word(day), _year_word(day)]
+    words += [_grade_word(evaluation.grade), _source_word(evaluation.source), _variant_word(evaluation.variant)]
+    words += [_criterion_word(one.criterion, one.grade) for one in evaluation.criteria]
     return [*words, GOLDEN_WORD] if is_golden(evaluation.source) else words
 
 
-def day_word(day: date) -> str:
+def _day_word(day: date) -> str:
     """The word of a day."""
     return f"{MARK}d{day:%Y%m%d}"
 
 
-def year_word(day: date) -> str:
+def _year_word(day: date) -> str:
     """The word of a day's year."""
     return f"{MARK}y{day:%Y}"
 
 
-def month_word(day: date) -> str:
+def _month_word(day: date) -> str:
     """The word of a day's month."""
     return f"{MARK}m{day:%Y%m}"
 
 
-def grade_word(grade: str) -> str:
+def _grade_word(grade: str) -> str:
     """The word of a global score's grade."""
     return f"{MARK}b{grade}"
 
 
-def source_word(source: str) -> str:
+def _source_word(source: str) -> str:
     """The word of a source."""
     return f"{MARK}s{digest(source)}"
 
 
-def variant_word(variant: str) -> str:
+def _variant_word(variant: str) -> str:
     """The word of a variant."""
     return f"{MARK}v{digest(variant)}"
 
 
-def criterion_word(criterion: str, grade: str) -> str:
+def _criterion_word(criterion: str, grade: str) -> str:
     """The word of a criterion's grade."""
     return f"{MARK}c{digest(f'{criterion} {grade}')}"
 
@@ -127,13 +127,13 @@ def period_words(period: Period) -> tuple[str, ...]:
         next_year = date(day.year + 1, 1, 1)
         next_month = next_year if day.month == 12 else date(day.year, day.month + 1, 1)
         if day == date(day.year, 1, 1) and next_year <= end:
-            words.append(year_word(day))
+            words.append(_year_word(day))
             day = next_year
         elif day.day == 1 and next_month <= end:
-            words.append(month_word(day))
+            words.append(_month_word(day))
             day = next_month
         else:
-            words.append(day_word(day))
+            words.append(_day_word(day))
             day += timedelta(days=1)
     return tuple(words)
 
@@ -142,11 +142,11 @@ def wanted(filters: Filters) -> Wanted | None:
     """What filters ask of the index; None where nothing can pass: an empty period, or a text without any word."""
     words = []
     if filters.grade is not None:
-        words.append(criterion_word(filters.criterion, filters.grade) if filters.criterion else grade_word(filters.grade))
+        words.append(_criterion_word(filters.criterion, filters.grade) if filters.criterion else _grade_word(filters.grade))
     if filters.source is not None:
-        words.append(source_word(filters.source))
+        words.append(_source_word(filters.source))
     if filters.variant is not None:
-        words.append(variant_word(filters.variant))
+        words.append(_variant_word(filters.variant))
     typed = list(words_of(filters.text))[:MOST_WORDS]
     days = period_words(filters.period) if filters.period else ()
     if (filters.period and not days) or (filters.text.strip() and not typed):
@@ -193,7 +193,7 @@ def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
         connection.execute(text(f"DELETE FROM evaluation_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
 
 
-def fts_query(asked: Wanted) -> str:
+def _fts_query(asked: Wanted) -> str:
     """The query as FTS5 takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
     terms = [f'"{word}"' for word in asked.words] + [f'"{word}" *' for word in asked.prefixes]
     if asked.days:
@@ -202,7 +202,7 @@ def fts_query(asked: Wanted) -> str:
     return f"({query})" + "".join(f' NOT "{word}"' for word in asked.without)
 
 
-def ts_query(asked: Wanted) -> str:
+def _ts_query(asked: Wanted) -> str:
     """The query as PostgreSQL takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
     terms = [f"'{word}'" for word in asked.words] + [f"'{word}':*" for word in asked.prefixes]
     if asked.days:
@@ -216,25 +216,25 @@ def numbers_found(connection: Connection, asked: Wanted, direction: Direction, e
     if connection.dialect.name == "sqlite":
         order = "rowid < :edge ORDER BY rowid DESC" if newest else "rowid > :edge ORDER BY rowid"
         statement = f"SELECT rowid FROM evaluation_search WHERE evaluation_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
-        values = {"query": fts_query(asked), "edge": edge_or_end(edge, newest), "most": most}
+        values = {"query": _fts_query(asked), "edge": _edge_or_end(edge, newest), "most": most}
         return list(connection.execute(text(statement), values).scalars())
     # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are asked first by themselves
-    start = edge_or_end(edge, newest)
+    start = _edge_or_end(edge, newest)
     if newest and edge is None:
         start = (connection.execute(text("SELECT max(number) FROM evaluation_search")).scalar() or 0) + 1
     near = start - NEAR if newest else start + NEAR
-    found = postgres_numbers(connection, asked, newest, (start, near), most)
+    found = _postgres_numbers(connection, asked, newest, (start, near), most)
     if len(found) < most:
-        found += postgres_numbers(connection, asked, newest, (near, edge_or_end(None, not newest)), most - len(found))
+        found += _postgres_numbers(connection, asked, newest, (near, _edge_or_end(None, not newest)), most - len(found))
     return found
 
 
-def edge_or_end(edge: int | None, newest: bool) -> int:
+def _edge_or_end(edge: int | None, newest: bool) -> int:
     """An edge, or one beyond every number."""
     return edge if edge is not None else BEYOND if newest else -1
 
 
-def postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges: tuple[int, int], most: int) -> list[int]:
+def _postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges: tuple[int, int], most: int) -> list[int]:
     """The numbers in PostgreSQL's index between two edges, the first edge excluded.
 
     They are sorted by an expression, for the planner would else walk along the key, reading every row until enough are found.
@@ -242,5 +242,5 @@ def postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges:
     between = "number < :edge AND number >= :far" if newest else "number > :edge AND number <= :far"
     order = f"{between} ORDER BY number + 0 {'DESC' if newest else 'ASC'}"
     statement = f"SELECT number FROM evaluation_search WHERE words @@ CAST(:query AS tsquery) AND {order} LIMIT :most"  # noqa: S608
-    values = {"query": ts_query(asked), "edge": edges[0], "far": edges[1], "most": most}
+    values = {"query": _ts_query(asked), "edge": edges[0], "far": edges[1], "most": most}
     return list(connection.execute(text(statement), values).scalars())

@@ -1,7 +1,7 @@
 """Transactions that write: which are on the disk at once, and whose turn it is in a SQLite file.
 
 SQLite's own waiting looks again after ever longer pauses, up to 100 ms: beside a busy worker, a request to submit an answer would
-be passed by again and again. A caller that waits in `begin_soon` looks every millisecond.
+be passed by again and again. A caller that waits in `_begin_soon` looks every millisecond.
 """
 
 import time
@@ -27,7 +27,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
             return
         connection.exec_driver_sql("PRAGMA synchronous=FULL")
         try:
-            begin_soon(connection)
+            _begin_soon(connection)
             yield connection
             connection.commit()
         finally:
@@ -57,7 +57,7 @@ def snapshot(ledger: Ledger) -> Iterator[Connection]:
         connection.rollback()
 
 
-def begin_soon(connection: Connection) -> None:
+def _begin_soon(connection: Connection) -> None:
     """Begin a transaction that writes in SQLite, as soon as the one under way has ended.
 
     Raises:

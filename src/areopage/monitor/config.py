@@ -9,7 +9,7 @@ from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Sha
 from areopage.suites.loader import Suite, load_suite
 
 
-def form_of(value: object) -> str | None:
+def _form_of(value: object) -> str | None:
     """Which of both forms of a threshold a value has; None: neither."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "[number]"
@@ -18,7 +18,7 @@ def form_of(value: object) -> str | None:
 
 # the tags end in a bracket, as those parts of a key do that stand in no file
 Auto = Annotated[Literal["auto"], Tag("[auto]")]
-_Form = Discriminator(form_of, custom_error_type="threshold", custom_error_message="must be a number or auto")
+_Form = Discriminator(_form_of, custom_error_type="threshold", custom_error_message="must be a number or auto")
 Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
 """A score on the suite's scale; `auto` is worked out from the scale (see `areopage.monitor.thresholds`)."""
 

@@ -141,7 +141,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
     return Handler(
         name=NAME,
         run=run,
-        gave_up=lambda id, reason: give_up_round(ledger, id, reason),
+        gave_up=lambda id, reason: _give_up_round(ledger, id, reason),
         pending=pending,
         ahead=0,
         attempts=ATTEMPTS,
@@ -170,7 +170,7 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
         The round that was asked, or that was there.
     """
     known = await asyncio.to_thread(_known_round, golden, due)
-    return known if known is not None else await ask_questions(golden, _new_round(golden, due))
+    return known if known is not None else await _ask_questions(golden, _new_round(golden, due))
 
 
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
@@ -195,7 +195,7 @@ async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
     running = await asyncio.to_thread(running_rounds, golden.ledger, golden.suite)
     run = next((one for one in running if one.id == id), None)
     if run is not None and run.asked_at is None:
-        run = await ask_questions(golden, run)
+        run = await _ask_questions(golden, run)
     if run is None or run.verdict != "running":
         return Finished()
     if await asyncio.to_thread(finish_if_judged, golden.alerts, golden.cases, run, now) is None:
@@ -203,7 +203,7 @@ async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
     return Finished()
 
 
-def give_up_round(ledger: Ledger, id: str, reason: str) -> None:
+def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
     """Finish a round that cannot be carried on."""
     for run in running_rounds(ledger):
         if run.id == id:
@@ -216,7 +216,7 @@ def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
     return [run for run in GoldenRuns(ledger).list(suite, ROUNDS_SEEN) if run.verdict == "running"]
 
 
-async def ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
+async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     """Ask what has no answer yet, and submit each answer for evaluation as it comes.
 
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
@@ -231,7 +231,7 @@ async def ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
 
     async def ask(case: Case) -> None:
         try:
-            await answer_one(golden, run, case, model)
+            await _answer_one(golden, run, case, model)
             watch.note("golden", "", reached=True, turned_away=False)
         except (CallError, SubmissionError) as fault:
             failures.append(f"{case.id}: {fault}")
@@ -263,7 +263,7 @@ def unanswered(golden: Golden, run: GoldenRun) -> list[Case]:
     return [case for case in golden.cases if answer_id(run.id, case.id) not in known]
 
 
-async def answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:
+async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:
     """Ask one question, and store the answer with the documents that the bot named, else with the question's own.
 
     Raises:

@@ -36,12 +36,12 @@ def answer_id(round_id: str, case_id: str) -> str:
 
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round when each answer is judged or given up, or when it has lasted too long; None: not yet."""
-    if now - run.started_at <= PATIENCE and any(is_waiting(alerting.ledger, run, case) for case in cases):
+    if now - run.started_at <= PATIENCE and any(_is_waiting(alerting.ledger, run, case) for case in cases):
         return None
     return finish_round(alerting, cases, run, now)
 
 
-def is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
+def _is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
     """Whether a question's answer still waits for its evaluation."""
     evaluation = Evaluations(ledger).get(answer_id(run.id, case.id))
     return evaluation is not None and evaluation.state == "waiting"
@@ -54,7 +54,7 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
     """
     runs = GoldenRuns(alerting.ledger)
     last = runs.last_good(run.suite)
-    questions = read_questions(alerting.ledger, cases, run, last)
+    questions = _read_questions(alerting.ledger, cases, run, last)
     result = judge_round(questions, alerting.thresholds.golden_drop, alerting.locale.scale)
     failure = plain(run.reason, REASON_LENGTH)
     finished = msgspec.structs.replace(
@@ -68,12 +68,12 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
         verdict=result.verdict,
         reason=lines(failure, explanation(result, last, alerting.locale)),
     )
-    settle(alerting, golden_finding(finished, result, alerting.locale), now)
+    settle(alerting, _golden_finding(finished, result, alerting.locale), now)
     runs.save(finished)
     return finished
 
 
-def read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
+def _read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
     """The questions with their scores in this round and in the last good one."""
     scores = Evaluations(ledger)
     questions: list[Question] = []
@@ -95,13 +95,13 @@ def read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: 
 def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
     """Why a round has its verdict."""
     return lines(
-        change_text(result, last, locale),
-        listed(locale.messages["golden_fell"], (fallen(question, locale) for question in result.fell)),
-        listed(locale.messages["golden_missing"], missing_texts(result.missing, locale)),
+        _change_text(result, last, locale),
+        listed(locale.messages["golden_fell"], (_fallen(question, locale) for question in result.fell)),
+        listed(locale.messages["golden_missing"], _missing_texts(result.missing, locale)),
     )
 
 
-def change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
+def _change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
     """The change against the last good round, or why there is none."""
     if last is None or result.change is None:
         return locale.messages["golden_first" if last is None else "golden_other_judges"] if result.verdict == "first" else ""
@@ -113,18 +113,18 @@ def change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocale
     return f"{change} ({locale.say('golden_interval', low=locale.signed(result.low), high=locale.signed(result.high))})"
 
 
-def fallen(question: Question, locale: AlertLocale) -> str:
+def _fallen(question: Question, locale: AlertLocale) -> str:
     """`Question: 9.0 → 3.0`."""
     scores = f"{locale.mark(question.before)} → {locale.mark(question.score)}"
-    return locale.say("pair", name=question_name(question, locale), value=scores)
+    return locale.say("pair", name=_question_name(question, locale), value=scores)
 
 
-def question_name(question: Question, locale: AlertLocale) -> str:
+def _question_name(question: Question, locale: AlertLocale) -> str:
     """A question's id with the beginning of its text."""
     return f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »"
 
 
-def missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]:
+def _missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]:
     """The questions without a score, the first of them by name."""
     shown = [
         f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »" for question in missing[:MISSING_SHOWN]
@@ -133,7 +133,7 @@ def missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]
     return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]
 
 
-def golden_finding(run: GoldenRun, result: RoundResult, locale: AlertLocale) -> Finding:
+def _golden_finding(run: GoldenRun, result: RoundResult, locale: AlertLocale) -> Finding:
     """A drop and an incomplete round are alerted on; a good round clears."""
     values = {
         "drop": locale.number(abs(result.change or 0.0), 2),

@@ -53,12 +53,12 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
     scores = [question.score for question in questions if question.score is not None]
     mean = math.fsum(scores) / len(scores) if scores else None
     missing = tuple(question for question in questions if question.score is None)
-    paired = [(question, difference) for question in questions if (difference := difference_of(question)) is not None]
+    paired = [(question, difference) for question in questions if (difference := _difference_of(question)) is not None]
     sign = 1.0 if scale.higher_is_better else -1.0
     worse = sorted((sign * difference, at) for at, (_, difference) in enumerate(paired) if sign * difference < 0)
     change, low, high = paired_change([difference for _, difference in paired])
     verdict: GoldenVerdict = "incomplete" if missing else "good" if paired else "first"
-    if change is not None and -sign * change >= drop and (len(paired) < FEW_PAIRS or excludes_zero(low, high)):
+    if change is not None and -sign * change >= drop and (len(paired) < FEW_PAIRS or _excludes_zero(low, high)):
         verdict = "drop"
     return RoundResult(
         verdict=verdict,
@@ -72,7 +72,7 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
     )
 
 
-def difference_of(question: Question) -> float | None:
+def _difference_of(question: Question) -> float | None:
     """How much a question's score changed; None where one of the two is missing."""
     return None if question.score is None or question.before is None else question.score - question.before
 
@@ -90,6 +90,6 @@ def paired_change(differences: Sequence[float]) -> tuple[float | None, float | N
     return mean, mean - half, mean + half
 
 
-def excludes_zero(low: float | None, high: float | None) -> bool:
+def _excludes_zero(low: float | None, high: float | None) -> bool:
     """Whether an interval leaves 0 out."""
     return low is not None and high is not None and not low <= 0.0 <= high

@@ -68,7 +68,7 @@ def monitored(
             return function
         recorder = Recorder(into, source=source, variant=variant, language=language)
         signature = inspect.signature(function)
-        find = extract or find_exchange
+        find = extract or _find_exchange
         called = getattr(function, "__qualname__", type(function).__name__)
 
         def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
@@ -144,7 +144,7 @@ class Recorder:
         self.counts["lost"] += 1
 
 
-def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
+def _find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
     """The exchange of a function that is called and answers in a usual way; None where its result is no answer."""
     if result is None:
         return None

@@ -60,7 +60,7 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         coverage=scored / planned if planned else None,
         overall=_criterion(GLOBAL, "", tallies, now, before, scale),
         criteria=tuple(
-            _criterion(path, label, tallies, now, before, scale) for path, label in shown_criteria(now, before, labels).items()
+            _criterion(path, label, tallies, now, before, scale) for path, label in _shown_criteria(now, before, labels).items()
         ),
         days=_days(period, sums),
         variants=tuple(_variants(sides, sums, scale)),
@@ -109,7 +109,7 @@ def previous_of(period: Period) -> Period:
     return Period(start=period.start - timedelta(days=period.days), end=period.start)
 
 
-def shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:
+def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:
     """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
     others = sorted({*now, *before} - {GLOBAL, *labels})
     return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}

@@ -115,9 +115,9 @@ class QualityJudge:
             TypeError: the prompt or the response is not given, or something is given under both of its names.
         """
         chosen = case_of(
-            one_of("prompt", prompt, "question", question),
-            one_of("response", response, "answer", answer),
-            one_of("documents", documents, "context_chunks", context_chunks, needed=False),
+            _one_of("prompt", prompt, "question", question),
+            _one_of("response", response, "answer", answer),
+            _one_of("documents", documents, "context_chunks", context_chunks, needed=False),
             id=id,
         )
         return await self.evaluate_case(chosen)
@@ -244,7 +244,7 @@ class QualityJudge:
         self.close()
 
 
-def one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True) -> Any:
+def _one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True) -> Any:
     """What is given under one of two names; None where it is given under none and not needed.
 
     Raises:

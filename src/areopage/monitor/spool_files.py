@@ -50,35 +50,35 @@ def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
     if not folder.is_dir():
         return Drained()
     taken = rejected = 0
-    with owned(folder / "drain.lock") as mine, readable(folder):
+    with owned(folder / "drain.lock") as mine, _readable(folder):
         for data in sorted(folder.glob("*.jsonl")) if mine else ():
-            one = drain_file(data, deliver, limit - taken)
+            one = _drain_file(data, deliver, limit - taken)
             taken, rejected = taken + one.taken, rejected + one.rejected
             if taken >= limit:
                 break
     return Drained(taken=taken, rejected=rejected)
 
 
-def drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
+def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
     """Take one writer's file over, and remove it where he has gone and everything is taken."""
     taken = rejected = 0
     # asked before reading: a writer that has gone by now writes nothing after what is read next
     with owned(data.with_suffix(".lock")) as abandoned:
         while taken < limit:
-            batch = next_batch(data, read_offset(data))
+            batch = _next_batch(data, _read_offset(data))
             if batch is None:
                 break
             if batch.submissions:
                 deliver(batch.submissions)
-            put_aside(data, batch.bad)
-            write_offset(data, batch.end)
+            _put_aside(data, batch.bad)
+            _write_offset(data, batch.end)
             taken, rejected = taken + len(batch.submissions), rejected + len(batch.bad)
         else:
             return Drained(taken=taken, rejected=rejected)
         if abandoned:
-            tail = data.read_bytes()[read_offset(data) :]
+            tail = data.read_bytes()[_read_offset(data) :]
             if tail:
-                put_aside(data, [(tail, "the line is cut: its writer died while writing it")])
+                _put_aside(data, [(tail, "the line is cut: its writer died while writing it")])
                 rejected += 1
             data.unlink()
             data.with_suffix(".offset").unlink(missing_ok=True)
@@ -87,7 +87,7 @@ def drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
     return Drained(taken=taken, rejected=rejected)
 
 
-def next_batch(data: Path, offset: int) -> Batch | None:
+def _next_batch(data: Path, offset: int) -> Batch | None:
     """The complete lines from an offset on, up to a batch; None where there is none (yet)."""
     submissions: list[Answer] = []
     bad: list[tuple[bytes, str]] = []
@@ -107,7 +107,7 @@ def next_batch(data: Path, offset: int) -> Batch | None:
     return Batch(submissions=tuple(submissions), bad=tuple(bad), end=end) if end > offset else None
 
 
-def put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
+def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
     """Keep lines that cannot be read, each with the reason."""
     if bad:
         folder = data.parent / REJECTED
@@ -124,10 +124,10 @@ def rejected_lines(folder: Path) -> int:
 
 def waiting_bytes(folder: Path) -> int:
     """How many bytes of a spool are not taken over yet."""
-    return sum(max(0, data.stat().st_size - read_offset(data)) for data in folder.glob("*.jsonl"))
+    return sum(max(0, data.stat().st_size - _read_offset(data)) for data in folder.glob("*.jsonl"))
 
 
-def read_offset(data: Path) -> int:
+def _read_offset(data: Path) -> int:
     """How many bytes of a file were taken over."""
     try:
         return int(data.with_suffix(".offset").read_text(encoding="ascii"))
@@ -135,7 +135,7 @@ def read_offset(data: Path) -> int:
         return 0
 
 
-def write_offset(data: Path, offset: int) -> None:
+def _write_offset(data: Path, offset: int) -> None:
     """Note how many bytes of a file were taken over; a crash leaves the old note or the new one."""
     beside = data.with_suffix(".offset.new")
     beside.write_text(str(offset), encoding="ascii")
@@ -157,7 +157,7 @@ def owned(path: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def readable(folder: Path) -> Iterator[None]:
+def _readable(folder: Path) -> Iterator[None]:
     """Turn the system's errors about a spool into one line for the user."""
     try:
         yield

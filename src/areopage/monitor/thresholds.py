@@ -48,26 +48,26 @@ def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
 def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
     """The thresholds of a section: its own numbers, and for `auto` those that the scale gives."""
     alerts = section.alerts
-    mean = level_of(alerts.mean.threshold, MEAN_UNDER, scale)
+    mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
     return Thresholds(
-        answer=None if alerts.threshold is None else level_of(alerts.threshold, ANSWER_UNDER, scale),
+        answer=None if alerts.threshold is None else _level_of(alerts.threshold, ANSWER_UNDER, scale),
         mean=mean,
-        mean_clear=clear_of(alerts, mean, scale),
-        drop=points_of(alerts.drop.points, DROP, scale),
-        golden_drop=points_of("auto" if section.golden is None else section.golden.drop, GOLDEN_DROP, scale),
-        spread=points_of(section.review.spread, SPREAD, scale),
+        mean_clear=_clear_of(alerts, mean, scale),
+        drop=_points_of(alerts.drop.points, DROP, scale),
+        golden_drop=_points_of("auto" if section.golden is None else section.golden.drop, GOLDEN_DROP, scale),
+        spread=_points_of(section.review.spread, SPREAD, scale),
     )
 
 
-def clear_of(alerts: AlertsSection, mean: float, scale: Scale) -> float:
+def _clear_of(alerts: AlertsSection, mean: float, scale: Scale) -> float:
     """Where the alert of a mean closes; `auto` is never worse than where it opens."""
-    clear = level_of(alerts.mean.clear, MEAN_CLEAR, scale)
+    clear = _level_of(alerts.mean.clear, MEAN_CLEAR, scale)
     if alerts.mean.clear != "auto":
         return clear
     return max(mean, clear) if scale.higher_is_better else min(mean, clear)
 
 
-def level_of(level: Level, share: float, scale: Scale) -> float:
+def _level_of(level: Level, share: float, scale: Scale) -> float:
     """A score; `auto` is a share of the scale from its bad end, which is the upper one where lower is better."""
     if level != "auto":
         return level
@@ -75,7 +75,7 @@ def level_of(level: Level, share: float, scale: Scale) -> float:
     return round(scale.min + way if scale.higher_is_better else scale.max - way, DECIMALS)
 
 
-def points_of(points: Points, share: float, scale: Scale) -> float:
+def _points_of(points: Points, share: float, scale: Scale) -> float:
     """A distance; `auto` is a share of the scale's width."""
     return round(share * (scale.max - scale.min), DECIMALS) if points == "auto" else points
 

@@ -57,7 +57,7 @@ def gate_node(
 
     def node(state: Any) -> GateUpdate:
         """Decide on the state's answer."""
-        decision = decide(gate, text_in(state, prompt), text_in(state, response), value_in(state, documents))
+        decision = decide(gate, _text_in(state, prompt), _text_in(state, response), _value_in(state, documents))
         if on_decision is not None:
             on_decision(decision)
         return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}
@@ -65,7 +65,7 @@ def gate_node(
     return node
 
 
-def value_in(state: Any, key: str) -> Any:
+def _value_in(state: Any, key: str) -> Any:
     """A value of the state.
 
     Raises:
@@ -79,13 +79,13 @@ def value_in(state: Any, key: str) -> Any:
     return found
 
 
-def text_in(state: Any, key: str) -> str:
+def _text_in(state: Any, key: str) -> str:
     """A text of the state; a message of a chat counts by its content.
 
     Raises:
         SubmissionError: the state has no such key, or no text under it.
     """
-    found = value_in(state, key)
+    found = _value_in(state, key)
     text = found if isinstance(found, str) else getattr(found, "content", None)
     if not isinstance(text, str):
         raise SubmissionError(f"the state's {key!r} is no text, but {type(found).__name__}")

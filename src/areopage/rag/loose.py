@@ -23,11 +23,11 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
     items = [documents] if isinstance(documents, str | Mapping | Document) else list(documents or ())
     found: list[Document] = []
     for position, item in enumerate(items, 1):
-        fields = fields_of(item, position)
-        if not str(value_of(fields, "text") or "").strip():
+        fields = _fields_of(item, position)
+        if not str(_value_of(fields, "text") or "").strip():
             continue
-        if value_of(fields, "id") in (None, ""):
-            fields = {name: value for name, value in fields.items() if not goes_by(name, "id")} | {"id": f"doc{position}"}
+        if _value_of(fields, "id") in (None, ""):
+            fields = {name: value for name, value in fields.items() if not _goes_by(name, "id")} | {"id": f"doc{position}"}
         try:
             found.extend(read_documents([fields]))
         except ValueError as fault:
@@ -35,14 +35,14 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
     return tuple(found)
 
 
-def fields_of(item: Any, position: int) -> dict[str, Any]:
+def _fields_of(item: Any, position: int) -> dict[str, Any]:
     """A document's fields, by names that `read_documents` knows.
 
     Raises:
         DatasetError: it is no document.
     """
     if isinstance(item, tuple) and len(item) == 2:
-        return fields_of(item[0], position) | {"score": item[1]}
+        return _fields_of(item[0], position) | {"score": item[1]}
     if isinstance(item, Document):
         return msgspec.structs.asdict(item)
     if isinstance(item, Mapping):
@@ -52,24 +52,24 @@ def fields_of(item: Any, position: int) -> dict[str, Any]:
     text = getattr(item, "page_content", None)
     if not isinstance(text, str):
         raise DatasetError(f"document {position}: give a text, an object or a LangChain document, not {type(item).__name__}")
-    return langchain_fields(text, getattr(item, "id", None), getattr(item, "metadata", None) or {})
+    return _langchain_fields(text, getattr(item, "id", None), getattr(item, "metadata", None) or {})
 
 
-def langchain_fields(text: str, id: str | None, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _langchain_fields(text: str, id: str | None, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a LangChain document, which keeps title, source and often its id in the metadata."""
     fields: dict[str, Any] = {"text": text, "metadata": dict(metadata)}
     for key in ("id", "title", "source", "score"):
-        value = value_of(metadata, key)
+        value = _value_of(metadata, key)
         if isinstance(value, str | int | float):
             fields[key] = value
     return fields | ({"id": id} if id else {})
 
 
-def value_of(fields: Mapping[str, Any], key: str) -> Any:
+def _value_of(fields: Mapping[str, Any], key: str) -> Any:
     """The value of a field, under whichever of its names; None where it has none."""
-    return next((value for name, value in fields.items() if goes_by(name, key)), None)
+    return next((value for name, value in fields.items() if _goes_by(name, key)), None)
 
 
-def goes_by(name: str, key: str) -> bool:
+def _goes_by(name: str, key: str) -> bool:
     """Whether a name is one of a field's."""
     return fold_name(str(name)) in {fold_name(alias) for alias in KEYS[key]}

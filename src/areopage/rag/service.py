@@ -230,7 +230,7 @@ class RagService:
     async def _note(self, trace: Trace) -> Trace:
         """Put a trace into the ledger, and say its line. It is stored even where the caller does not wait."""
         await self._batch.write_async([self._reduce(trace) if self._reduce else trace])
-        self._say(console_line(trace))
+        self._say(_console_line(trace))
         return trace
 
     def _store(self, traces: Sequence[Trace]) -> None:
@@ -254,7 +254,7 @@ class RagService:
         await self._kept.aclose()
 
 
-def console_line(trace: Trace) -> str:
+def _console_line(trace: Trace) -> str:
     """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
     sources = msgspec.json.encode(list(trace.sources_filter)).decode()
     return (

@@ -56,17 +56,17 @@ def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
     if claim.certainty is None:
         return locale.say("people_constant" if claim.reason == "constant" else "people_few")
     if claim.verdict == "holds":
-        return locale.say("people_holds", certainty=certainty_text(locale, claim.certainty))
+        return locale.say("people_holds", certainty=_certainty_text(locale, claim.certainty))
     if claim.verdict == "does_not_hold":
-        return locale.say("people_does_not_hold", certainty=certainty_text(locale, 1 - claim.certainty))
-    state = locale.say("people_not_settled", certainty=certainty_text(locale, claim.certainty))
+        return locale.say("people_does_not_hold", certainty=_certainty_text(locale, 1 - claim.certainty))
+    state = locale.say("people_not_settled", certainty=_certainty_text(locale, claim.certainty))
     if claim.needed is None:
         return f"{state} {locale.say('people_too_near', bound=bound)}"
     needed = locale.say("people_needed", needed=locale.whole(claim.needed), more=locale.whole(max(1, claim.needed - answers)))
     return f"{state} {needed}"
 
 
-def certainty_text(locale: Locale, certainty: float) -> str:
+def _certainty_text(locale: Locale, certainty: float) -> str:
     """A certainty as a share; none is ever shown as whole."""
     if certainty > ALMOST:
         return locale.say("people_almost_sure", share=locale.percent(ALMOST))
@@ -80,8 +80,8 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     found = report.agreement
     lines = [locale.say("people_title"), *heading(report, locale), ""]
     if not found.labels:
-        return "\n".join([lines[0], locale.say("people_none"), *rejected_lines(report, locale)]) + "\n"
-    lines += table([criteria_heads(locale), *(criterion_cells(report, locale, one) for one in found.criteria)])
+        return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
+    lines += table([_criteria_heads(locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
     lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
     for one in found.criteria:
         verdict = verdict_text(locale, one.claim, one.items)
@@ -90,10 +90,10 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     twice = [one for one in found.criteria if one.raters.items]
     if twice:
         heads = [locale.say(key) for key in ("people_criterion", "people_twice", "people_pair_pearson", "people_alpha")]
-        lines += table([heads, *(rater_cells(report, locale, one) for one in twice)])
+        lines += table([heads, *(_rater_cells(report, locale, one) for one in twice)])
     else:
         lines.append(f"  {locale.say('people_among_none')}")
-    lines += ["", locale.say("people_worst"), *worst_lines(report, locale), *rejected_lines(report, locale)]
+    lines += ["", locale.say("people_worst"), *_worst_lines(report, locale), *_rejected_lines(report, locale)]
     return "\n".join(lines) + "\n"
 
 
@@ -126,13 +126,13 @@ def remarks(report: AgreementReport, locale: Locale) -> list[str]:
     return lines
 
 
-def criteria_heads(locale: Locale) -> list[str]:
+def _criteria_heads(locale: Locale) -> list[str]:
     """The heads of the table of criteria."""
     keys = ("criterion", "answers", "pearson", "spearman", "kappa", "error", "bias")
     return [locale.say(f"people_{key}") for key in keys]
 
 
-def criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
+def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
     """A line of the table of criteria."""
     return [
         name_of(locale, report, one.criterion),
@@ -143,7 +143,7 @@ def criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgree
     ]
 
 
-def rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
+def _rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
     """A line of the table of raters."""
     alpha = one.raters.alpha
     return [
@@ -154,7 +154,7 @@ def rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement
     ]
 
 
-def worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
+def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
     """The answers where judge and people are farthest apart."""
     worst = report.agreement.worst[:SHOWN_WORST]
     if not worst:
@@ -174,7 +174,7 @@ def worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
     return table([[*heads, ""], *rows])
 
 
-def rejected_lines(report: AgreementReport, locale: Locale) -> list[str]:
+def _rejected_lines(report: AgreementReport, locale: Locale) -> list[str]:
     """The rows of a table that could not be used, the first of them one by one."""
     if not report.rejected:
         return []

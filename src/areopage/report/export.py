@@ -41,7 +41,7 @@ _WHOLE = frozenset(["scored", "planned", "prompt_tokens", "completion_tokens"])
 PORTION = 1000  # rows that Parquet keeps in memory
 
 
-def column_names(criteria: Sequence[str]) -> dict[str, str]:
+def _column_names(criteria: Sequence[str]) -> dict[str, str]:
     """The column of each criterion, by its path: its bare name (exactitude), or the whole path where that would be ambiguous."""
     bare = [path.rpartition(".")[2] for path in criteria]
     taken = {*TEXTS, *AFTER_SCORES, *NUMBERS, "score_global", "currency"}
@@ -66,14 +66,14 @@ def export_answers(
         MissingExtra: Parquet without pyarrow.
     """
     if form == "parquet":
-        parquet_library()  # before the first row is read
+        _parquet_library()  # before the first row is read
     counted = Counted(outward(score, policy, max_chars) for score in scores)
     with replacing(place) as temporary:
         if form == "parquet":
-            write_parquet(counted, temporary, column_names(criteria))
+            _write_parquet(counted, temporary, _column_names(criteria))
         else:
             with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
-                WRITERS[form](counted, file, column_names(criteria))
+                WRITERS[form](counted, file, _column_names(criteria))
     return counted.rows
 
 
@@ -81,7 +81,7 @@ def print_answers(
     scores: Iterable[Evaluation], form: ExportForm, file: IO[str], criteria: Sequence[str], policy: Policy, max_chars: int
 ) -> None:
     """Write answers to an open file, such as the standard output, as CSV or JSON lines."""
-    WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, column_names(criteria))
+    WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, _column_names(criteria))
 
 
 class Counted:
@@ -97,16 +97,16 @@ class Counted:
             yield score
 
 
-def write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
+def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
     """A row per answer; lists are lines of one cell, and a cell that would run as a formula does not."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(table_columns(columns))
+    writer.writerow(_table_columns(columns))
     for score in scores:
         row = flat(score, columns)
         writer.writerow([inert_cell("\n".join(cell) if isinstance(cell, list) else cell) for cell in row.values()])
 
 
-def write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
+def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
     """An object per line: the fields of an evaluation, its criteria by path."""
     for score in scores:
         names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
@@ -119,27 +119,27 @@ def write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[st
 
 
 WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]], None]] = {
-    "csv": write_csv,
-    "jsonl": write_jsonl,
+    "csv": _write_csv,
+    "jsonl": _write_jsonl,
 }
 
 
-def write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
+def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
     """A row per answer, in groups of rows."""
-    pyarrow, parquet = parquet_library()
-    schema = pyarrow.schema([(name, arrow_type(pyarrow, name)) for name in table_columns(columns)])
+    pyarrow, parquet = _parquet_library()
+    schema = pyarrow.schema([(name, _arrow_type(pyarrow, name)) for name in _table_columns(columns)])
     rows = (flat(score, columns, moments=True) for score in scores)
     with parquet.ParquetWriter(path, schema) as writer:
         while portion := list(islice(rows, PORTION)):
             writer.write_table(pyarrow.Table.from_pylist(portion, schema=schema))
 
 
-def table_columns(columns: Mapping[str, str]) -> list[str]:
+def _table_columns(columns: Mapping[str, str]) -> list[str]:
     """The columns of a table, in order."""
     return [*TEXTS, "score_global", *columns.values(), *AFTER_SCORES, *NUMBERS, "currency"]
 
 
-def arrow_type(pyarrow: Any, name: str) -> Any:
+def _arrow_type(pyarrow: Any, name: str) -> Any:
     """The type of a column."""
     if name in _MOMENTS:
         return pyarrow.timestamp("us", tz="UTC")
@@ -151,7 +151,7 @@ def arrow_type(pyarrow: Any, name: str) -> Any:
     return pyarrow.string() if name in texts else pyarrow.float64()
 
 
-def parquet_library() -> tuple[Any, Any]:
+def _parquet_library() -> tuple[Any, Any]:
     """pyarrow and its Parquet part.
 
     Raises:

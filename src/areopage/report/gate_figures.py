@@ -95,14 +95,14 @@ def gather(
         scope=scope,
         language=language,
         worst=tuple(shown(one, language, policy, max_chars) for one in figures.worst),
-        warned=tuple(warnings_of(figures)),
+        warned=tuple(_warnings_of(figures)),
         text=policy,
         made_at=now,
         place=tuple(place),
     )
 
 
-def warnings_of(figures: GateFigures) -> list[Warned]:
+def _warnings_of(figures: GateFigures) -> list[Warned]:
     """What a reader should bear in mind."""
     labels, found = figures.labels, []
     if 0 < figures.answers < FEW_ROWS:
@@ -134,12 +134,12 @@ def shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> 
         label=worst.label,
         escaped=worst.escaped,
         question=stored_text(trace.prompt, policy, max_chars),
-        answer=outward(pieces(worst), policy, max_chars),
+        answer=outward(_pieces(worst), policy, max_chars),
         reasons=tuple(text for text in (stored_text(reason, policy, max_chars) for reason in reasons) if text),
     )
 
 
-def pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
+def _pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
     """The answer, with the places that the gate doubts marked: those of decisive reasons, else its most doubtful sentence."""
     text, decision = worst.trace.response, worst.trace.decision
     if decision is None:

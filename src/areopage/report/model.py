@@ -354,7 +354,7 @@ def excerpt(
     return Excerpt(title=title, text=tuple(kept), missing=missing, more=locale.count(more, cut) if cut > 0 else "")
 
 
-def place_on(score: float, scale: Scale) -> float:
+def _place_on(score: float, scale: Scale) -> float:
     """Where a score lies on a scale, in [0, 1]."""
     return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
 
@@ -363,8 +363,8 @@ def bar_on(scale: Scale, score: float | None, low: float | None = None, high: fl
     """The bar of a score on a scale, with its interval."""
     if score is None:
         return Bar(share=None)
-    ends = (None, None) if low is None or high is None else (place_on(low, scale), place_on(high, scale))
-    return Bar(share=place_on(score, scale), low=ends[0], high=ends[1])
+    ends = (None, None) if low is None or high is None else (_place_on(low, scale), _place_on(high, scale))
+    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1])
 
 
 def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Ruler:
@@ -377,6 +377,6 @@ def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[flo
         spoken=f"{locale.number(score)}, {direction}",
         left=f"{low} {left}",
         right=f"{high} {right}",
-        mark=None if score is None else place_on(score, scale),
-        interval=None if interval is None else (place_on(interval[0], scale), place_on(interval[1], scale)),
+        mark=None if score is None else _place_on(score, scale),
+        interval=None if interval is None else (_place_on(interval[0], scale), _place_on(interval[1], scale)),
     )

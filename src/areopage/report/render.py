@@ -51,7 +51,7 @@ def render(report: Report, form: Form) -> str:
     """A report in one of its forms."""
     if form == "html":
         return render_html(report)
-    return render_markdown(report) if form == "md" else render_json(report)
+    return _render_markdown(report) if form == "md" else _render_json(report)
 
 
 def render_html(report: Report) -> str:
@@ -59,7 +59,7 @@ def render_html(report: Report) -> str:
     return environment(TEMPLATES, report.locale).get_template("report.html.j2").render(report=report)
 
 
-def render_markdown(report: Report) -> str:
+def _render_markdown(report: Report) -> str:
     """A report as Markdown, for a terminal, a ticket or a mail."""
     made = environment(TEMPLATES, report.locale)
     made.finalize = _as_words
@@ -69,7 +69,7 @@ def render_markdown(report: Report) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
 
 
-def render_json(report: Report) -> str:
+def _render_json(report: Report) -> str:
     """A report's figures: numbers are not rounded, null where there is none, times in ISO 8601, UTC."""
     return msgspec.json.format(msgspec.json.encode(report.figures), indent=2).decode() + "\n"
 

@@ -33,10 +33,10 @@ def replacing(path: Path) -> Iterator[Path]:
         raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
     finally:
         if temporary is not None:
-            discard(temporary)
+            _discard(temporary)
 
 
-def discard(path: Path) -> None:
+def _discard(path: Path) -> None:
     """Remove what is left of a file; nothing is said where that fails, since what led here has been said."""
     try:
         path.unlink(missing_ok=True)

@@ -116,13 +116,13 @@ def run_result(view: RunView) -> RunResult:
         final_aggregate_score=scores.tree.score,
         category_scores=category_scores(scores.tree),
         subcategory_scores=subcategory_scores(scores.tree),
-        detailed_criteria=run_criteria(view),
+        detailed_criteria=_run_criteria(view),
         consistency_metrics=RunConsistency(**structs.asdict(scores.consistency), krippendorff_alpha=scores.alpha),
-        metadata=run_metadata(view),
+        metadata=_run_metadata(view),
     )
 
 
-def run_criteria(view: RunView) -> dict[str, RunCriterion]:
+def _run_criteria(view: RunView) -> dict[str, RunCriterion]:
     """Each criterion over the run."""
     found: dict[str, list[CriterionScore]] = {}
     for record in view.scores.records:
@@ -144,7 +144,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     return criteria
 
 
-def run_metadata(view: RunView) -> RunMetadata:
+def _run_metadata(view: RunView) -> RunMetadata:
     """How the run came about."""
     run, spec, tree = view.run, view.spec, view.scores.tree
     target = spec.target
@@ -184,7 +184,7 @@ def run_metadata(view: RunView) -> RunMetadata:
         profile=spec.profile,
         scale=spec.scale,
         weights=spec.weights,
-        settled_weights=settled_weights(tree),
+        settled_weights=_settled_weights(tree),
         weight_warnings=view.scores.warnings,
         final_interval=view.scores.interval,
         coverage=Coverage(scored=tree.scored, planned=tree.planned),
@@ -201,7 +201,7 @@ def run_metadata(view: RunView) -> RunMetadata:
     )
 
 
-def settled_weights(tree: Node) -> dict[str, float]:
+def _settled_weights(tree: Node) -> dict[str, float]:
     """The weights of categories and sub-categories as they were used."""
     weights: dict[str, float] = {}
     for category in tree.parts:
@@ -214,19 +214,19 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
     """The results of each case, in the dataset's order."""
     by_case = {record.case_id: record for record in view.scores.records}
     for case in view.cases:
-        record = by_case.get(case.id) or unjudged(case)
+        record = by_case.get(case.id) or _unjudged(case)
         response = fold_space(case.response or "")
         yield RecordResult(
             final_aggregate_score=record.tree.score,
             category_scores=category_scores(record.tree),
             subcategory_scores=subcategory_scores(record.tree),
-            detailed_criteria={score.criterion: criterion_detail(view, score, response) for score in record.criteria},
+            detailed_criteria={score.criterion: _criterion_detail(view, score, response) for score in record.criteria},
             consistency_metrics=record.consistency,
-            metadata=record_metadata(view, case),
+            metadata=_record_metadata(view, case),
         )
 
 
-def unjudged(case: Case) -> RecordScores:
+def _unjudged(case: Case) -> RecordScores:
     """The scores of a case on which no judge may say anything."""
     empty = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
     return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=consistency(()))
@@ -242,7 +242,7 @@ def subcategory_scores(tree: Node) -> dict[str, float | None]:
     return {f"{category.name}.{part.name}": part.score for category in tree.parts for part in category.parts}
 
 
-def criterion_detail(view: RunView, score: CriterionScore, folded_response: str) -> CriterionDetail:
+def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str) -> CriterionDetail:
     """One criterion of one case with all its passes."""
     passes = list(passes_of(view, score))
     said = [(one, one.verdict) for one in passes]
@@ -266,14 +266,14 @@ def criterion_detail(view: RunView, score: CriterionScore, folded_response: str)
             judge.judge: JudgeDetail(
                 score=judge.score,
                 variance=judge.variance,
-                passes=tuple(pass_detail(one) for one in passes if one.judge == judge.judge),
+                passes=tuple(_pass_detail(one) for one in passes if one.judge == judge.judge),
             )
             for judge in score.judges
         },
     )
 
 
-def pass_detail(one: PassView) -> PassDetail:
+def _pass_detail(one: PassView) -> PassDetail:
     """One pass."""
     judgment, verdict = one.judgment, one.verdict
     return PassDetail(
@@ -295,7 +295,7 @@ def pass_detail(one: PassView) -> PassDetail:
     )
 
 
-def record_metadata(view: RunView, case: Case) -> RecordMetadata:
+def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
     """What is known of a case."""
     answer = view.answers.get(case.id)
     return RecordMetadata(

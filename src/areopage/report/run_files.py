@@ -119,10 +119,10 @@ def write_results_csv(view: RunView, path: Path) -> None:
     """
     judges = [judge.name for judge in view.spec.judges]
     header = [*RESULT_COLUMNS, *(f"judge:{name}" for name in judges), "prompt", "response"]
-    write_table(path, header, result_rows(view, judges))
+    write_table(path, header, _result_rows(view, judges))
 
 
-def result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
+def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
     """The rows of `results.csv`."""
     cases = {case.id: case for case in view.cases}
     for record in view.scores.records:
@@ -152,13 +152,13 @@ def write_judgments_csv(view: RunView, path: Path) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    write_table(path, JUDGMENT_COLUMNS, (judgment_row(one) for one in all_passes(view)))
+    write_table(path, JUDGMENT_COLUMNS, (_judgment_row(one) for one in all_passes(view)))
 
 
-def judgment_row(one: PassView) -> list[Any]:
+def _judgment_row(one: PassView) -> list[Any]:
     """A pass as a row."""
     verdict, judgment = one.verdict, one.judgment
-    said = [one.reason, verdict.explanation if verdict else "", listed(verdict.evidence if verdict else ())]
+    said = [one.reason, verdict.explanation if verdict else "", _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
     if judgment is None:
         return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
@@ -178,7 +178,7 @@ def judgment_row(one: PassView) -> list[Any]:
     ]
 
 
-def listed(texts: Sequence[str]) -> str:
+def _listed(texts: Sequence[str]) -> str:
     """Several texts in one cell, as a JSON list; no text is an empty cell."""
     return msgspec.json.encode(texts).decode() if texts else ""
 
@@ -193,11 +193,11 @@ def write_judgments_jsonl(view: RunView, path: Path) -> None:
         StorageError: the file cannot be written.
     """
     with replacing(path) as place, place.open("wb") as stream:
-        for line in recorded_lines(view):
+        for line in _recorded_lines(view):
             stream.write(msgspec.json.encode(line) + b"\n")
 
 
-def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
+def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
     """The lines of a recording."""
     for case_id, answer in view.answers.items():
         if answer.state == "answered":
@@ -214,13 +214,13 @@ def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
             }
     for one in all_passes(view):
         judgment = one.judgment
-        if judgment is not None and can_be_replayed(one, judgment):
+        if judgment is not None and _can_be_replayed(one, judgment):
             yield {
                 "case_id": one.case_id,
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
-                **recorded_answer(one, judgment),
+                **_recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,
                 "prompt_tokens": judgment.prompt_tokens,
                 "completion_tokens": judgment.completion_tokens,
@@ -228,7 +228,7 @@ def recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
             }
 
 
-def recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
+def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
     """The judge's text, or the score of a judge that wrote none."""
     text = judgment.repair_text or judgment.raw_text
     if isinstance(one.outcome, Scored) and not text:
@@ -237,7 +237,7 @@ def recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
     return {"text": text}
 
 
-def can_be_replayed(one: PassView, judgment: Judgment) -> bool:
+def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
     """Whether a line can lead to the same outcome again: a judge said something, and had been shown the whole prompt.
 
     What is left out is declined by the replay, so that it never turns into a score.

@@ -80,7 +80,7 @@ def ledger_agreement(
     judges = store.judges_of(ids)
     if judge and judge not in judges and ids:
         raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
-    ratings, weighed = ratings_of(kept, rubric)
+    ratings, weighed = _ratings_of(kept, rubric)
     by_answer = one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
     scores = by_criterion(by_answer)
     grounding = {label.answer_id for label in kept if label.criterion == GROUNDING}
@@ -105,7 +105,7 @@ def ledger_agreement(
     )
 
 
-def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
+def _ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
     """Labels as ratings, and how many overall scores had to be weighed up from the criteria."""
     ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
     given: dict[tuple[str, str], dict[str, float]] = {}

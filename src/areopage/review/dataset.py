@@ -40,11 +40,11 @@ def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int
         policy, max_chars: what leaves the ledger of each text; see `stored_text`.
     """
     for trace, labels in Traces(ledger).each_labelled(selection.filter):
-        if not trace.erased and is_wanted(trace, labels, selection):
-            yield dataset_row(trace, labels, policy, max_chars)
+        if not trace.erased and _is_wanted(trace, labels, selection):
+            yield _dataset_row(trace, labels, policy, max_chars)
 
 
-def is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bool:
+def _is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bool:
     """Whether a trace goes into the set."""
     if selection.labelled_only and not labels:
         return False
@@ -53,7 +53,7 @@ def is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bo
     return selection.wanted in ("all", trace.verdict)
 
 
-def dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
+def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
     """One row. `grounded` and `unsupported` are there where people labelled the answer: what they say together.
 
     `group` is the same for the same prompt: rows of one group must not be on both sides of a split.

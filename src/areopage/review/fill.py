@@ -68,10 +68,10 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
     queue = ReviewQueue(ledger)
     chosen = {
-        "sample": [id for day in days[:-1] for id in sampled(ledger, day, settings.sample)],
+        "sample": [id for day in days[:-1] for id in _sampled(ledger, day, settings.sample)],
         "alert": alerted(ledger, days[0], settings.most * len(days)),
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
-        "disagreement": [id for day in days[:-1] for id in disputed(ledger, day, settings)],
+        "disagreement": [id for day in days[:-1] for id in _disputed(ledger, day, settings)],
         "unscored": [id for day in days[:-1] for id in unscored(ledger, day, settings.most)],
     }
     reasons: dict[str, str] = {}
@@ -89,7 +89,7 @@ def shuffled(ids: Iterable[str]) -> list[str]:
     return sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "replace")).digest())
 
 
-def sampled(ledger: Ledger, day: date, size: int) -> list[str]:
+def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
     """A day's random sample, the same whoever draws it."""
     if size == 0:
         return []
@@ -117,7 +117,7 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     return own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
-def disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
+def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     """A day's answers on which judges differ, the most disputed first."""
     found = EvaluationLists(ledger).spread_most(day_of(day), Scope(), settings.most)
     return own([score for score in found if score.spread is not None and score.spread >= settings.spread])

@@ -79,21 +79,21 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
                 rejected.append(RejectedRow(file=str(path), row=row.number, reason=row.reason, content=row.content))
                 continue
             try:
-                plan = plans.get(row.names) or plan_of(row.names, rubric, path, rater)
+                plan = plans.get(row.names) or _plan_of(row.names, rubric, path, rater)
                 plans[row.names] = plan
-                taken.append(read_row(row, plan, rubric, rater))
+                taken.append(_read_row(row, plan, rubric, rater))
             except DatasetError as fault:
                 if has_header(path):
                     raise
-                rejected.append(refused(path, row.number, str(fault), content_of(row)))
+                rejected.append(refused(path, row.number, str(fault), _content_of(row)))
             except UserError as fault:
-                rejected.append(refused(path, row.number, str(fault), content_of(row)))
+                rejected.append(refused(path, row.number, str(fault), _content_of(row)))
     known = set(Answers(ledger).numbers([row.answer for row in taken]))
-    kept = list(usable(taken, known, rejected, path, ledger))
+    kept = list(_usable(taken, known, rejected, path, ledger))
     new, same = fresh(ledger, kept, now)
     if new:
         Labels(ledger).add(new)
-        note_raters(ledger, new, path)
+        _note_raters(ledger, new, path)
     return Imported(
         labels=len(new),
         known=same,
@@ -103,7 +103,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     )
 
 
-def plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> Plan:
+def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> Plan:
     """Find the columns.
 
     Raises:
@@ -137,7 +137,7 @@ def plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None)
     return Plan(answer, who, note, places, tuple(name for name in unread if name))
 
 
-def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRow:
+def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRow:
     """Understand a row.
 
     Raises:
@@ -148,7 +148,7 @@ def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRo
         raise UserError("the row has no answer id")
     named = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
-    if is_number(note):
+    if _is_number(note):
         raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
     scores: list[tuple[str, float]] = []
     for position, criterion in plan.criteria:
@@ -166,11 +166,11 @@ def read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRo
         rater=rater_name(named or rater or ""),
         note=note[:MAX_NOTE],
         scores=tuple(scores),
-        content=content_of(row),
+        content=_content_of(row),
     )
 
 
-def usable(
+def _usable(
     rows: Sequence[RatedRow], known: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
 ) -> Iterator[RatedRow]:
     """The rows about answers that the ledger holds, each answer and rater once; the others are added to `rejected`."""
@@ -213,7 +213,7 @@ def fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list
     return new, same
 
 
-def note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
+def _note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
     """One entry in the audit log per rater; the labels themselves say which answers they are about."""
     audit = Audit(ledger)
     for rater in dict.fromkeys(label.rater for label in labels):
@@ -226,12 +226,12 @@ def refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
     return RejectedRow(file=str(path), row=number, reason=reason, content=content)
 
 
-def is_number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     """Whether a text is nothing but a number."""
     return bool(text) and text.replace(",", "", 1).replace(".", "", 1).isdecimal()
 
 
-def content_of(row: Row) -> str:
+def _content_of(row: Row) -> str:
     """A row for people."""
     pairs: Mapping[str, Any] = dict(zip(row.names, row.cells, strict=True))
     return clip("; ".join(f"{name}: {cell}" for name, cell in pairs.items() if cell not in (None, "")))

@@ -92,7 +92,7 @@ def review_answer(
         UserError: a score, a name, a word, a sentence or a text is wrong, or nothing is said.
     """
     name = rater_name(rater)
-    scores = scores_of(rubric, given.scores) if rubric is not None else {}
+    scores = _scores_of(rubric, given.scores) if rubric is not None else {}
     if not scores and not given.grounded and given.settlement is None:
         raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
     answer = find_answer(ledger, id)
@@ -135,7 +135,7 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
     return answer
 
 
-def scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
+def _scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
     """Scores by criterion path, "" the overall one.
 
     Raises:

@@ -53,7 +53,7 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
         DatasetError: the file cannot be read, or is neither of the two forms.
         UserError: the judge is not named, or gave no score.
     """
-    table = read_table(path, judge)
+    table = _read_table(path, judge)
     scores: dict[str, dict[str, float]] = {}
     for rating in table.ratings:
         if rating.rater == table.judge:
@@ -72,7 +72,7 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
     )
 
 
-def read_table(path: Path, judge: str = "") -> Table:
+def _read_table(path: Path, judge: str = "") -> Table:
     """Read a table of ratings; a row with anything wrong in it is left out whole and named.
 
     Raises:
@@ -87,10 +87,10 @@ def read_table(path: Path, judge: str = "") -> Table:
                 rejected.append((row.number, row.reason))
                 continue
             try:
-                layout = layout_of(row.names, path, judge)
+                layout = _layout_of(row.names, path, judge)
                 if layout.judge is not None:
                     named = row.names[layout.judge]
-                for rating in ratings_in(row, layout):
+                for rating in _ratings_in(row, layout):
                     ratings[rating.item, rating.rater, rating.criterion] = rating
             except DatasetError as fault:
                 if has_header(path):
@@ -103,7 +103,7 @@ def read_table(path: Path, judge: str = "") -> Table:
     return Table(judge=named, ratings=tuple(ratings.values()), rejected=tuple(rejected))
 
 
-def layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
+def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
     """Find the columns.
 
     Raises:
@@ -120,7 +120,7 @@ def layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
     return Layout(item, criterion, column, people, None, None)
 
 
-def ratings_in(row: Row, layout: Layout) -> list[Rating]:
+def _ratings_in(row: Row, layout: Layout) -> list[Rating]:
     """The ratings of a row; empty cells are none.
 
     Raises:

@@ -49,7 +49,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
             CriteriaError: there is none of that name, or several.
         """
         wanted = fold_name(name)
-        found = [entry.path for entry in self.entries if wanted in names_of(entry)]
+        found = [entry.path for entry in self.entries if wanted in _names_of(entry)]
         if len(found) == 1:
             return found[0]
         if not found and wanted in OVERALL_NAMES:
@@ -112,19 +112,19 @@ def rubric_of(suite: Suite) -> Rubric:
         for entry in entries
     ]
     tree, _ = score_tree(leaves, suite.weights)
-    return Rubric(suite=suite, entries=entries, shares=shares_of(tree, 1.0))
+    return Rubric(suite=suite, entries=entries, shares=_shares_of(tree, 1.0))
 
 
-def shares_of(node: Node, share: float) -> dict[str, float]:
+def _shares_of(node: Node, share: float) -> dict[str, float]:
     """The share of the whole that each leaf below a node has."""
     if not node.parts:
         return {node.name: share}
     found: dict[str, float] = {}
     for part in node.parts:
-        found |= shares_of(part, share * part.weight)
+        found |= _shares_of(part, share * part.weight)
     return found
 
 
-def names_of(entry: RegistryEntry) -> set[str]:
+def _names_of(entry: RegistryEntry) -> set[str]:
     """Every name of a criterion, folded."""
     return {fold_name(name) for name in (entry.id, entry.path, entry.name, *entry.label.texts.values())} - {""}

@@ -41,11 +41,11 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float | None]], *, resamples: 
     counts = np.stack([(table == level).sum(axis=1) for level in levels], axis=1).astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     units = counts.shape[0]
-    value = alpha_of_counts(counts)
+    value = _alpha_of_counts(counts)
     if value is None or units < MIN_UNITS:
         return Alpha(alpha=value, low=None, high=None, units=units)
     random = np.random.default_rng(seed)
-    draws = [alpha_of_counts(counts[random.integers(0, units, units)]) for _ in range(resamples)]
+    draws = [_alpha_of_counts(counts[random.integers(0, units, units)]) for _ in range(resamples)]
     known = [draw for draw in draws if draw is not None]
     if not known:
         return Alpha(alpha=value, low=None, high=None, units=units)
@@ -53,7 +53,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float | None]], *, resamples: 
     return Alpha(alpha=value, low=float(low), high=float(high), units=units)
 
 
-def alpha_of_counts(counts: Matrix) -> float | None:
+def _alpha_of_counts(counts: Matrix) -> float | None:
     """Ordinal α of a units × levels table of counts, levels ascending; None where only one level occurs."""
     if counts.shape[0] == 0:
         return None

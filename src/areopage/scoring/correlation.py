@@ -67,7 +67,7 @@ class Correlation(Struct, frozen=True, kw_only=True):
 
 def pearson(first: Column, second: Column) -> float | None:
     """Pearson's r in [−1, 1]; None where either side is constant, or there are no items."""
-    if is_constant(first) or is_constant(second):
+    if _is_constant(first) or _is_constant(second):
         return None
     left, right = first - first.mean(), second - second.mean()
     value = float(left @ right / sqrt(float(left @ left) * float(right @ right)))
@@ -86,7 +86,7 @@ def ranks(values: Column) -> Column:
     return middles[places]
 
 
-def is_constant(values: Column) -> bool:
+def _is_constant(values: Column) -> bool:
     """Whether there are no two different values."""
     return values.size == 0 or bool(np.ptp(values.round(DIGITS)) == 0)
 
@@ -105,7 +105,7 @@ def pearson_estimate(first: Column, second: Column, resamples: int = RESAMPLES, 
         return Correlation(reason="constant")
     if abs(value) > PERFECT:
         return Correlation(value=value, error=1 / sqrt(first.size - 3), reason="perfect")
-    draws = resampled_pearson(resampled_moments(first, second, resamples, seed))
+    draws = _resampled_pearson(resampled_moments(first, second, resamples, seed))
     normal = 1 / sqrt(first.size - 3)
     spread = float(np.arctanh(draws.clip(-PERFECT, PERFECT)).std()) if draws.size else 0.0
     error = max(normal, spread)
@@ -171,7 +171,7 @@ def resampled_moments(first: Column, second: Column, resamples: int, seed: int) 
     return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def resampled_pearson(found: Moments) -> Column:
+def _resampled_pearson(found: Moments) -> Column:
     """Pearson's r of each resample; those in which one side came out constant are left out."""
     known = (found.first > TINY) & (found.second > TINY)
     values: Column = found.both[known] / np.sqrt(found.first[known] * found.second[known])

@@ -70,7 +70,7 @@ class Tally(Struct, frozen=True):
         It is not cut at the ends of the scale, which it may reach past where answers are few: whoever shows it may cut it, and
         should say so. Answers that all have one score give an interval without width: Student's formula knows no more than them.
         """
-        return mean_interval(self.answers, self.mean, self.variance)
+        return _mean_interval(self.answers, self.mean, self.variance)
 
     def grades(self, scale: Scale) -> tuple[int, int, int]:
         """How many answers are excellent, acceptable and weak; see `grade_of`."""
@@ -122,14 +122,14 @@ class Moments(Struct, frozen=True):
     @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the mean, as `Tally.interval`."""
-        return mean_interval(self.answers, self.mean, self.variance)
+        return _mean_interval(self.answers, self.mean, self.variance)
 
     def plus(self, answers: int, total: float, squares: float) -> "Moments":
         """With further answers."""
         return Moments(self.answers + answers, self.total + total, self.squares + squares)
 
 
-def mean_interval(answers: int, mean: float | None, variance: float | None) -> tuple[float, float] | None:
+def _mean_interval(answers: int, mean: float | None, variance: float | None) -> tuple[float, float] | None:
     """The 95 % interval of a mean from its answers' sample variance; None without one."""
     if mean is None or variance is None:
         return None

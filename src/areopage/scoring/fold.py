@@ -58,7 +58,7 @@ def fold(
     for score in scores:
         by_case.setdefault(score.case_id, []).append(score)
         by_criterion.setdefault(score.criterion, []).append(score)
-    tree, warnings = score_tree([run_leaf(by_id[key], found) for key, found in by_criterion.items()], weights)
+    tree, warnings = score_tree([_run_leaf(by_id[key], found) for key, found in by_criterion.items()], weights)
     records = tuple(
         RecordScores(
             case_id=case_id,
@@ -91,7 +91,7 @@ def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
     )
 
 
-def run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
+def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
     """A run's leaf: the criterion's mean over the cases that have a score."""
     known = [score.score for score in scores if score.score is not None]
     return Leaf(

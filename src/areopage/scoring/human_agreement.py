@@ -140,18 +140,18 @@ def human_agreement(
     for rating in wanted:
         tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
     parts = [
-        criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], resamples, seed) for criterion in criteria
+        _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], resamples, seed) for criterion in criteria
     ]
     return HumanAgreement(
         items=len({rating.item for rating in wanted}),
         labels=sum(len(labels) for table in tables.values() for labels in table.values()),
         raters=tuple(sorted({rating.rater for rating in wanted})),
         criteria=tuple(parts),
-        worst=tuple(disagreements(judge, tables)[:worst]),
+        worst=tuple(_disagreements(judge, tables)[:worst]),
     )
 
 
-def criterion_agreement(
+def _criterion_agreement(
     criterion: str, judge: Mapping[str, float], labels: Mapping[str, Mapping[str, float]], resamples: int, seed: int
 ) -> CriterionAgreement:
     """One criterion's figures.
@@ -173,13 +173,13 @@ def criterion_agreement(
         spearman=spearman_estimate(first, second),
         kappa=kappa_estimate(first, second, resamples, seed),
         error=float(np.abs(first - second).mean()) if items else None,
-        bias=bias_estimate(first - second),
+        bias=_bias_estimate(first - second),
         claim=claim_of(correlation, len(items)),
         raters=rater_agreement(labels, seed),
     )
 
 
-def bias_estimate(differences: Column) -> Estimate:
+def _bias_estimate(differences: Column) -> Estimate:
     """The mean difference with Student's interval."""
     values = differences.tolist()
     if not values:
@@ -223,7 +223,7 @@ def items_needed(distance: float, unit_error: float) -> int | None:
     return None if needed > MOST_NEEDED else max(MIN_SETTLED, ceil(needed))
 
 
-def disagreements(judge: JudgeScores, tables: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[Disagreement]:
+def _disagreements(judge: JudgeScores, tables: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[Disagreement]:
     """Every item's largest difference, the largest first; where they agree to the point, it is left out."""
     largest: dict[str, Disagreement] = {}
     for criterion, labels in tables.items():

@@ -54,7 +54,7 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
         times = np.bincount(random.integers(0, len(cases), len(cases)), minlength=len(cases))
         counts = times @ known
         np.divide(times @ values, counts, out=means[draw], where=counts > 0)
-    finals = weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
+    finals = _weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
     finals = finals[~np.isnan(finals)]  # resamples that drew nothing that weighs
     if not finals.size:
         return None
@@ -62,11 +62,11 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
     return Interval(low=float(low), high=float(high), cases=len(cases))
 
 
-def weighed(node: Node, means: Mapping[str, Column]) -> Column:
+def _weighed(node: Node, means: Mapping[str, Column]) -> Column:
     """`weighted_mean` down the tree for all resamples at once; NaN where nothing that weighs has a score."""
     if not node.parts:
         return means[node.name]
-    parts = np.stack([weighed(part, means) for part in node.parts])
+    parts = np.stack([_weighed(part, means) for part in node.parts])
     weights = np.where(np.isnan(parts), 0.0, np.array([part.weight for part in node.parts])[:, None])
     totals = weights.sum(axis=0)
     sums = (np.nan_to_num(parts) * weights).sum(axis=0)

@@ -43,7 +43,7 @@ class Node(Struct, frozen=True, kw_only=True):
         return self.scored / self.planned if self.planned else 0.0
 
 
-def weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
+def _weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
     """Σ w·score / Σ w over the (score, weight) pairs that have a score.
 
     None where nothing that weighs is scored: a part of weight 0 does not stand in for those that failed.
@@ -53,11 +53,11 @@ def weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
     return fsum(score * weight for score, weight in known) / total if total > 0 else None
 
 
-def join(name: str, weight: float, parts: Sequence[Node]) -> Node:
+def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
     """A node over its parts."""
     return Node(
         name=name,
-        score=weighted_mean([(part.score, part.weight) for part in parts]),
+        score=_weighted_mean([(part.score, part.weight) for part in parts]),
         weight=weight,
         scored=sum(part.scored for part in parts),
         planned=sum(part.planned for part in parts),
@@ -87,14 +87,14 @@ def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[st
         where = f"weights.subcategories.{category}"
         shares = settle(where, list(subcategories), weights.subcategories.get(category, {}), warnings)
         parts = [
-            join(subcategory, shares[subcategory], leaf_nodes(f"{category}.{subcategory}", found, weights.criteria, warnings))
+            _join(subcategory, shares[subcategory], _leaf_nodes(f"{category}.{subcategory}", found, weights.criteria, warnings))
             for subcategory, found in subcategories.items()
         ]
-        categories.append(join(category, category_shares[category], parts))
-    return join("final", 1.0, categories), tuple(warnings)
+        categories.append(_join(category, category_shares[category], parts))
+    return _join("final", 1.0, categories), tuple(warnings)
 
 
-def leaf_nodes(
+def _leaf_nodes(
     key: str, leaves: Sequence[Leaf], configured: Mapping[str, Mapping[str, float]], warnings: list[str]
 ) -> list[Node]:
     """The nodes of one sub-category's criteria; warnings are added to the list.

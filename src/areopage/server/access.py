@@ -107,7 +107,7 @@ async def authenticate(request: Request) -> Actor:
     session = access.seal.session(cookie, context_of(request).now()) if cookie else None
     record = await access.keys.by_id(session.key_id) if session else None
     if record is not None:
-        check_token_header(request)
+        _check_token_header(request)
         return Actor(name=record.name, role=record.role, collections=record.collections)
     if not await access.keys.any():
         if not is_local(request):
@@ -115,7 +115,7 @@ async def authenticate(request: Request) -> Actor:
                 403, "no_keys", "without API keys the server accepts only local requests: run `areopage keys create NAME`"
             )
         return Actor(name="local", role="admin", keyless=True)
-    raise no_key("API key required: send Authorization: Bearer areo_...")
+    raise _no_key("API key required: send Authorization: Bearer areo_...")
 
 
 async def bearer(request: Request, header: str) -> Actor:
@@ -128,32 +128,32 @@ async def bearer(request: Request, header: str) -> Actor:
     client = request.client.host if request.client else "?"
     record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
     if record is None:
-        raise no_key("the API key is invalid or revoked")
+        raise _no_key("the API key is invalid or revoked")
     return Actor(name=record.name, role=record.role, collections=record.collections)
 
 
-def no_key(message: str) -> Refusal:
+def _no_key(message: str) -> Refusal:
     """The refusal of somebody unknown."""
     return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
 
 
-def check_token_header(request: Request) -> None:
+def _check_token_header(request: Request) -> None:
     """A script of our pages that changes something shows its token in a header (a posted form is checked by `checked_form`).
 
     Raises:
         Refusal: 403, the token is missing or another session's.
     """
-    if request.method in SAFE_METHODS or (request.method == "POST" and is_form(request)):
+    if request.method in SAFE_METHODS or (request.method == "POST" and _is_form(request)):
         return
-    check_token(request, request.headers.get(TOKEN_HEADER, ""))
+    _check_token(request, request.headers.get(TOKEN_HEADER, ""))
 
 
-def is_form(request: Request) -> bool:
+def _is_form(request: Request) -> bool:
     """Whether a request brings a form; one with files is none of ours."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
-def check_token(request: Request, token: str) -> None:
+def _check_token(request: Request, token: str) -> None:
     """Compare a token with that of the request's session.
 
     Raises:
@@ -172,9 +172,9 @@ async def checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
     if not access_of(request).addresses.trusts(request):
         raise Refusal(403, "foreign_origin", "a page of another site sent this request")
-    if not is_form(request):
+    if not _is_form(request):
         raise Refusal(415, "not_a_form", f"send a form as {FORM_TYPE}")
     form = await request.form()
     token = form.get(TOKEN_FIELD, "")
-    check_token(request, token if isinstance(token, str) else "")
+    _check_token(request, token if isinstance(token, str) else "")
     return form

@@ -165,7 +165,7 @@ def create_app(
     app.state.metrics = Metrics(context, written)
     app.state.checks = checks
     handle_errors(app, fault_page)
-    add_guards(app, context)
+    _add_guards(app, context)
     if tracing is not None:
         app.add_middleware(Tracing, provider=tracing)
     for router in ROUTERS:
@@ -174,7 +174,7 @@ def create_app(
     return app
 
 
-def add_guards(app: FastAPI, context: ServerContext) -> None:
+def _add_guards(app: FastAPI, context: ServerContext) -> None:
     """What every request passes; the last one added comes first."""
     server = context.config.server
     if server.origins:

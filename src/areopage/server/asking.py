@@ -120,12 +120,12 @@ def reasons_of(found: Trace, language: str) -> list[str]:
     spoken = found.decision.prompt_lang or found.language or language
     if found.mode in ("generated", "cached", "shadow"):
         return explain(found.decision, spoken)
-    general = general_reasons(spoken)
+    general = _general_reasons(spoken)
     return list(dict.fromkeys(general[reason.code] for reason in found.decision.reasons if reason.decisive))
 
 
 @lru_cache(maxsize=4)
-def general_reasons(language: str) -> Mapping[str, str]:
+def _general_reasons(language: str) -> Mapping[str, str]:
     """A sentence for each code of a reason; none quotes anything."""
     found: Mapping[str, str] = locale_for(language, WORDS).messages["gate_reasons"]
     return found

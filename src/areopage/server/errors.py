@@ -37,29 +37,29 @@ def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
         show_fault: makes the page for a browser; it is no part of this module, which the pages rest on.
     """
     app.state.show_fault = show_fault
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(UserError, on_user_error)
-    app.add_exception_handler(Exception, on_bug)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(UserError, _on_user_error)
+    app.add_exception_handler(Exception, _on_bug)
 
 
-async def on_http(request: Request, fault: Exception) -> Response:
+async def _on_http(request: Request, fault: Exception) -> Response:
     """A refusal, or what the framework refuses by itself (404, 405)."""
     assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
     code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
-    if fault.status_code == HTTPStatus.UNAUTHORIZED and not is_api(request):
-        return to_login(request)
+    if fault.status_code == HTTPStatus.UNAUTHORIZED and not _is_api(request):
+        return _to_login(request)
     return answer(request, fault.status_code, code, fault.detail, fault.headers)
 
 
-async def on_invalid(request: Request, fault: Exception) -> Response:
+async def _on_invalid(request: Request, fault: Exception) -> Response:
     """A parameter or body that does not fit the schema: the first mistake and its place."""
     assert isinstance(fault, RequestValidationError)  # noqa: S101
     first = fault.errors()[0]
     return answer(request, 422, "invalid", f"{place(first['loc'])}: {first['msg']}")
 
 
-async def on_user_error(request: Request, fault: Exception) -> Response:
+async def _on_user_error(request: Request, fault: Exception) -> Response:
     """Something that whoever runs the server can mend; the line stays in the log, a client learns no path."""
     log.error("%s", fault)
     if isinstance(fault, StorageError):
@@ -67,25 +67,25 @@ async def on_user_error(request: Request, fault: Exception) -> Response:
     return answer(request, 500, "misconfigured", "the server is not configured for this: see the server's log")
 
 
-async def on_bug(request: Request, fault: Exception) -> Response:
+async def _on_bug(request: Request, fault: Exception) -> Response:
     """A fault of ours; the server logs its traceback. This answer passes no middleware, so that it brings its own headers."""
     return answer(request, 500, "internal", "internal server error: see the server's log", SECURITY_HEADERS)
 
 
 def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """The answer in the form that suits who asks."""
-    if is_api(request) or "text/html" not in request.headers.get("accept", ""):
-        return error_json(status, code, message, headers)
+    if _is_api(request) or "text/html" not in request.headers.get("accept", ""):
+        return _error_json(status, code, message, headers)
     shown: ShowFault = request.app.state.show_fault
     return shown(request, status, code, headers)
 
 
-def error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+def _error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """The API's shape of an error."""
     return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
 
 
-def to_login(request: Request) -> Response:
+def _to_login(request: Request) -> Response:
     """The way to the login page and back; a part of a page that htmx fetched sends the whole page there."""
     if request.headers.get("hx-request"):
         return Response(status_code=401, headers={"HX-Redirect": "/login"})
@@ -97,7 +97,7 @@ def to_login(request: Request) -> Response:
     return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
 
 
-def is_api(request: Request) -> bool:
+def _is_api(request: Request) -> bool:
     """Whether a path is meant for programs."""
     return request.url.path.startswith(API_PREFIXES)
 

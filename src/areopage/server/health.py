@@ -50,13 +50,13 @@ async def healthz() -> Response:
 @router.get("/readyz", responses=WELL | UNWELL, summary="Whether the server can do its work")
 def readyz(request: Request) -> Response:
     """Looks at the ledger, and at the worker where it runs in this process. The reason names no place and no person."""
-    reason = ledger_fault(context_of(request).ledger) or next(filter(None, (check() for check in checks_of(request))), "")
+    reason = _ledger_fault(context_of(request).ledger) or next(filter(None, (check() for check in _checks_of(request))), "")
     if reason:
         return json_response(Health(status="unavailable", reason=reason), 503)
     return json_response(Health(status="ok"))
 
 
-async def reader_or_local(request: Request) -> Actor:
+async def _reader_or_local(request: Request) -> Actor:
     """Somebody with a key to read, or this computer: what collects metrics often runs beside the server."""
     return Actor(name="local", role="read", keyless=True) if is_local(request) else await READ(request)
 
@@ -67,12 +67,12 @@ async def reader_or_local(request: Request) -> Actor:
     response_class=Response,
     summary="Metrics for Prometheus",
 )
-def metrics(request: Request, _: Annotated[Actor, Depends(reader_or_local)]) -> Response:
+def metrics(request: Request, _: Annotated[Actor, Depends(_reader_or_local)]) -> Response:
     """What this process did since its start, and what the ledger says now."""
     return Response(metrics_of(request).text(), headers={"Content-Type": METRICS_TYPE})
 
 
-def ledger_fault(ledger: Ledger) -> str:
+def _ledger_fault(ledger: Ledger) -> str:
     """What is wrong with the ledger; "" where it is well."""
     url = ledger.engine.url
     if url.drivername == "sqlite" and not Path(url.database or "").exists():
@@ -85,6 +85,6 @@ def ledger_fault(ledger: Ledger) -> str:
     return "" if revision == REVISION else "the ledger was migrated by another version: start this server again"
 
 
-def checks_of(request: Request) -> Sequence[Check]:
+def _checks_of(request: Request) -> Sequence[Check]:
     """The checks of the server that got a request."""
     return cast(Sequence[Check], request.app.state.checks)

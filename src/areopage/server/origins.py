@@ -18,7 +18,7 @@ class Addresses:
 
     def __init__(self, host: str, origins: Iterable[str], link: str = "") -> None:
         self.origins = frozenset(origin.rstrip("/").lower() for origin in origins)
-        named = {hostname(host), *(hostname(urlsplit(address).netloc) for address in (*self.origins, link))}
+        named = {_hostname(host), *(_hostname(urlsplit(address).netloc) for address in (*self.origins, link))}
         self._hosts = LOOPBACK_NAMES | (named - ANY_HOST)
 
     @classmethod
@@ -28,7 +28,7 @@ class Addresses:
 
     def answers_for(self, host: str) -> bool:
         """Whether a Host header names this server."""
-        return hostname(host) in self._hosts
+        return _hostname(host) in self._hosts
 
     def trusts(self, request: Request) -> bool:
         """Whether a request that changes something came from one of our own pages, an origin of the list, or no browser at all.
@@ -41,10 +41,10 @@ class Addresses:
         site = request.headers.get("sec-fetch-site", "")
         if site:
             return site in ("same-origin", "none")
-        return not origin or urlsplit_host(origin) == request.headers.get("host", "").lower()
+        return not origin or _urlsplit_host(origin) == request.headers.get("host", "").lower()
 
 
-def hostname(host: str) -> str:
+def _hostname(host: str) -> str:
     """The name or address in a Host header, without its port, in lower case."""
     host = host.strip().lower()
     if host.startswith("["):
@@ -52,7 +52,7 @@ def hostname(host: str) -> str:
     return host if host.count(":") > 1 else host.partition(":")[0].rstrip(".")
 
 
-def urlsplit_host(origin: str) -> str:
+def _urlsplit_host(origin: str) -> str:
     """The host and port of an origin; "" where it is none ("null")."""
     scheme, separator, rest = origin.partition("://")
     return rest if scheme and separator else ""
@@ -60,7 +60,7 @@ def urlsplit_host(origin: str) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether a name or address means this computer."""
-    name = hostname(host)
+    name = _hostname(host)
     if name in LOOPBACK_NAMES:
         return True
     try:

@@ -87,7 +87,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
     server, monitor = config.server, config.monitor
     with ExitStack() as stack:
         ledger = stack.enter_context(open_ledger(config, create=True))
-        check_keys(ledger, server.host)
+        _check_keys(ledger, server.host)
         listener = stack.enter_context(listener_at(server.host, server.port))
         provider = open_telemetry(os.environ)
         if provider is not None:
@@ -109,7 +109,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         def ready() -> None:
             gc.collect()
             gc.freeze()  # what is loaded stays: looking through it again and again held requests up for 50 ms each time
-            say(f"serving {address_of(listener)} (Ctrl-C stops)")
+            say(f"serving {_address_of(listener)} (Ctrl-C stops)")
 
         Process(context, listener, own_worker, ready).run(provider)
         backlog = Evaluations(ledger).backlog()
@@ -207,7 +207,7 @@ class Process:
         return "" if self._worker and self._worker.alive else "the worker has stopped: the log says why"
 
 
-def check_keys(ledger: Ledger, host: str) -> None:
+def _check_keys(ledger: Ledger, host: str) -> None:
     """Without a key only this computer may enter.
 
     Raises:
@@ -234,7 +234,7 @@ def listener_at(host: str, port: int) -> socket.socket:
         raise UserError(f"cannot listen on {host}:{port}: {reason.lower()}: choose another --port or --host") from None
 
 
-def address_of(listener: socket.socket) -> str:
+def _address_of(listener: socket.socket) -> str:
     """The address of a listening socket, for a browser."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

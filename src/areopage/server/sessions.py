@@ -31,7 +31,7 @@ class Seal:
     def open_session(self, key_id: str, now: datetime) -> str:
         """The cookie of a new session."""
         expires = int((now + timedelta(hours=SESSION_HOURS)).timestamp())
-        payload = text_of(msgspec.json.encode(Session(key_id=key_id, expires=expires, nonce=secrets.token_hex(8))))
+        payload = _text_of(msgspec.json.encode(Session(key_id=key_id, expires=expires, nonce=secrets.token_hex(8))))
         return f"{payload}.{self.sign('session', payload)}"
 
     def session(self, cookie: str, now: datetime) -> Session | None:
@@ -40,7 +40,7 @@ class Seal:
         if not dot or len(cookie) > LONGEST_COOKIE or not same(signature, self.sign("session", payload)):
             return None
         try:
-            session = msgspec.json.decode(bytes_of(payload), type=Session)
+            session = msgspec.json.decode(_bytes_of(payload), type=Session)
         except (msgspec.MsgspecError, binascii.Error):
             return None
         return session if session.expires > now.timestamp() else None
@@ -51,7 +51,7 @@ class Seal:
 
     def sign(self, purpose: str, text: str) -> str:
         """A signature of a text for one purpose, which is of no use for another."""
-        return text_of(hmac.digest(self._secret, f"{purpose}\n{text}".encode("utf-8", "replace"), hashlib.sha256))
+        return _text_of(hmac.digest(self._secret, f"{purpose}\n{text}".encode("utf-8", "replace"), hashlib.sha256))
 
 
 def same(given: str, wanted: str) -> bool:
@@ -59,13 +59,13 @@ def same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-def text_of(data: bytes) -> str:
+def _text_of(data: bytes) -> str:
     """Bytes as URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def bytes_of(text: str) -> bytes:
-    """The bytes of `text_of`.
+def _bytes_of(text: str) -> bytes:
+    """The bytes of `_text_of`.
 
     Raises:
         binascii.Error: the text is none of these.

@@ -109,13 +109,13 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
             """As QualityJudge.evaluate_case, within a span."""
             with tracer.start_as_current_span("evaluate") as span:
                 found = await super().evaluate_case(case, store, on_judgment)
-                describe(span, found)
+                _describe(span, found)
                 return found
 
     return TracedJudge
 
 
-def describe(span: "Span", found: Evaluated) -> None:
+def _describe(span: "Span", found: Evaluated) -> None:
     """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
     span.set_attributes(known({"areopage.answer.id": found.id, "areopage.suite": found.suite, **evaluation(found)}))
     for one in found.criteria:

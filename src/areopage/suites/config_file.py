@@ -97,7 +97,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
 
     def fault(self, message: str, *keys: str) -> ConfigError:
         """A mistake at a key of the section: with its file and line where it was read from one."""
-        return fault_at(self.document, self.folder, message, *self.KEYS, *keys)
+        return _fault_at(self.document, self.folder, message, *self.KEYS, *keys)
 
     def path(self, text: str) -> Path:
         """A path of the file, from its folder."""
@@ -138,7 +138,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
         )
 
 
-def fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
+def _fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
     """A mistake at a key: with its file and line where it was read from one."""
     if document is not None:
         return document.error(message, *keys)

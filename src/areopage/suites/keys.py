@@ -34,17 +34,17 @@ WITHOUT_MEANING: dict[KeyPath, str] = {
 
 def idle_keys(document: YamlDocument) -> list[str]:
     """One warning for each key of a configuration that changes nothing."""
-    return [f"{document.path.name}:{document.line(*keys)}: {'.'.join(keys)}: {reason}" for keys, reason in walk(document.data)]
+    return [f"{document.path.name}:{document.line(*keys)}: {'.'.join(keys)}: {reason}" for keys, reason in _walk(document.data)]
 
 
-def walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     """The idle keys with the reason."""
-    yield from walk_section(data, SuiteConfig, ())
+    yield from _walk_section(data, SuiteConfig, ())
     if str(data.get("execution", {}).get("mode", "phased") if isinstance(data.get("execution"), dict) else "phased") != "phased":
         yield ("execution", "mode"), "runs are always phased: all answers first, then judge by judge"
 
 
-def walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+def _walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """The idle keys of one section and of those below it."""
     for key, value in data.items():
         keys = (*above, str(key))
@@ -56,7 +56,7 @@ def walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath)
             yield keys, f"unknown key, ignored{f': did you mean {near[0]!r}?' if near else ''}"
         else:
             for below, part in parts(field.annotation, keys, value):
-                yield from walk_section(part, below[0], below[1])
+                yield from _walk_section(part, below[0], below[1])
 
 
 def parts(annotation: Any, keys: KeyPath, value: Any) -> Iterator[tuple[tuple[type[BaseModel], KeyPath], dict[str, Any]]]:

@@ -116,7 +116,7 @@ def load_suite(name_or_folder: str) -> Suite:
     """
     folder = find_suite(name_or_folder)
     document = read_yaml(folder / CONFIG_FILE)
-    config = parse_config(document)
+    config = _parse_config(document)
     return Suite(
         name=folder.resolve().name,
         folder=folder,
@@ -143,7 +143,7 @@ def choose_language(suite: Suite, wanted: str | None) -> str:
     return wanted
 
 
-def parse_config(document: YamlDocument) -> SuiteConfig:
+def _parse_config(document: YamlDocument) -> SuiteConfig:
     """Check a configuration against its schema and its own limits.
 
     Raises:
@@ -155,21 +155,21 @@ def parse_config(document: YamlDocument) -> SuiteConfig:
         first, *others = error.errors(include_url=False)
         more = f" (+{len(others)} more: areopage suites validate)" if others else ""
         raise schema_fault(document, first, SuiteConfig, more) from None
-    for fault in limit_faults(config, document):
+    for fault in _limit_faults(config, document):
         raise fault
     return config
 
 
 def config_faults(document: YamlDocument) -> list[ConfigError]:
-    """Everything for which `parse_config` refuses a configuration."""
+    """Everything for which `_parse_config` refuses a configuration."""
     try:
         config = SuiteConfig.model_validate(document.data)
     except ValidationError as error:
         return [schema_fault(document, fault, SuiteConfig) for fault in error.errors(include_url=False)]
-    return limit_faults(config, document)
+    return _limit_faults(config, document)
 
 
-def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:
+def _limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:
     """The relations between keys that a schema cannot say."""
     faults: list[ConfigError] = []
     judges, limits = config.judge_system.judges, config.validation

@@ -130,17 +130,17 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         f'  subcategory: "{subcategory}"\n  name: "{name}"\n  description: "..."\n  file: "{file}"\n'
     )
     try:
-        changed = with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
+        changed = _with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
         for one, text in texts.items():
             one.parent.mkdir(parents=True, exist_ok=True)
             one.write_text(text, encoding="utf-8")
-        replace_text(registry, changed)
+        _replace_text(registry, changed)
     except OSError as error:
         raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
     return [*texts, registry]
 
 
-def with_entry(text: str, entry: str, path: Path) -> str:
+def _with_entry(text: str, entry: str, path: Path) -> str:
     """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay.
 
     Args:
@@ -168,7 +168,7 @@ def with_entry(text: str, entry: str, path: Path) -> str:
     )
 
 
-def replace_text(path: Path, text: str) -> None:
+def _replace_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".areopage-") as scratch:
         written = Path(scratch) / path.name

@@ -25,15 +25,15 @@ def suite_faults(suite: Suite) -> list[str]:
     """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
     return [
         *(str(fault) for fault in suite.registry.faults),
-        *selection_faults(suite),
-        *duplicate_faults(suite),
-        *prompt_file_faults(suite),
-        *weight_faults(suite),
-        *persona_and_data_faults(suite),
+        *_selection_faults(suite),
+        *_duplicate_faults(suite),
+        *_prompt_file_faults(suite),
+        *_weight_faults(suite),
+        *_persona_and_data_faults(suite),
     ]
 
 
-def selection_faults(suite: Suite) -> list[str]:
+def _selection_faults(suite: Suite) -> list[str]:
     """The default selection and those of judges, where they name what does not exist."""
     wanted: list[tuple[str, tuple[str, ...]]] = [(suite.config.criteria.default_selection, ("criteria", "default_selection"))]
     for name, judge in suite.config.judge_system.judges.items():
@@ -48,7 +48,7 @@ def selection_faults(suite: Suite) -> list[str]:
     return faults
 
 
-def duplicate_faults(suite: Suite) -> list[str]:
+def _duplicate_faults(suite: Suite) -> list[str]:
     """Two criteria with one prompt file, or two versions of one criterion in one preset."""
     faults: list[str] = []
     by_file: dict[str, str] = {}
@@ -67,7 +67,7 @@ def duplicate_faults(suite: Suite) -> list[str]:
     return faults
 
 
-def prompt_file_faults(suite: Suite) -> list[str]:
+def _prompt_file_faults(suite: Suite) -> list[str]:
     """Every missing and every faulty prompt file, in each of the suite's languages."""
     faults: list[str] = []
     for entry in suite.registry.entries.values():
@@ -84,35 +84,35 @@ def prompt_file_faults(suite: Suite) -> list[str]:
     return faults
 
 
-def weight_faults(suite: Suite) -> list[str]:
+def _weight_faults(suite: Suite) -> list[str]:
     """Every level with a missing weight, a weight for nothing, or a sum that is not 1."""
     entries = suite.registry.entries.values()
     weights = suite.config.weights
-    faults = level_faults(suite, ("weights", "categories"), weights.categories, {entry.category for entry in entries})
+    faults = _level_faults(suite, ("weights", "categories"), weights.categories, {entry.category for entry in entries})
     for category in dict.fromkeys(entry.category for entry in entries):
         below = {entry.subcategory for entry in entries if entry.category == category}
         configured = weights.subcategories.get(category, {})
-        faults += level_faults(suite, ("weights", "subcategories", category), configured, below)
+        faults += _level_faults(suite, ("weights", "subcategories", category), configured, below)
     for key in dict.fromkeys(f"{entry.category}.{entry.subcategory}" for entry in entries):
-        names = {entry.name for entry in entries if group_of(entry) == key}
-        faults += level_faults(suite, ("weights", "criteria", key), weights.criteria.get(key, {}), names)
+        names = {entry.name for entry in entries if _group_of(entry) == key}
+        faults += _level_faults(suite, ("weights", "criteria", key), weights.criteria.get(key, {}), names)
     for category in weights.subcategories:
         if category not in {entry.category for entry in entries}:
             message = "weighs below a category that has no criterion"
             faults.append(str(suite.document.error(message, "weights", "subcategories", category)))
-    known = {group_of(entry) for entry in entries}
+    known = {_group_of(entry) for entry in entries}
     for key in weights.criteria:
         if key not in known:
             faults.append(str(suite.document.error("weights a sub-category without criteria", "weights", "criteria", key)))
     return faults
 
 
-def group_of(entry: RegistryEntry) -> str:
+def _group_of(entry: RegistryEntry) -> str:
     """`category.subcategory`."""
     return f"{entry.category}.{entry.subcategory}"
 
 
-def level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
+def _level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
     """What is wrong with one level of weights."""
     document, wanted = suite.document, sorted(names)
     if not configured:
@@ -131,7 +131,7 @@ def level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, f
     return faults
 
 
-def persona_and_data_faults(suite: Suite) -> list[str]:
+def _persona_and_data_faults(suite: Suite) -> list[str]:
     """Rules and personas that cannot be read, and datasets that are not there."""
     faults: list[str] = []
     try:

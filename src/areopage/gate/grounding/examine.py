@@ -98,7 +98,7 @@ class Answered(Struct):
     said: set[str]
 
 
-def without_citations(response: str) -> str:
+def _without_citations(response: str) -> str:
     """The response with spaces for its citations: as long as it was."""
     clean = _BRACKETED.sub(_blank, response) if "[" in response else response
     low = lower_case(clean)
@@ -109,14 +109,14 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
 
-def words_of(clean: str, start: int, end: int) -> Words:
+def _words_of(clean: str, start: int, end: int) -> Words:
     """The words of a piece of a response without citations."""
     written = WORD.findall(clean, start, end)
     found = list(stems_of(written))
     return Words(clean, start, written, found, list(filter(None, found)))
 
 
-def sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
     """Look at a sentence, the `index`-th of the answer.
 
     Args:
@@ -202,8 +202,8 @@ class Examined(Struct, frozen=True):
 def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> Examined:
     """Look at every sentence of an answer."""
     spans = sentences(response, language)
-    clean = without_citations(response)
-    words = [words_of(clean, span.start, span.end) for span in spans]
+    clean = _without_citations(response)
+    words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
     claims = check_claims(prompt, clean, documents, source.clean)
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
@@ -212,7 +212,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
         denied = denies(low)
-        facts = sentence_facts(low, denied, own_words, index, answered)
+        facts = _sentence_facts(low, denied, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1

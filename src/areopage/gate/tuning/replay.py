@@ -98,21 +98,21 @@ class Replay:
     def take(self, one: Recorded) -> Change | None:
         """Decide on an answer again; its change, if there is one."""
         self.seen += 1
-        obstacle = obstacle_of(one)
+        obstacle = _obstacle_of(one)
         if obstacle is not None:
             self.obstacles[obstacle] += 1
             return None
-        decision = decided(self._new, one)
+        decision = _decided(self._new, one)
         if not one.response.strip() and _passes_retrieval(decision):
             self.obstacles["nothing_generated"] += 1
             return None
         if one.version == self._new.version and one.verdict != decision.verdict:
             self.obstacles["altered"] += 1
             return None
-        before, after = self._before(one), side_of(decision)
+        before, after = self._before(one), _side_of(decision)
         self.replayed += 1
         self.asks_judge += after.needs_judge
-        agreed = None if one.label is None else (agrees(before.verdict, one.label), agrees(after.verdict, one.label))
+        agreed = None if one.label is None else (_agrees(before.verdict, one.label), _agrees(after.verdict, one.label))
         if agreed is not None:
             self.labelled += 1
             self.old_agrees += agreed[0]
@@ -127,10 +127,10 @@ class Replay:
         """What was said of it before, or would be by the configuration that it is compared with."""
         if self._old is None:
             return Side(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
-        return side_of(decided(self._old, one))
+        return _side_of(_decided(self._old, one))
 
 
-def decided(gate: Gate, one: Recorded) -> Decision:
+def _decided(gate: Gate, one: Recorded) -> Decision:
     """What a gate decides; where it wants a judge, with what one said then, if that settles it."""
     decision = gate.decide(one.prompt, one.response, one.documents)
     said = [SentenceJudgment(sentence=at, supported=one.judged.get(decision.sentences[at].text)) for at in decision.doubtful]
@@ -154,7 +154,7 @@ def judged_of(decision: Decision) -> dict[str, bool]:
     return {texts[at]: True for at in sorted(supported) if at in texts}
 
 
-def obstacle_of(one: Recorded) -> Obstacle | None:
+def _obstacle_of(one: Recorded) -> Obstacle | None:
     """Why an answer cannot be decided on again, as far as it can be told beforehand."""
     if one.erased:
         return "erased"
@@ -165,7 +165,7 @@ def obstacle_of(one: Recorded) -> Obstacle | None:
     return "not_kept" if one.num_sources and not one.documents else None
 
 
-def side_of(decision: Decision) -> Side:
+def _side_of(decision: Decision) -> Side:
     """What a replay keeps of a decision."""
     decisive = [reason for reason in decision.reasons if reason.decisive]
     return Side(
@@ -177,7 +177,7 @@ def side_of(decision: Decision) -> Side:
     )
 
 
-def agrees(verdict: GateVerdict, label: Label) -> bool:
+def _agrees(verdict: GateVerdict, label: Label) -> bool:
     """Whether a verdict does what people's label asks for: grounded answers are delivered, others are not."""
     return (verdict == "deliver") == (label == "yes")
 

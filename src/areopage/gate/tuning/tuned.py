@@ -55,11 +55,11 @@ def tuned(
     elif base.grounding is not None:
         unseen = unseen_by(base.grounding.provenance, rows)
         rows, seen = unseen, len(rows) - len(unseen)
-    tuning = choose(scored_rows(rows, config, moved), ask, config)
+    tuning = choose(_scored_rows(rows, config, moved), ask, config)
     return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
 
 
-def scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[Scored]:
+def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[Scored]:
     """Every row as the gate sees it, whatever its thresholds.
 
     Raises:

@@ -39,26 +39,26 @@ def answer_quality_judge(reference: ModelReference, rules: AnswerQualityRules) -
     """The judge of the form and the sources of an answer, by these rules."""
     return CodeJudge(
         reference,
-        partial(judge_answer, rules),
+        partial(_judge_answer, rules),
         digest=digest_of(["answer_quality", CODE_VERSION, rules]),
         criteria=(rules.criteria.format, rules.criteria.sources),
     )
 
 
-def judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, language: str) -> Outcome:
+def _judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, language: str) -> Outcome:
     """Judge a response on one of the two criteria; the explanation is in French or else in English."""
     response = case.response or ""
     if not words(response):
         return Refused(reason="nothing to measure: the response has no words")
     spoken = "fr" if language.lower().startswith("fr") else "en"
     if criterion.path == rules.criteria.format:
-        found = judge_format(response, spoken, rules)
+        found = _judge_format(response, spoken, rules)
     else:
         found = judge_sources(case, response, spoken, rules)
     return rescaled(found, OWN_SCALE, criterion.scale)
 
 
-def judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
+def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
     """Judge whether a response has the expected sections, in order and filled; the headings are quoted.
 
     Args:

@@ -32,13 +32,13 @@ def readability_judge(reference: ModelReference, rules: ReadabilityRules) -> Cod
     """The judge of how easy a response is to read for its audience, by these rules."""
     return CodeJudge(
         reference,
-        partial(judge_readability, rules, str(reference)),
+        partial(_judge_readability, rules, str(reference)),
         digest=digest_of([CODE_VERSION, rules]),
         criteria=(rules.criteria.sentence_complexity, rules.criteria.vocabulary_level),
     )
 
 
-def judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion: Criterion, language: str) -> Outcome:
+def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion: Criterion, language: str) -> Outcome:
     """Judge a response on one of the two criteria; a language or a maturity without targets is refused.
 
     Args:
@@ -59,13 +59,13 @@ def judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion
     audience = targets.ages or case.maturity
     if criterion.path == rules.criteria.sentence_complexity:
         weight = rules.longest_weight
-        found = judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
+        found = _judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
     else:
-        found = judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
+        found = _judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
     return rescaled(found, OWN_SCALE, criterion.scale)
 
 
-def judge_sentences(
+def _judge_sentences(
     response: str, language: str, targets: Targets, audience: str, *, longest_weight: float, extracts: int
 ) -> Scored:
     """Judge the length of the sentences of a response that has at least one word.
@@ -91,12 +91,12 @@ def judge_sentences(
     )
 
 
-def judge_vocabulary(
+def _judge_vocabulary(
     response: str, language: str, rules: LanguageRules, targets: Targets, audience: str, *, extracts: int
 ) -> Scored:
     """Judge the share of hard words of a response that has at least one word; the hardest words are quoted.
 
-    Args are those of `judge_sentences`, with the language's measure of hard words in `rules`.
+    Args are those of `_judge_sentences`, with the language's measure of hard words in `rules`.
     """
     found = words(response)
     share = complex_word_share(found, language, rules.vocabulary)

@@ -51,10 +51,10 @@ def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, s
     Raises:
         MissingExtra: Apprise is not installed.
     """
-    return [send_one(place_of(position, url), url, title, body, environment) for position, url in enumerate(urls, start=1)]
+    return [_send_one(place_of(position, url), url, title, body, environment) for position, url in enumerate(urls, start=1)]
 
 
-def send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
+def _send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
     """Send a plain text to one address; a fault is reported without any part of the address.
 
     Raises:
@@ -68,7 +68,7 @@ def send_one(place: str, url: str, title: str, body: str, environment: Mapping[s
     if not address:
         return Sent(place=place, error=f"the environment variable {url.removeprefix(FROM_ENVIRONMENT)} is not set")
     asset = apprise.AppriseAsset(app_id="Areopage", app_desc="Areopage", async_mode=False)
-    with heard() as messages:
+    with _heard() as messages:
         service = apprise.Apprise.instantiate(address, asset=asset)
         if service is None or isinstance(service, str):
             return Sent(place=place, error="this is no Apprise URL that can be used: see the page of the service in its manual")
@@ -122,7 +122,7 @@ def next_attempt(attempts: int, now: datetime) -> datetime | None:
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def _heard() -> Iterator[list[str]]:
     """Apprise's warnings, kept out of every log while something is sent: they may quote an address with its keys."""
     messages: list[str] = []
 

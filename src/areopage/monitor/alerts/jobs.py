@@ -119,7 +119,7 @@ def raise_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> 
 
 def check_windows(alerting: Alerting, now: datetime) -> None:
     """Look at every rule but that of single answers, whose alerts are closed after a day."""
-    for finding in findings(alerting, now):
+    for finding in _findings(alerting, now):
         settle(alerting, finding, now)
     Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
@@ -135,7 +135,7 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
         alerts.close(finding.rule, finding.subject, now)
 
 
-def findings(alerting: Alerting, now: datetime) -> list[Finding]:
+def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     """What the rules that are switched on find at a moment."""
     section, limits, locale, lists = alerting.section, alerting.thresholds, alerting.locale, EvaluationLists(alerting.ledger)
     found: list[Finding] = []
@@ -181,13 +181,15 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
     batches += [late] if late else []
     arrived = 0
     for batch in batches:
-        if not send_batch(alerting, batch, now, environment, send_all):
+        if not _send_batch(alerting, batch, now, environment, send_all):
             break
         arrived += 1
     return arrived
 
 
-def send_batch(alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send) -> bool:
+def _send_batch(
+    alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send
+) -> bool:
     """Send one message for one alert or for several; False where no address took it."""
     alerts = Alerts(alerting.ledger)
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
@@ -195,7 +197,7 @@ def send_batch(alerting: Alerting, batch: Sequence[Alert], now: datetime, enviro
         return True
     title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, alerting.section.per_hour, alerting.locale)
     results = send_all(alerting.section.urls, title, body, environment)
-    note_places(alerting, results, now)
+    _note_places(alerting, results, now)
     if any(not result.error for result in results):
         for alert in mine:
             alerts.delivered(alert.number)
@@ -210,7 +212,7 @@ def send_batch(alerting: Alerting, batch: Sequence[Alert], now: datetime, enviro
     return False
 
 
-def note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:
+def _note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
     alerts = Alerts(alerting.ledger)
     alerting.complaints.note(results)

@@ -39,7 +39,7 @@ def answer_alert(
         ANSWER,
         score.id,
         locale.say("answer_title", score=locale.score(score.score_global)),
-        answer_body(score, threshold, locale),
+        _answer_body(score, threshold, locale),
         now,
         "pending" if section.urls else "none",
         answer_id=score.id,
@@ -52,7 +52,7 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
     return shown < than if scale.higher_is_better else shown > than
 
 
-def answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
+def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
     """Question, score, criteria, feedback, weaknesses, suggestions, judges' qualification, and where to see it."""
     grade = locale.messages[f"grade_{score.grade}"]
     criteria = " · ".join(
@@ -67,14 +67,14 @@ def answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str
         locale.line("feedback", feedback) if feedback else "",
         listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
         listed(locale.messages["suggestions"], remarks(score.suggestions, locale)),
-        locale.line("qualification", qualification_text(score.qualification, locale)) if score.qualification else "",
+        locale.line("qualification", _qualification_text(score.qualification, locale)) if score.qualification else "",
         locale.line("source", plain(score.source, 128)) if score.source else "",
         locale.line("variant", plain(score.variant, 64)) if score.variant else "",
         locale.answer_page(score.id),
     )
 
 
-def qualification_text(qualification: str, locale: AlertLocale) -> str:
+def _qualification_text(qualification: str, locale: AlertLocale) -> str:
     """What is known of the judges' fitness, in the locale's language; the names and reasons in it stay as they are."""
     if qualification == NEVER_EXAMINED:
         return locale.say("qualification_unknown")

@@ -65,7 +65,7 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
 def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
     """A drop of at least `points`, with p under `p_value` by Welch's test; it is over when half of the points are regained."""
     change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
-    drop = drop_of(change.difference, locale.scale) if change is not None else 0.0
+    drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
     values = {
         "mean": locale.score(later.mean),
         "answers": locale.whole(later.answers),
@@ -75,7 +75,7 @@ def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, lo
         "difference": locale.signed(change.difference) if change else locale.number(None),
         "low": locale.signed(change.low) if change else locale.number(None),
         "high": locale.signed(change.high) if change else locale.number(None),
-        "p": p_text(change.p_value, locale) if change else locale.number(None),
+        "p": _p_text(change.p_value, locale) if change else locale.number(None),
     }
     return Finding(
         rule=DROP,
@@ -87,12 +87,12 @@ def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, lo
     )
 
 
-def drop_of(difference: float, scale: Scale) -> float:
+def _drop_of(difference: float, scale: Scale) -> float:
     """By how many points a mean got worse, from the difference later minus earlier; negative where it got better."""
     return -difference if scale.higher_is_better else difference
 
 
-def p_text(p_value: float, locale: AlertLocale) -> str:
+def _p_text(p_value: float, locale: AlertLocale) -> str:
     """A p-value as it is shown: three decimals, never 0."""
     smallest = 0.001
     return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"

@@ -107,7 +107,7 @@ class AnswerCache:
             return None
         from cashews.exceptions import CacheError
 
-        faults: tuple[type[Exception], ...] = (CacheError, OSError, TimeoutError, *redis_faults())
+        faults: tuple[type[Exception], ...] = (CacheError, OSError, TimeoutError, *_redis_faults())
         try:
             async with asyncio.timeout(PATIENCE):
                 found = await do(cache)
@@ -145,7 +145,7 @@ class AnswerCache:
         return cache
 
 
-def redis_faults() -> tuple[type[Exception], ...]:
+def _redis_faults() -> tuple[type[Exception], ...]:
     """What the Redis client raises by itself; nothing where it is not installed, and so cannot be in use."""
     try:
         from redis.exceptions import RedisError

@@ -79,7 +79,7 @@ class Nodes:
         """Let the gate decide, and a judge where it asks for one."""
         started = time.perf_counter()
         documents, prompt = state["documents"], state["asked"].prompt
-        response, judged = with_cited_ids(state["generated"]), Judged()
+        response, judged = _with_cited_ids(state["generated"]), Judged()
         decision = await decide(self._gate, prompt, response, documents)
         if decision.needs_judge:
             language = decision.response_lang or state["language"]
@@ -128,7 +128,7 @@ async def decide(gate: Gate, prompt: str, response: str, documents: Sequence[Doc
     return gate.decide(prompt, response, documents)
 
 
-def with_cited_ids(generated: Generated) -> str:
+def _with_cited_ids(generated: Generated) -> str:
     """The response as the gate reads it: ids that the model named apart from its text stand in brackets at its end."""
     missing = [f"[{id}]" for id in generated.cited_ids if f"[{id}]" not in generated.text]
     return f"{generated.text} {' '.join(missing)}" if missing and generated.text else generated.text

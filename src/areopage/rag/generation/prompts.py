@@ -48,7 +48,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
             secret: the ledger's.
         """
         used = language if language in self.words["system"] else OTHER_LANGUAGE
-        names = {"language": self.words["language"].get(language, language), "nonce": nonce_of(prompt, documents, secret)}
+        names = {"language": self.words["language"].get(language, language), "nonce": _nonce_of(prompt, documents, secret)}
         system = [fill(self.words["system"][used], names)]
         if self.structured:
             system.append(self.words["structured"][used])
@@ -80,7 +80,7 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
     return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
 
 
-def nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
+def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
     """16 hexadecimal digits that nobody can foretell without the secret; the same for the same prompt and documents."""
     content = [prompt, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

@@ -35,15 +35,15 @@ def read_structured(text: str, finish_reason: str) -> Structured:
     for found in opened.objects:
         answer = found.get("answer")
         if isinstance(answer, str):
-            return Structured(text=answer.strip(), cited_ids=ids_of(found.get("cited_ids")))
+            return Structured(text=answer.strip(), cited_ids=_ids_of(found.get("cited_ids")))
     if opened.broken:
-        repaired = repaired_answer(opened.bare)
+        repaired = _repaired_answer(opened.bare)
         if repaired is not None:
             return repaired
     return Structured(text=opened.bare.strip())
 
 
-def repaired_answer(bare: str) -> Structured | None:
+def _repaired_answer(bare: str) -> Structured | None:
     """What json-repair makes of an object that is broken or cut; None where it holds no answer."""
     start = bare.find("{")
     try:
@@ -53,11 +53,11 @@ def repaired_answer(bare: str) -> Structured | None:
     candidates = repaired if isinstance(repaired, list) else [repaired]
     for found in candidates:
         if isinstance(found, dict) and isinstance(found.get("answer"), str) and found["answer"].strip():
-            return Structured(text=found["answer"].strip(), cited_ids=ids_of(found.get("cited_ids")))
+            return Structured(text=found["answer"].strip(), cited_ids=_ids_of(found.get("cited_ids")))
     return None
 
 
-def ids_of(value: Any) -> tuple[str, ...]:
+def _ids_of(value: Any) -> tuple[str, ...]:
     """The ids of a list, without the brackets that some models put around them; a single one will do."""
     items = value if isinstance(value, list) else [value]
     texts = (

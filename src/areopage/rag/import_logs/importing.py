@@ -74,11 +74,11 @@ class Times:
 
     def put(self, question: str, at: datetime) -> None:
         """Note a row."""
-        insort(self._moments.setdefault(key_of(question), []), at.timestamp())
+        insort(self._moments.setdefault(_key_of(question), []), at.timestamp())
 
     def gap(self, question: str, moment: float) -> float:
         """How far the nearest row of a question is from a moment, in seconds."""
-        moments = self._moments.get(key_of(question), [])
+        moments = self._moments.get(_key_of(question), [])
         right = bisect_left(moments, moment)
         return min((abs(one - moment) for one in moments[max(0, right - 1) : right + 1]), default=NEAR)
 
@@ -92,11 +92,11 @@ class Shelf:
 
     def put(self, question: str, entry: Entry) -> None:
         """Note where one stands."""
-        insort(self._entries.setdefault(key_of(question), []), entry)
+        insort(self._entries.setdefault(_key_of(question), []), entry)
 
     def take(self, question: str, at: datetime) -> Entry | None:
         """The one of this question that lies nearest in time, if it is near, and to no other row nearer; it is gone then."""
-        entries = self._entries.get(key_of(question), [])
+        entries = self._entries.get(_key_of(question), [])
         moment = at.timestamp()
         right = bisect_left(entries, moment, key=lambda entry: entry.at)
         near = [place for place in (right - 1, right) if 0 <= place < len(entries)]
@@ -111,7 +111,7 @@ class Shelf:
         yield from sorted((one for entries in self._entries.values() for one in entries), key=lambda one: (one.file, one.start))
 
 
-def key_of(question: str) -> bytes:
+def _key_of(question: str) -> bytes:
     """What stands for a question in memory."""
     return sha256(question.encode("utf-8", "surrogatepass")).digest()[:16]
 

@@ -56,35 +56,35 @@ def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
     for place in places:
         if not place.exists():
             raise DatasetError(f"{place}: no such file or folder")
-        named = files_in(place) if place.is_dir() else [place]
+        named = _files_in(place) if place.is_dir() else [place]
         for path in named:
             name = path.name.lower()
             if not name.endswith((*LINES, *WHOLE)):
                 raise DatasetError(f"{path}: the logs are .jsonl or .json files, maybe packed (.gz)")
             if not path.is_file():  # what is read twice can be no pipe
                 raise DatasetError(f"{path}: not a regular file: write the log into one")
-            unpacked = unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
+            unpacked = _unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
             found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
     if not found:
         raise DatasetError(f"{', '.join(map(str, places))}: no .jsonl or .json file is in there")
     return found
 
 
-def files_in(folder: Path) -> list[Path]:
+def _files_in(folder: Path) -> list[Path]:
     """The log files below a folder, in order; links to folders are not followed."""
     found = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(root, name) for name in sorted(names) if is_log(name)]
+        found += [Path(root, name) for name in sorted(names) if _is_log(name)]
     return found
 
 
-def is_log(name: str) -> bool:
+def _is_log(name: str) -> bool:
     """Whether a file of this name may hold logs."""
     return not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))
 
 
-def unpack(path: Path, place: Path) -> Path:
+def _unpack(path: Path, place: Path) -> Path:
     """Unpack a file.
 
     Raises:
@@ -104,7 +104,7 @@ def pieces(file: LogFile) -> Iterator[Piece]:
         if file.size > MAX_RECORD:
             yield too_long(file, 1, 0, file.size)
             return
-        yield read_piece(file, 1, 0, file.path.read_bytes())
+        yield _read_piece(file, 1, 0, file.path.read_bytes())
         return
     start, line = 0, 0
     with file.path.open("rb") as stream:
@@ -116,7 +116,7 @@ def pieces(file: LogFile) -> Iterator[Piece]:
                 size += len(rest)
                 yield too_long(file, line, start, size)
             elif content.strip():
-                yield read_piece(file, line, start, content)
+                yield _read_piece(file, line, start, content)
             start += size
 
 
@@ -125,7 +125,7 @@ def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
     return Piece(file=file, line=line, start=start, size=size, reason=f"longer than {MAX_RECORD:,} bytes")
 
 
-def read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
+def _read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
     """What a line, or a whole file, holds."""
     place: dict[str, Any] = {"file": file, "line": line, "start": start, "size": len(content)}
     try:
@@ -145,5 +145,5 @@ def read_again(file: LogFile, start: int, size: int) -> dict[str, Any]:
     """A record that was read before, by its place."""
     with file.path.open("rb") as stream:
         stream.seek(start)
-        piece = read_piece(file, 1, start, stream.read(size))
+        piece = _read_piece(file, 1, start, stream.read(size))
     return piece.record or {}

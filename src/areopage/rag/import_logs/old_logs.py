@@ -119,7 +119,7 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def verdict_of(line: MetricsLine) -> GateVerdict:
+def _verdict_of(line: MetricsLine) -> GateVerdict:
     """What became of an answer, by the line itself."""
     if line.verdict is not None:
         return line.verdict
@@ -160,22 +160,22 @@ def same(line: MetricsLine, field: str, value: Figure) -> bool:
     """Whether a field says what it should, within the rounding that the line itself shows."""
     given, confidence = line.metrics[field], line.confidence
     if field == "confidence" and given is not None and value is not None:
-        return abs(given - value) <= half_unit(given) + FACTOR * half_unit(line.avg_score) + 1e-9
+        return abs(given - value) <= _half_unit(given) + FACTOR * _half_unit(line.avg_score) + 1e-9
     if given == value:
         return True
     # a confidence that was rounded onto a bound may have been on its other side
     return confidence is not None and any(
-        abs(confidence - bound) <= half_unit(confidence) for bound in (PASSES_FROM, ESCALATES_UNDER)
+        abs(confidence - bound) <= _half_unit(confidence) for bound in (PASSES_FROM, ESCALATES_UNDER)
     )
 
 
-def half_unit(figure: Figure) -> float:
+def _half_unit(figure: Figure) -> float:
     """Half of the last decimal that a figure is written with."""
     decimals = len(repr(figure).partition(".")[2]) if isinstance(figure, float) else 0
     return 0.5 * 10.0**-decimals if decimals < 9 else 0.0
 
 
-def id_of(line: MetricsLine) -> str:
+def _id_of(line: MetricsLine) -> str:
     """The same id for the same line, however often and from wherever it is imported."""
     if line.id is not None:
         return line.id
@@ -190,10 +190,10 @@ def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, s
     Args:
         at: its time.
     """
-    verdict, id = verdict_of(line), id_of(line)
+    verdict, id = _verdict_of(line), _id_of(line)
     text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
     collection, language = line.collection or "", line.response_lang or text_in(response, "response_lang")
-    documents = documents_of(snapshot) if snapshot else ()
+    documents = _documents_of(snapshot) if snapshot else ()
     answer = Answer(
         id=id,
         origin="import",
@@ -212,7 +212,7 @@ def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, s
         sources_filter=line.sources_filter,
         verdict=verdict,
         mode=line.mode or MODES[verdict],
-        decision=decision_of(snapshot),
+        decision=_decision_of(snapshot),
         metrics=line.metrics,
         p_unsupported=line.p_unsupported,
         language=language,
@@ -227,7 +227,7 @@ def text_in(record: dict[str, Any] | None, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def decision_of(snapshot: dict[str, Any] | None) -> Decision | None:
+def _decision_of(snapshot: dict[str, Any] | None) -> Decision | None:
     """The decision that this program's own snapshots hold; None for others."""
     written = (snapshot or {}).get("decision")
     if written is None:
@@ -238,7 +238,7 @@ def decision_of(snapshot: dict[str, Any] | None) -> Decision | None:
         return None
 
 
-def documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
+def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
     """A snapshot's documents, each with what `sources` says of it in the same place; the texts' headers are left out."""
     texts, sources = snapshot.get("documents"), snapshot.get("sources")
     listed = sources if isinstance(sources, list) else []
@@ -249,7 +249,7 @@ def documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
         found.append(
             Document(
                 id=text_in(source, "id") or f"document-{at + 1}",
-                text=HEADER.sub("", text, count=1) if isinstance(text, str) and HEADER.match(text) else document_text(text),
+                text=HEADER.sub("", text, count=1) if isinstance(text, str) and HEADER.match(text) else _document_text(text),
                 title=text_in(source, "title"),
                 score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
                 source=text_in(source, "source"),
@@ -259,7 +259,7 @@ def documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
     return tuple(found)
 
 
-def document_text(document: object) -> str:
+def _document_text(document: object) -> str:
     """A document's text, whether it stands for itself or in an object."""
     if isinstance(document, dict):
         return next((value for name in ("text", "content", "page_content") if (value := text_in(document, name))), "")

@@ -61,7 +61,7 @@ async def chat(request: Request, actor: Asker) -> Response:
     )
     if EVENTS in request.headers.get("accept", ""):
         return await streamed(request, pipeline, prompt)
-    return json_response(reply_of(await ask(request, pipeline, prompt), pipeline.language))
+    return json_response(_reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
 @router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="Get the review state of a held answer")
@@ -88,7 +88,7 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
     return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
 
 
-def reply_of(found: Trace, language: str) -> ChatReply:
+def _reply_of(found: Trace, language: str) -> ChatReply:
     """The reply for a trace."""
     return ChatReply(
         id=found.id,
@@ -120,33 +120,33 @@ async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> 
         nonlocal began
         if "trace" in step:
             count_answer(request, step["trace"])
-            return event("answer", reply_of(step["trace"], pipeline.language))
+            return _event("answer", _reply_of(step["trace"], pipeline.language))
         # the step's state contains the unchecked response: it is never sent
         spent, began = time.perf_counter() - began, time.perf_counter()
-        return event("node", {"node": step["node"], "seconds": round(spent, 6)})
+        return _event("node", {"node": step["node"], "seconds": round(spent, 6)})
 
-    return StreamingResponse(events(first, steps, shown, prompt.collection), media_type=EVENTS, headers=EVENT_HEADERS)
+    return StreamingResponse(_events(first, steps, shown, prompt.collection), media_type=EVENTS, headers=EVENT_HEADERS)
 
 
-async def events(
+async def _events(
     first: dict[str, Any], steps: AsyncIterator[dict[str, Any]], shown: Callable[[dict[str, Any]], bytes], collection: str
 ) -> AsyncIterator[bytes]:
     """The events of a stream: steps, heartbeats during long steps, and an error as the last event."""
     yield shown(first)
     try:
         with plain_faults(collection):
-            async with aclosing(with_heartbeats(steps)) as found:
+            async with aclosing(_with_heartbeats(steps)) as found:
                 async for step in found:
                     yield b": still working\n\n" if step is None else shown(step)
     except Refusal as fault:
-        yield event("error", {"error": {"code": fault.code, "message": fault.detail}})
+        yield _event("error", {"error": {"code": fault.code, "message": fault.detail}})
     except UserError as fault:
         log.error("%s", fault)
         message = "the server is not configured for this: see the server's log"
-        yield event("error", {"error": {"code": "misconfigured", "message": message}})
+        yield _event("error", {"error": {"code": "misconfigured", "message": message}})
 
 
-async def with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any] | None, None]:
+async def _with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any] | None, None]:
     """The steps, with None as a heartbeat during long steps: proxies close idle connections."""
     while True:
         coming = asyncio.ensure_future(anext(steps, None))
@@ -163,6 +163,6 @@ async def with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerato
         yield step
 
 
-def event(name: str, content: Any) -> bytes:
+def _event(name: str, content: Any) -> bytes:
     """A server-sent event with one line of JSON."""
     return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(content) + b"\n\n"

@@ -56,7 +56,7 @@ Label = Annotated[str | None, Query(max_length=128)]
 )
 async def submit(request: Request, _: Writer) -> Response:
     """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later."""
-    submissions = read_submissions(await json_body(request))
+    submissions = _read_submissions(await json_body(request))
     new = await context_of(request).submit(submissions)
     metrics_of(request).submitted(new)
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
@@ -80,11 +80,11 @@ def list_evaluations(
     """Each page ends with a cursor; new evaluations do not shift pages."""
     ledger = context_of(request).ledger
     filters = Filters(
-        period=period_of(start, end), grade=grade, criterion=criterion, source=source, variant=variant, text=text.strip()
+        period=_period_of(start, end), grade=grade, criterion=criterion, source=source, variant=variant, text=text.strip()
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
-    page = EvaluationPage(items=[entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
+    page = EvaluationPage(items=[_entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
     return json_response(page)
 
 
@@ -96,7 +96,7 @@ def show(request: Request, id: str, actor: Reader) -> Response:
     if evaluation is None or answer is None:
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
-    return json_response(view_of(answer, evaluation))
+    return json_response(_view_of(answer, evaluation))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
@@ -144,25 +144,25 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
         raise Refusal(400, "bad_json", f"invalid JSON: {fault}") from None
 
 
-def read_submissions(body: bytes) -> list[Answer]:
+def _read_submissions(body: bytes) -> list[Answer]:
     """The answers of a body: one, or several as `items`.
 
     Raises:
         Refusal: 400 or 422; no answer of the body is stored.
     """
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
-        return [submission(decoded(body, GivenAnswer), "$")]
-    return [submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
+        return [_submission(decoded(body, GivenAnswer), "$")]
+    return [_submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
-def submission(answer: GivenAnswer, place: str) -> Answer:
+def _submission(answer: GivenAnswer, place: str) -> Answer:
     """The answer to store.
 
     Raises:
         Refusal: 422, a field is missing, repeated, or too large.
     """
-    prompt = one_of(answer, ("prompt", "question"), place)
-    response = one_of(answer, ("response", "answer"), place)
+    prompt = _one_of(answer, ("prompt", "question"), place)
+    response = _one_of(answer, ("response", "answer"), place)
     if prompt is None or response is None:
         missing = "prompt (or question)" if prompt is None else "response (or answer)"
         raise Refusal(422, "invalid", f"Object missing required field `{missing}` - at `{place}`")
@@ -174,7 +174,7 @@ def submission(answer: GivenAnswer, place: str) -> Answer:
             "invalid",
             f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`",
         )
-    documents = one_of(answer, ("documents", "context_chunks"), place) or ()
+    documents = _one_of(answer, ("documents", "context_chunks"), place) or ()
     if is_deep([answer.metadata, documents]):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels - at `{place}`")
     if isinstance(prompt, list):
@@ -195,7 +195,7 @@ def submission(answer: GivenAnswer, place: str) -> Answer:
         raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
 
 
-def one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
+def _one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
     """The value given under one of two names, or None.
 
     Raises:
@@ -207,7 +207,7 @@ def one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
     return given[0] if given else None
 
 
-def period_of(start: date | None, end: date | None) -> Period | None:
+def _period_of(start: date | None, end: date | None) -> Period | None:
     """The period of two days, both included, or None.
 
     Raises:
@@ -221,7 +221,7 @@ def period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
+def _view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
     """The view of an answer."""
     is_evaluated = evaluation.state == "evaluated"
     return EvaluationView(
@@ -237,12 +237,12 @@ def view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
         prompt=answer.case.prompt_text,
         response=answer.case.response or "",
         erased=answer.erased,
-        quality_score=quality_dictionary(evaluation) if is_evaluated else None,
-        result=result_of(evaluation) if is_evaluated else None,
+        quality_score=_quality_dictionary(evaluation) if is_evaluated else None,
+        result=_result_of(evaluation) if is_evaluated else None,
     )
 
 
-def entry_of(evaluation: Evaluation) -> EvaluationEntry:
+def _entry_of(evaluation: Evaluation) -> EvaluationEntry:
     """The list entry of an evaluated answer."""
     return EvaluationEntry(
         id=evaluation.id,
@@ -253,18 +253,18 @@ def entry_of(evaluation: Evaluation) -> EvaluationEntry:
         prompt=evaluation.prompt,
         response=evaluation.response,
         erased=evaluation.erased,
-        quality_score=quality_dictionary(evaluation),
-        result=result_of(evaluation),
+        quality_score=_quality_dictionary(evaluation),
+        result=_result_of(evaluation),
     )
 
 
-def quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
+def _quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
     """The quality score by short criterion name."""
     scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
     shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
     return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}
 
 
-def result_of(evaluation: Evaluation) -> Result:
+def _result_of(evaluation: Evaluation) -> Result:
     """The result of an evaluation."""
     return Result(**{name: getattr(evaluation, name) for name in Result.__struct_fields__})

@@ -55,8 +55,8 @@ async def check(request: Request, actor: Writer) -> Response:
     """Decide on an answer and store the decision. A held answer is stored durably when this returns."""
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
-    prompt, response, documents = material_of(asked)
-    collection = label_of(actor, asked.collection)
+    prompt, response, documents = _material_of(asked)
+    collection = _label_of(actor, asked.collection)
     context = context_of(request)
     began = time.perf_counter()
     if len(body) > IN_THE_LOOP:
@@ -90,7 +90,7 @@ async def check(request: Request, actor: Writer) -> Response:
             gate_seconds=seconds,
         )
         stored = await store(request, trace, len(body))
-    return json_response(reply_of(context, id, decision, stored))
+    return json_response(_reply_of(context, id, decision, stored))
 
 
 def trace_batch(context: ServerContext) -> Batch[Trace, None]:
@@ -119,14 +119,14 @@ async def store(request: Request, trace: Trace, size: int) -> Noted:
     return "soon" if batch.write_soon([trace], size) else "no"
 
 
-def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
+def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
     """The prompt, the response and the documents of a request.
 
     Raises:
         Refusal: 422, a field is missing, repeated or invalid; 400, a field is nested too deeply.
     """
     prompt, response = (
-        one_of(names, values)
+        _one_of(names, values)
         for names, values in (
             (("prompt", "question"), (asked.prompt, asked.question)),
             (("response", "answer"), (asked.response, asked.answer)),
@@ -135,7 +135,7 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
     if prompt is None or response is None:
         missing = "prompt (or question)" if prompt is None else "response (or answer)"
         raise Refusal(422, "invalid", f"Object missing required field `{missing}`")
-    documents = one_of(("documents", "context_chunks"), (asked.documents, asked.context_chunks)) or ()
+    documents = _one_of(("documents", "context_chunks"), (asked.documents, asked.context_chunks)) or ()
     if is_deep(documents):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels")
     if isinstance(prompt, list):
@@ -150,7 +150,7 @@ def material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
     return case.prompt_text, case.response or "", case.documents
 
 
-def one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
+def _one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
     """The value given under one of two names, or None.
 
     Raises:
@@ -161,7 +161,7 @@ def one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
     return values[1] if values[0] is None else values[0]
 
 
-def label_of(actor: Actor, collection: str) -> str:
+def _label_of(actor: Actor, collection: str) -> str:
     """The collection of a decision: the requested one, or the only one of the key's scope.
 
     Raises:
@@ -176,7 +176,7 @@ def label_of(actor: Actor, collection: str) -> str:
     return collection
 
 
-def reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
+def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
     """The reply for a decision, with reasons in the question's language."""
     language = (
         decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language

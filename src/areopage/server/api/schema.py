@@ -44,17 +44,17 @@ def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def takes(*records: Any) -> dict[str, Any]:
     """The `openapi_extra` of a route whose body is one of these records."""
-    schemas = [schema_of(record) for record in records]
+    schemas = [_schema_of(record) for record in records]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def content_of(record: Any) -> dict[str, Any]:
     """The content of a response with a record."""
-    return {"application/json": {"schema": schema_of(record)}}
+    return {"application/json": {"schema": _schema_of(record)}}
 
 
-def schema_of(record: Any) -> dict[str, Any]:
+def _schema_of(record: Any) -> dict[str, Any]:
     """A reference to a record's schema."""
     return msgspec.json.schema_components([record], ref_template=REFERENCE)[0][0]
 
@@ -63,10 +63,10 @@ def components(records: tuple[Any, ...]) -> dict[str, Any]:
     """The schemas of records and their nested records, by name."""
     found = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
     for name in TWO_NAMED & found.keys():
-        found[name] = found[name] | {"allOf": [either(names) for names in NAMES]}
+        found[name] = found[name] | {"allOf": [_either(names) for names in NAMES]}
     return found
 
 
-def either(names: tuple[str, ...]) -> dict[str, Any]:
+def _either(names: tuple[str, ...]) -> dict[str, Any]:
     """A schema that requires exactly one of these keys to be set."""
     return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}

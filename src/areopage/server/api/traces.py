@@ -63,10 +63,10 @@ def list_traces(
 ) -> Response:
     """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=seen_by(actor, collection))
+    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=_seen_by(actor, collection))
     found = Traces(ledger).list(filter, limit=limit, before=before)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} traces")
-    page = TracePage(items=[entry_of(one) for one in found], next=found[-1].answer.number if len(found) == limit else None)
+    page = TracePage(items=[_entry_of(one) for one in found], next=found[-1].answer.number if len(found) == limit else None)
     return json_response(page)
 
 
@@ -74,9 +74,9 @@ def list_traces(
 def show(request: Request, id: str, actor: Admin) -> Response:
     """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
-    trace = found_by(context, actor, id)
+    trace = _found_by(context, actor, id)
     Audit(context.ledger).note(actor.name, "read", id)
-    return json_response(view_of(context, trace))
+    return json_response(_view_of(context, trace))
 
 
 @router.get(
@@ -90,12 +90,12 @@ def latest(
 ) -> Response:
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=question, collection=seen_by(actor, collection))
+    filter = TraceFilter(prompt=question, collection=_seen_by(actor, collection))
     found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
     Audit(ledger).note(actor.name, "read", found.id)
-    return json_response(latest_of(found))
+    return json_response(_latest_of(found))
 
 
 @router.delete("/traces/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
@@ -106,11 +106,11 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
     texts are erased from the ledger, and the next export rewrites the file.
     """
     context = context_of(request)
-    trace = await run_in_threadpool(kept_by, context, actor, id)
+    trace = await run_in_threadpool(_kept_by, context, actor, id)
     service = context.rag.service if context.rag is not None else None
     if service is not None:
         await service.forget(trace)
-    await run_in_threadpool(erase_by, context, actor, id)
+    await run_in_threadpool(_erase_by, context, actor, id)
     if service is not None:
         try:
             await service.export_traces()
@@ -131,16 +131,16 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
 async def verdict(request: Request, id: str, actor: Writer) -> Response:
     """Store a label. An `action` releases or rejects a held answer; this is final."""
     given = decoded(await json_body(request), GivenVerdict)
-    return json_response(await run_in_threadpool(store_verdict, context_of(request), actor, id, given), 201)
+    return json_response(await run_in_threadpool(_store_verdict, context_of(request), actor, id, given), 201)
 
 
-def erase_by(context: ServerContext, actor: Actor, id: str) -> None:
+def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
     """Erase a trace and audit the actor; blocks."""
     erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
-def seen_by(actor: Actor, collection: str | None) -> str | None:
+def _seen_by(actor: Actor, collection: str | None) -> str | None:
     """The collection to list; None for all.
 
     Raises:
@@ -155,7 +155,7 @@ def seen_by(actor: Actor, collection: str | None) -> str | None:
     return collection
 
 
-def found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
+def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
     """A trace by its id, erased or not.
 
     Raises:
@@ -167,24 +167,24 @@ def found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
     return trace
 
 
-def kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
+def _kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
     """A trace by its id, with its texts.
 
     Raises:
         Refusal: 404, the trace is unknown, erased or outside of the key's scope.
     """
-    trace = found_by(context, actor, id)
+    trace = _found_by(context, actor, id)
     if trace.erased:
         raise Refusal(404, "unknown_answer", f"the trace with the id {id[:128]!r} is erased")
     return trace
 
 
-def entry_of(one: Trace) -> TraceEntry:
+def _entry_of(one: Trace) -> TraceEntry:
     """The list entry of a trace."""
-    return TraceEntry(**entry_fields(one))
+    return TraceEntry(**_entry_fields(one))
 
 
-def entry_fields(one: Trace) -> dict[str, Any]:
+def _entry_fields(one: Trace) -> dict[str, Any]:
     """The fields that lists and single traces share."""
     return {
         "id": one.id,
@@ -205,13 +205,13 @@ def entry_fields(one: Trace) -> dict[str, Any]:
     }
 
 
-def view_of(context: ServerContext, one: Trace) -> TraceView:
+def _view_of(context: ServerContext, one: Trace) -> TraceView:
     """The detailed view of a trace."""
     traces = Traces(context.ledger)
     release = traces.release(one.id)
     language = one.language or context.config.monitor.section.language or context.suite.own_language
     return TraceView(
-        **entry_fields(one),
+        **_entry_fields(one),
         response=one.response,
         sources_filter=one.sources_filter,
         documents=one.documents,
@@ -222,13 +222,13 @@ def view_of(context: ServerContext, one: Trace) -> TraceView:
         gate_seconds=one.gate_seconds,
         explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
         sentences=sentence_views(one.decision.sentences) if one.decision else [],
-        labels=[grounding_view(label) for label in Labels(context.ledger).grounding([one.id]).get(one.id, ())],
+        labels=[_grounding_view(label) for label in Labels(context.ledger).grounding([one.id]).get(one.id, ())],
         release=HeldReply(id=one.id, state=release.state, text=release.text) if release else None,
         waiting=traces.waiting([one.id]).get(one.id, 0),
     )
 
 
-def grounding_view(label: Label) -> GroundingView:
+def _grounding_view(label: Label) -> GroundingView:
     """The view of a grounding label."""
     return GroundingView(
         rater=label.rater,
@@ -240,7 +240,7 @@ def grounding_view(label: Label) -> GroundingView:
     )
 
 
-def latest_of(one: Trace) -> Latest:
+def _latest_of(one: Trace) -> Latest:
     """The specification's metrics row and snapshot of a trace."""
     moment = one.at.astimezone(UTC)
     snapshot = Snapshot(
@@ -255,7 +255,7 @@ def latest_of(one: Trace) -> Latest:
     return Latest(metrics={"timestamp": moment, "question": one.prompt, **one.metrics}, snapshot=snapshot)
 
 
-def store_verdict(
+def _store_verdict(
     context: ServerContext, actor: Actor, id: str, given: GivenVerdict, *, origin: Literal["api", "web"] = "api"
 ) -> StoredVerdict:
     """Store a label and apply its action; blocks. The audit log names the actor.
@@ -264,7 +264,7 @@ def store_verdict(
         Refusal: 404, the trace is unknown; 409, the answer is already settled or was never held; 422, a field is invalid.
         StorageError: the ledger cannot be written.
     """
-    trace = kept_by(context, actor, id)
+    trace = _kept_by(context, actor, id)
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None

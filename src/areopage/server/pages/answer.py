@@ -82,15 +82,15 @@ def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerV
         answer=answer,
         evaluation=evaluation,
         score=score,
-        criteria=criteria_of(score, judgments, labels, suite.scale),
-        calls=calls_of(judgments, labels),
-        labels=labels_of(Labels(ledger).of(id), labels),
+        criteria=_criteria_of(score, judgments, labels, suite.scale),
+        calls=_calls_of(judgments, labels),
+        labels=_labels_of(Labels(ledger).of(id), labels),
         alerts=tuple(Alerts(ledger).of(id)),
         review=ReviewQueue(ledger).item(id),
     )
 
 
-def criteria_of(
+def _criteria_of(
     score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
@@ -98,8 +98,8 @@ def criteria_of(
     latest: dict[str, dict[tuple[str, int], Said]] = {}
     for judgment in judgments:
         for verdict in judgment.verdicts:
-            said = said_of(judgment.judge, verdict.outcome)
-            of_judges = latest.setdefault(path_of(verdict.criterion), {})
+            said = _said_of(judgment.judge, verdict.outcome)
+            of_judges = latest.setdefault(_path_of(verdict.criterion), {})
             before = of_judges.get((judgment.judge, judgment.pass_index))
             if before is None or said.score is not None or before.score is None:
                 of_judges[judgment.judge, judgment.pass_index] = said
@@ -120,19 +120,19 @@ def criteria_of(
     return tuple(found)
 
 
-def calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple[Call, ...]:
+def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple[Call, ...]:
     """Every call in the order they came."""
     attempts: dict[str, int] = {}
     found = []
     for judgment in judgments:
         attempts[judgment.key] = attempts.get(judgment.key, 0) + 1
-        said = {path_of(verdict.criterion): said_of(judgment.judge, verdict.outcome) for verdict in judgment.verdicts}
+        said = {_path_of(verdict.criterion): _said_of(judgment.judge, verdict.outcome) for verdict in judgment.verdicts}
         verdicts = tuple((label_of(labels, criterion), said[criterion]) for criterion in in_order(labels, list(said)))
         found.append(Call(judgment=judgment, attempt=attempts[judgment.key], verdicts=verdicts))
     return tuple(found)
 
 
-def labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelView, ...]:
+def _labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelView, ...]:
     """People's labels in the order they came."""
     last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
     return tuple(
@@ -145,7 +145,7 @@ def labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelV
     )
 
 
-def said_of(judge: str, outcome: Outcome) -> Said:
+def _said_of(judge: str, outcome: Outcome) -> Said:
     """A verdict as it is shown."""
     if isinstance(outcome, Scored):
         return Said(
@@ -159,6 +159,6 @@ def said_of(judge: str, outcome: Outcome) -> Said:
     return Said(judge=judge, outcome=outcome_name(outcome), score=None, explanation="", evidence=(), reason=outcome.reason)
 
 
-def path_of(criterion: str) -> str:
+def _path_of(criterion: str) -> str:
     """A criterion's path: its id without the version."""
     return criterion.partition("__v")[0]

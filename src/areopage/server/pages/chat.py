@@ -30,7 +30,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/chat")
 def show_form(request: Request, visitor: Visitor) -> Response:
     """The form, or how to make this server answer questions."""
-    return chat_page(request, visitor, {})
+    return _chat_page(request, visitor, {})
 
 
 @router.post("/chat")
@@ -39,9 +39,9 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     say, asked = language(request).say, fields.get("question", "").replace("\r\n", "\n").strip()
     if not asked:
-        return chat_page(request, asker, fields, fault=say("chat_empty"), status=422)
+        return _chat_page(request, asker, fields, fault=say("chat_empty"), status=422)
     if len(asked) > MOST_PROMPT:
-        return chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_PROMPT}"), status=422)
+        return _chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_PROMPT}"), status=422)
     pipeline = pipeline_of(request)
     sources = [one.strip()[:MOST_NAME] for one in fields.get("sources", "").split(",") if one.strip()]
     try:
@@ -57,11 +57,11 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
     except Refusal as refusal:
         key = f"chat_fault_{refusal.code}"
         told = say(key) if key in language(request).messages else refusal.detail
-        return chat_page(request, asker, fields, fault=told, status=refusal.status_code)
-    return chat_page(request, asker, fields, found=found)
+        return _chat_page(request, asker, fields, fault=told, status=refusal.status_code)
+    return _chat_page(request, asker, fields, found=found)
 
 
-def chat_page(
+def _chat_page(
     request: Request,
     actor: Actor,
     fields: Mapping[str, str],

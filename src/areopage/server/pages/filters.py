@@ -89,8 +89,8 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
     return Chosen(
         name=name,
         period=period,
-        source=choice(query, "source"),
-        variant=choice(query, "variant"),
+        source=_choice(query, "source"),
+        variant=_choice(query, "variant"),
         grade=next((one for one in GRADES if one == grade), None),
         criterion=query.get("criterion", "") if PATH.fullmatch(query.get("criterion", "")) else "",
         text=query.get("q", "").strip()[:LONGEST_TEXT],
@@ -98,7 +98,7 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
     )
 
 
-def choice(query: Mapping[str, str], name: str) -> str | None:
+def _choice(query: Mapping[str, str], name: str) -> str | None:
     """A choice of a list whose first entry takes all."""
     value = query.get(name, ANY)
     return None if value == ANY else value
@@ -110,8 +110,8 @@ def period_of(query: Mapping[str, str], today: date, default: str) -> tuple[str,
     A first day makes it a custom one, up to `to` (included), else up to today; one that makes no sense is left out.
     """
     name = query.get("period", default)
-    first = day_of(query.get("from", ""))
-    last = day_of(query.get("to", "")) or today
+    first = _day_of(query.get("from", ""))
+    last = _day_of(query.get("to", "")) or today
     if first and first <= last < date.max:
         return CUSTOM, Period(start=first, end=last + timedelta(days=1))
     if name == ALL and default == ALL:
@@ -125,7 +125,7 @@ def last_days(today: date, days: int) -> Period:
     return Period(start=today - timedelta(days=days - 1), end=today + timedelta(days=1))
 
 
-def day_of(text: str) -> date | None:
+def _day_of(text: str) -> date | None:
     """A day as date fields send it."""
     try:
         return date.fromisoformat(text)

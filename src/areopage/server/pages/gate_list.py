@@ -62,8 +62,8 @@ class GateChosen(Struct, frozen=True, kw_only=True):
     def filter(self) -> TraceFilter:
         """As the ledger takes it."""
         return TraceFilter(
-            since=midnight(self.period.start) if self.period else None,
-            until=midnight(self.period.end) if self.period else None,
+            since=_midnight(self.period.start) if self.period else None,
+            until=_midnight(self.period.end) if self.period else None,
             channels=(self.channel,) if self.channel else (),
             verdict=self.verdict,
             collection=self.collection,
@@ -92,7 +92,7 @@ class Histogram(Struct, frozen=True, kw_only=True):
 def show_gate(request: Request, reader: Reader) -> Response:
     """The figures of the period and one page of the list, the newest first; a scoped key sees its own collections alone."""
     context, spoken = context_of(request), language(request)
-    asked = gate_chosen(request.query_params, context.now().date(), reader)
+    asked = _gate_chosen(request.query_params, context.now().date(), reader)
     traces = Traces(context.ledger)
     # a verdict, a question or a wish narrows the list; the rates are about all answers of the period
     summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
@@ -106,8 +106,8 @@ def show_gate(request: Request, reader: Reader) -> Response:
         "rows": rows,
         "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,
-        "confidences": confidence_chart(summary.confidences, spoken, "gate_confidences"),
-        "risks": confidence_chart(summary.p_unsupported, spoken, "gate_risks"),
+        "confidences": _confidence_chart(summary.confidences, spoken, "gate_confidences"),
+        "risks": _confidence_chart(summary.p_unsupported, spoken, "gate_risks"),
         "reasons": list(summary.reasons.items()),
         "verdicts": GATE_VERDICTS,
         "channels": CHANNELS,
@@ -117,7 +117,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     return render(request, "gate_list.html.j2", **values)
 
 
-def gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
+def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
     """What a request asks for, read leniently; of a scoped key's collections one is always chosen."""
     name, period = period_of(query, today, DEFAULT_PERIOD)
     if query.get("period") == "all" and name != CUSTOM:
@@ -137,12 +137,12 @@ def gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateCho
     )
 
 
-def midnight(day: date) -> datetime:
+def _midnight(day: date) -> datetime:
     """When a day begins, in UTC."""
     return datetime.combine(day, time(), UTC)
 
 
-def confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
+def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
     """A chart of a share in [0, 1], and the same as a table; None where nothing is counted."""
     if not any(counts):
         return None

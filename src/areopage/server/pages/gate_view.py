@@ -95,30 +95,30 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         plain = tuple(ShownDocument(document=one, marked=Markup.escape(one.text)) for one in trace.documents)
         pieces = (Piece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
-    reasons = grouped(decision, language)
+    reasons = _grouped(decision, language)
     sentences = tuple(
         ShownSentence(
             number=index + 1,
             text=one.text,
-            support=sentence_support(one, index, decision),
-            p_unsupported=shown_risk(one, sentence_support(one, index, decision)),
+            support=_sentence_support(one, index, decision),
+            p_unsupported=_shown_risk(one, _sentence_support(one, index, decision)),
             document=one.document,
             reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
         for index, one in enumerate(decision.sentences)
     )
-    support = support_of(trace, decision, gate)
+    support = _support_of(trace, decision, gate)
     return DecisionView(
-        pieces=pieces_of(trace.response, decision.sentences, sentences),
+        pieces=_pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
         reasons=reasons,
         documents=tuple(ShownDocument(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in trace.documents),
-        signals=tuple(signal_view(one) for one in decision.signals),
-        thresholds=bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
+        signals=tuple(_signal_view(one) for one in decision.signals),
+        thresholds=_bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
     )
 
 
-def signal_view(signal: Signal) -> ShownSignal:
+def _signal_view(signal: Signal) -> ShownSignal:
     """One signal for its line of the table."""
     seen = [place.text for place in signal.places if not place.document]
     return ShownSignal(
@@ -131,7 +131,7 @@ def signal_view(signal: Signal) -> ShownSignal:
     )
 
 
-def grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
+def _grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
     """The reasons in their order, those that say the same of several places as one; a document that is the nearest one to all of
     these is named."""
     words = decision_locale(language)
@@ -147,7 +147,7 @@ def grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
     return tuple(found)
 
 
-def sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
+def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
     """How a sentence stands: what decided against the answer is not supported; what was only told, or is likelier not
     supported than supported, is doubtful."""
     about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code != "judge_failed"]
@@ -158,13 +158,13 @@ def sentence_support(sentence: SentenceCheck, index: int, decision: Decision) ->
     return "supported" if sentence.claim else "none"
 
 
-def shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
+def _shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
     """The probability to show of a sentence; see `ShownSentence`."""
     risk = sentence.p_unsupported
     return None if support == "unsupported" and risk is not None and risk < DOUBT else risk
 
 
-def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
+def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
     """The answer cut at its sentences. What does not stand where the decision says (it was cut or redacted since) is left in
     one piece."""
     pieces: list[Piece] = []
@@ -181,7 +181,7 @@ def pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownS
     return tuple(pieces)
 
 
-def support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
     """The places that support the answer's sentences, by document, each with its sentence's number.
 
     They are not kept: the grounding model finds them again in the texts.
@@ -217,6 +217,6 @@ def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
     return Markup().join([*parts, Markup.escape(text[at:])])
 
 
-def bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
+def _bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
     """The thresholds by name."""
     return structs.asdict(thresholds)

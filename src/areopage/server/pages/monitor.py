@@ -30,16 +30,16 @@ for page in (answers, alerts_page, queue_page, golden_page):
 @router.get("/monitor")
 def show_overview(request: Request, reader: Reader) -> Response:
     """The whole page."""
-    asked, view, spoken = gathered(request)
+    asked, view, spoken = _gathered(request)
     return render(
-        request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=first_answer(request)
+        request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=_first_answer(request)
     )
 
 
 @router.get("/monitor/figures")
 def show_figures(request: Request, reader: Reader) -> Response:
     """The part that updates by itself; nothing (204) where it would be what the reader has already."""
-    asked, view, spoken = gathered(request)
+    asked, view, spoken = _gathered(request)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
     return render(request, "live.html.j2", **shown(context_of(request), asked, view, spoken))
@@ -51,7 +51,7 @@ def chart_styles() -> Response:
     return FileResponse(STYLES, headers=KEPT)
 
 
-def gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
+def _gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
     """What is asked for, what there is to show, and the reader's language."""
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY)
@@ -73,7 +73,7 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale)
     }
 
 
-def first_answer(request: Request) -> str:
+def _first_answer(request: Request) -> str:
     """The three lines of a shell that hand over a first answer to this very server."""
     address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
     body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'

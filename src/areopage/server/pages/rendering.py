@@ -46,19 +46,19 @@ class Pages(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def load_pages() -> Pages:
+def _load_pages() -> Pages:
     """Read the messages and set up the environments."""
-    assets = {path.name: versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
-    assets[STYLES.name] = versioned(CHART_STYLES, STYLES)
-    return Pages(environments={code: page_environment(code, assets) for code in LANGUAGES})
+    assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
+    assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
+    return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
 
 
-def versioned(address: str, path: Path) -> str:
+def _versioned(address: str, path: Path) -> str:
     """The address of a file; it changes with the file, so that a browser never shows an old one."""
     return f"{address}?v={hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
 
 
-def page_environment(code: str, assets: Mapping[str, str]) -> Environment:
+def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     """Where the templates of one language are rendered.
 
     Args:
@@ -79,10 +79,10 @@ def page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     return made
 
 
-def pages_of(app: FastAPI) -> Pages:
+def _pages_of(app: FastAPI) -> Pages:
     """The pages, made at the first request."""
     if not hasattr(app.state, "pages"):
-        app.state.pages = load_pages()
+        app.state.pages = _load_pages()
     pages: Pages = app.state.pages
     return pages
 
@@ -92,13 +92,13 @@ def language_code(request: Request) -> str:
     for named in (request.query_params.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
         if named in LANGUAGES:
             return str(named)
-    for wanted in accepted_languages(request.headers.get("accept-language", "")):
+    for wanted in _accepted_languages(request.headers.get("accept-language", "")):
         if wanted in LANGUAGES:
             return wanted
     return DEFAULT_LANGUAGE
 
 
-def accepted_languages(header: str) -> list[str]:
+def _accepted_languages(header: str) -> list[str]:
     """The languages of an Accept-Locale header without their regions, the most wanted first."""
     ranked: list[tuple[float, str]] = []
     for part in header.split(","):
@@ -112,11 +112,11 @@ def accepted_languages(header: str) -> list[str]:
 
 def language(request: Request) -> Locale:
     """The reader's language with its words."""
-    found: Locale = pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
+    found: Locale = _pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
     return found
 
 
-def link_in(request: Request, code: str) -> str:
+def _link_in(request: Request, code: str) -> str:
     """The address of the same page in a language, its path just as it was asked for."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
     return f"{request.scope['raw_path'].decode('ascii', 'replace')}?{urlencode([*kept, ('lang', code)])}"
@@ -131,13 +131,13 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """
     code = language_code(request)
     text = (
-        pages_of(request.app)
+        _pages_of(request.app)
         .environments[code]
         .get_template(template)
         .render(
             {
                 "here": request.url.path,
-                "languages": [(name, link_in(request, name)) for name in LANGUAGES],
+                "languages": [(name, _link_in(request, name)) for name in LANGUAGES],
                 "csrf": partial(csrf_token, request),
                 "actor": actor_of(request),
                 "can_ask": context_of(request).rag is not None,

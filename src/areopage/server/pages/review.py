@@ -132,8 +132,8 @@ class Compared(Struct, frozen=True, kw_only=True):
 def show_queue(request: Request, reader: Reader) -> Response:
     """The answers that wait for this rater's label, and those that the gate holds in what he may see."""
     ledger = context_of(request).ledger
-    queue, rater = ReviewQueue(ledger), rater_of(request, reader)
-    lines = list(islice(lines_of(ledger, reader, rater), SHOWN))
+    queue, rater = ReviewQueue(ledger), _rater_of(request, reader)
+    lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
     return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=queue.count_open(), shown=SHOWN)
 
 
@@ -142,9 +142,9 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
     """An answer whose id cannot stand in a path; else the next one that waits for this rater, behind a number of the queue."""
     if id:
         return show_answer(request, id, reader)
-    ledger, rater = context_of(request).ledger, rater_of(request, reader)
+    ledger, rater = context_of(request).ledger, _rater_of(request, reader)
     bounded = min(max(after, 0), 2**31 - 1)
-    found = next(lines_of(ledger, reader, rater, after=bounded), None) or next(lines_of(ledger, reader, rater), None)
+    found = next(_lines_of(ledger, reader, rater, after=bounded), None) or next(_lines_of(ledger, reader, rater), None)
     return RedirectResponse(found.address if found else "/review", 303)
 
 
@@ -153,11 +153,11 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
 def show_answer(request: Request, id: str, reader: Reader) -> Response:
     """An answer to label; once this rater has scored it, the judge's scores and everybody's beside his own."""
     context = context_of(request)
-    shown = shown_answer(context.ledger, reader, id)
+    shown = _shown_answer(context.ledger, reader, id)
     if shown is None:
         return render(request, "missing.html.j2", 404)
     Audit(context.ledger).note(reader.name, "read", id)
-    return answer_page(request, reader, shown)
+    return _answer_page(request, reader, shown)
 
 
 @router.post("/review/")
@@ -171,13 +171,13 @@ def save_by_query(request: Request, writer: Writer, form: Form, id: str) -> Resp
 def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Take what a rater says, and settle a held answer where he says so; then the next answer, or this one with the rest."""
     context = context_of(request)
-    shown = shown_answer(context.ledger, writer, id)
+    shown = _shown_answer(context.ledger, writer, id)
     if shown is None or shown.answer.erased:
         return render(request, "missing.html.j2", 404)
-    sent = sent_by(form, writer)
-    fault = fault_of(request, shown, sent)
+    sent = _sent_by(form, writer)
+    fault = _fault_of(request, shown, sent)
     if fault:
-        return answer_page(request, writer, shown, fault=fault, sent=sent)
+        return _answer_page(request, writer, shown, fault=fault, sent=sent)
     given = Given(
         scores=sent.scores,
         grounded=sent.grounded,
@@ -188,8 +188,8 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     try:
         store_review(context, writer, id, given, sent.rater if writer.keyless else None, origin="web")
     except Refusal as refusal:
-        fault = refused_words(request, context, shown, refusal.status_code)
-        return answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
+        fault = _refused_words(request, context, shown, refusal.status_code)
+        return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
     item = ReviewQueue(context.ledger).item(id)
     further = f"/review/?after={item.number if item else 0}"
     response = RedirectResponse(further if sent.then == "next" else shown.address, 303)
@@ -199,7 +199,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     return response
 
 
-def shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
+def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
     """An answer by its id, maybe without its texts; None where there is none, or it is out of the actor's scope."""
     answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
     if answer is None or (trace is not None and not actor.may_see(trace.collection)):
@@ -207,7 +207,7 @@ def shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
     return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
 
 
-def sent_by(form: FormData, actor: Actor) -> Sent:
+def _sent_by(form: FormData, actor: Actor) -> Sent:
     """The fields of a form that was sent."""
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     numbers = [value for name, value in form.multi_items() if name == "sentence" and isinstance(value, str)]
@@ -222,7 +222,7 @@ def sent_by(form: FormData, actor: Actor) -> Sent:
     )
 
 
-def fault_of(request: Request, shown: Shown, sent: Sent) -> str:
+def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
     """What is missing, or contradicts itself, in a form that was sent; "" where nothing is."""
     say, scored = language(request).say, any(score.strip() for score in sent.scores.values())
     if sent.grounded not in GROUNDED and (sent.settlement is not None or (shown.trace is not None and not scored)):
@@ -236,7 +236,7 @@ def fault_of(request: Request, shown: Shown, sent: Sent) -> str:
     return say("gate_yes_but") if sent.grounded == "yes" and sent.sentences else ""
 
 
-def refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
+def _refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
     """Why a form that was sent could not be stored."""
     say, scale = language(request).say, context.suite.scale
     if status == 409:
@@ -246,7 +246,7 @@ def refused_words(request: Request, context: ServerContext, shown: Shown, status
     return say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
 
 
-def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
+def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
     """What waits for a rater behind a number of the queue, read in portions, without answers of collections beyond his scope.
 
     Args:
@@ -273,7 +273,7 @@ def lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> It
         after = items[-1].number
 
 
-def answer_page(
+def _answer_page(
     request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     """The page of one answer.
@@ -284,24 +284,24 @@ def answer_page(
         status: of a page with a fault.
     """
     context, id = context_of(request), shown.answer.id
-    rubric, code, rater = rubric_of(context.suite), language_code(request), rater_of(request, actor)
+    rubric, code, rater = rubric_of(context.suite), language_code(request), _rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
     own = {label.criterion: label for label in labels if rater and label.rater == rater}
     labelled = any(criterion != GROUNDING for criterion in own)
-    sent = sent or sent_before(shown, own, rater)
+    sent = sent or _sent_before(shown, own, rater)
     values: dict[str, Any] = {
         "answer": shown.answer,
         "trace": shown.trace,
         "address": shown.address,
         "item": ReviewQueue(context.ledger).item(id),
         "sent": sent,
-        "questions": questions_of(rubric, code, sent.scores) if shown.asks_scores else [],
+        "questions": _questions_of(rubric, code, sent.scores) if shown.asks_scores else [],
         "fault": fault,
         "asks_rater": actor.keyless,
         "may_write": actor.role != "read" and not shown.answer.erased,
         "scale": rubric.scale,
-        "steps": steps_of(rubric.scale),
+        "steps": _steps_of(rubric.scale),
         "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
         "labelled": labelled,
         "editing": not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params,
@@ -314,11 +314,11 @@ def answer_page(
             "together": Traces(context.ledger).waiting([id]).get(id, 0),
         }
     if labelled:
-        values |= comparison(context.ledger, shown, rubric, code, scores, rater)
+        values |= _comparison(context.ledger, shown, rubric, code, scores, rater)
     return render(request, "review_answer.html.j2", status if fault else 200, **values)
 
 
-def sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
+def _sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
     """The form as this rater's labels fill it."""
     grounding = own.get(GROUNDING)
     return Sent(
@@ -331,14 +331,14 @@ def sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
     )
 
 
-def questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list[Question]:
+def _questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list[Question]:
     """What a rater is asked, the overall score last; its label is the template's."""
     guides, names = rubric.guides(language), rubric.labels(language)
     asked = [(path, names[path], guides.get(path)) for path in rubric.paths] + [(OVERALL, "", None)]
     return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
 
 
-def comparison(
+def _comparison(
     ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
 ) -> dict[str, Any]:
     """What somebody sees who has scored: himself first, then the others, then the judge."""
@@ -359,12 +359,12 @@ def comparison(
     }
 
 
-def rater_of(request: Request, actor: Actor) -> str:
+def _rater_of(request: Request, actor: Actor) -> str:
     """Who labels: the key's name; without a key the name that a cookie keeps, "" for somebody whom nobody asked yet."""
     return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 
-def steps_of(scale: Scale) -> list[int]:
+def _steps_of(scale: Scale) -> list[int]:
     """The scale's whole points, where they are few enough to be chosen from; none where a number must be typed."""
     whole = scale.min == int(scale.min) and scale.max == int(scale.max) and scale.max - scale.min <= MOST_STEPS
     return list(range(int(scale.min), int(scale.max) + 1)) if whole else []

@@ -42,7 +42,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
     record = await access.keys.find(key, client)
     if record is None:
         return render(request, "login.html.j2", 401, actor=None, next=wanted, wrong=True)
-    place = own_path(wanted)
+    place = _own_path(wanted)
     response = RedirectResponse(home_of(record) if place == HOME else place, 303)
     response.set_cookie(
         SESSION_COOKIE,
@@ -76,7 +76,7 @@ async def known(request: Request) -> Actor | None:
         return None
 
 
-def own_path(wanted: str) -> str:
+def _own_path(wanted: str) -> str:
     """A path of this server, for whoever has signed in; another address becomes the first page."""
     # a browser takes whatever follows two slashes or more for a host, where urlsplit sees a path behind three
     own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
