@@ -147,7 +147,7 @@ def test_check_names_orphans_and_panels_that_cannot_be_read(ledger: Ledger) -> N
         connection.execute(text("UPDATE runs SET spec = '{}' WHERE kind = 'monitor'"))
     before, (found, _) = caches(ledger), compared(ledger)
     assert found.unreadable and not found.clean
-    assert "made by another version" in next(iter(found.unreadable.values()))
+    assert "written by another version" in next(iter(found.unreadable.values()))
     rebuild(ledger)
     assert caches(ledger)["evaluations"] == before["evaluations"]  # what cannot be computed stays as it is
 

@@ -210,7 +210,7 @@ def test_a_queue_that_cannot_be_opened_is_one_line(open_engine: "Opener", tmp_pa
 # --- pickled rows
 
 
-def insert_pickled(location: str, table: str, place: Path, name: str = "item", queue: str = "item") -> None:
+def insert_pickled(location: str, version: str, table: str, place: Path, name: str = "item", queue: str = "item") -> None:
     """What an attacker inserts who may write the queue's table."""
     import base64
     import pickle
@@ -220,14 +220,14 @@ def insert_pickled(location: str, table: str, place: Path, name: str = "item", q
             return Path.touch, (place,)
 
     inputs = base64.b64encode(pickle.dumps({"args": (Code(),), "kwargs": {}})).decode()
-    values = {"id": "evil", "name": name, "queue": queue, "inputs": inputs, "now": int(time.time() * 1000)}
+    values = {"id": "evil", "name": name, "queue": queue, "inputs": inputs, "version": version, "now": int(time.time() * 1000)}
     engine = create_engine(location)
     with engine.begin() as connection:
         connection.execute(
             text(
                 f"INSERT INTO {table} (workflow_uuid, status, name, queue_name, inputs, serialization, application_version, "
                 "created_at, updated_at, priority) "
-                "VALUES (:id, 'ENQUEUED', :name, :queue, :inputs, 'py_pickle', '1', :now, :now, 0)"
+                "VALUES (:id, 'ENQUEUED', :name, :queue, :inputs, 'py_pickle', :version, :now, :now, 0)"
             ),
             values,
         )
@@ -247,7 +247,7 @@ def test_a_pickled_row_runs_no_code_is_named_and_stops_nothing(
 ) -> None:
     engine, place = open_engine(), tmp_path / "owned"
     with caplog.at_level(logging.WARNING):
-        insert_pickled(f"sqlite:///{ledger.engine.url.database}.queue.db", "workflow_status", place)
+        insert_pickled(engine.location, engine.application, "workflow_status", place)
         check_pickled(engine, items, place, caplog)
 
 
@@ -257,7 +257,7 @@ def test_a_pickled_row_runs_no_code_on_postgresql(
     place = tmp_path / "owned"
     engine = open_engine(location=make_url(postgres_ledger).set(drivername="postgresql+psycopg"))
     with caplog.at_level(logging.WARNING):
-        insert_pickled(engine.location, "dbos.workflow_status", place)
+        insert_pickled(engine.location, engine.application, "dbos.workflow_status", place)
         check_pickled(engine, items, place, caplog)
 
 

@@ -77,8 +77,8 @@ class Engine(Queue):
 
     def _launch(self) -> None:
         config: DBOSConfig = {
-            "name": self._application,
-            "application_version": self._application,
+            "name": self.application,
+            "application_version": self.application,
             "executor_id": self.executor,
             "system_database_url": self.location,
             "system_database_engine": self._database,

@@ -66,7 +66,7 @@ class Queue:
         self._place = shown(self._url)
         # dbos wants a name of letters and digits, and a version that no other application has in the same database; it is fixed:
         # what was enqueued before an update is run after it
-        self._application = f"areopage-{digest_of(pool)[:16]}"
+        self.application = f"areopage-{digest_of(pool)[:16]}"
         self._handlers = {one.name: one for one in handlers}
         self._jobs = {one.name: one for one in jobs or ()}
         self._scheduled = jobs is not None
@@ -103,7 +103,7 @@ class Queue:
             client = DBOSClient(
                 system_database_engine=self._database,
                 serializer=self._serializer,
-                application_name=self._application,
+                application_name=self.application,
                 retry_connection_errors=False,
             )
             client.list_queues()
@@ -192,7 +192,7 @@ class Queue:
             "workflow_name": handler.name,
             "queue_name": handler.suspects if run.deaths >= SUSPECT_AFTER else handler.queue_name,
             "workflow_id": run.key,
-            "app_version": self._application,
+            "app_version": self.application,
         }
         return options | ({"delay_seconds": pause} if pause > 0 else {})
 
@@ -207,7 +207,7 @@ class Queue:
             return False
         with self._errors():
             options: Any = {"workflow_name": JOBS, "queue_name": JOBS, "workflow_id": following.key}
-            options["app_version"] = self._application
+            options["app_version"] = self.application
             self._client.enqueue(options, run.due_at, run.job)
         return True
 
