@@ -72,6 +72,9 @@ class FakeRag:
     async def aclose(self) -> None:
         self.closed = True
 
+    async def export_traces(self) -> None:
+        """There are no trace files."""
+
     def noted(self, prompt: ChatPrompt, decision: Decision) -> Trace:
         modes: dict[str, tuple[Mode, str]] = {
             "deliver": ("generated", self.response),

@@ -84,7 +84,8 @@ def check(location: str, folder: Path) -> None:
         second.kill()
         first.wait()
         second.wait()
-    assert len((folder / "begun").read_text().split()) <= COUNT + CONCURRENCY
+    # what the dead worker was doing, and what it had just done and could not record any more
+    assert len((folder / "begun").read_text().split()) <= COUNT + 2 * CONCURRENCY
 
 
 def test_a_live_worker_does_what_a_dead_one_had_begun(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def monitor(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Score answers again by other weights, rules or judges; no model is called.
+    """Compute scores again with other weights, rules or judges, without model calls.
 
     Stored scores stay as they are. It shows the means before and after, and how many answers have another grade.
     """
@@ -81,7 +81,7 @@ def gate(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Score again what the gate's judge said; no model is called.
+    """Compute the scores of the gate's judge again, without model calls.
 
     Decisions stay as they are. It shows the means before and after, and how many sentences have another grade.
     """

@@ -6,7 +6,6 @@ died, so that the death is known at once. Each start is a new executor: nothing 
 
 import os
 import socket
-import uuid
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -40,8 +39,9 @@ class WorkerId:
         """
         self.host = host or socket.gethostname()
         self._lock, number = _take(folder)
-        # Two computers may share a name, and two containers an address; hardly both.
-        digest = zlib.crc32(f"{self.host} {uuid.getnode()} {pool}".encode())
+        # Two computers may share a name; hardly also the id of a start of the system and the place of a folder.
+        place = folder.stat()
+        digest = zlib.crc32(f"{self.host} {_boot_id()} {place.st_dev} {place.st_ino} {pool}".encode())
         self.name = f"{self.host[:LONGEST_HOST]}-{digest:08x}-{number}"
 
     def release(self) -> None:
@@ -116,6 +116,14 @@ def leader_of(workers: Sequence[Worker], now: datetime, silence: float) -> str:
     """The worker that acts for all: the first by id of those with a recent heartbeat; "" for none."""
     since = now - timedelta(seconds=silence)
     return min((worker.id for worker in workers if worker.state == "alive" and worker.seen_at > since), default="")
+
+
+def _boot_id() -> str:
+    """The id of the system's last start; "" where the system has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def _take(folder: Path) -> tuple[int | None, int]:
