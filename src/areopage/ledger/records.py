@@ -167,49 +167,28 @@ class JudgeUse(Struct, frozen=True, kw_only=True):
     currency: str
 
 
-class Evaluation(Struct, frozen=True, kw_only=True):
-    """An answer and what a panel made of it. Scores are on the suite's scale; tokens and cost are sums over all calls.
+class PanelResult(Struct, frozen=True, kw_only=True):
+    """The result of a panel for one answer. Scores are on the suite's scale; tokens, seconds and cost are sums over all calls.
 
     Args:
-        number: given by the database (0 before).
-        id: the answer's.
-        run_id: the panel's; "" while none has judged it.
-        origin: who asked for it: the benchmark, or the monitor.
-        attempts: how many failed.
-        reason: why there is no score, or why the last attempt failed; "" where there is a score.
-        timestamp: when the answer was given.
-        received_at: when the answer was submitted; None: at `timestamp`.
-        prompt, response: of the answer, for lists; "" where they are erased.
-        erased: the answer's texts are gone for good, or were never kept.
+        run_id: the panel's; "" before the answer is judged.
+        reason: why there is no score, or why the last attempt failed; "" if there is a score.
         score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
-        qualification: what is known of the judges' fitness.
+        qualification: what is known of the judges' fitness; "" if there is nothing to report.
         scored, planned: verdicts.
         spread: the largest difference between two judges on one criterion; None under two.
-        cost: in `currency`; None where no price is known.
+        cost: in `currency`; None if no price is known.
     """
 
-    number: int = 0
-    id: str
     run_id: str = ""
-    origin: Origin = "monitor"
-    state: EvaluationState = "waiting"
-    attempts: int = 0
-    reason: str = ""
-    timestamp: datetime
-    received_at: datetime | None = None
-    evaluated_at: datetime | None = None
     suite: str = ""
     suite_version: str = ""
-    language: str = ""
-    source: str = ""
-    variant: str = ""
-    prompt: str = ""
-    response: str = ""
-    erased: bool = False
+    evaluated_at: datetime | None = None
     score_global: float | None = None
     grade: Grade = "unscored"
     criteria: tuple[CriterionResult, ...] = ()
+    reason: str = ""
     feedback: str = ""
     strengths: tuple[str, ...] = ()
     weaknesses: tuple[str, ...] = ()
@@ -223,6 +202,35 @@ class Evaluation(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     cost: float | None = None
     currency: str = ""
+
+
+class Evaluation(PanelResult, frozen=True, kw_only=True):
+    """An answer and the result of a panel.
+
+    Args:
+        number: given by the database (0 before).
+        id: the answer's.
+        origin: who asked for it: the benchmark, or the monitor.
+        attempts: how many failed.
+        timestamp: when the answer was given.
+        received_at: when the answer was submitted; None: at `timestamp`.
+        prompt, response: of the answer, for lists; "" where they are erased.
+        erased: the answer's texts are gone for good, or were never kept.
+    """
+
+    number: int = 0
+    id: str
+    origin: Origin = "monitor"
+    state: EvaluationState = "waiting"
+    attempts: int = 0
+    timestamp: datetime
+    received_at: datetime | None = None
+    language: str = ""
+    source: str = ""
+    variant: str = ""
+    prompt: str = ""
+    response: str = ""
+    erased: bool = False
 
 
 class Trace(Struct, frozen=True, kw_only=True):

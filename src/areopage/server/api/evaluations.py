@@ -1,6 +1,6 @@
 """`/v1/evaluations`: submit, show, list and erase answers."""
 
-from datetime import UTC, date, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -16,19 +16,17 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
-from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, is_golden
+from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
 from areopage.monitor.submit import submission_of
 from areopage.server.access import Actor, require
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
-    EvaluationEntry,
     EvaluationPage,
     EvaluationView,
     GivenAnswer,
     GivenAnswers,
     QualityDictionary,
-    Result,
 )
 from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.context import context_of
@@ -84,7 +82,7 @@ def list_evaluations(
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
-    page = EvaluationPage(items=[_entry_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
+    page = EvaluationPage(items=[_view_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
     return json_response(page)
 
 
@@ -92,11 +90,11 @@ def list_evaluations(
 def show(request: Request, id: str, actor: Reader) -> Response:
     """The state of the answer, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
-    evaluation, answer = Evaluations(ledger).get(id), Answers(ledger).get(id)
-    if evaluation is None or answer is None:
+    evaluation = Evaluations(ledger).get(id)
+    if evaluation is None:
         raise unknown(id)
     Audit(ledger).note(actor.name, "read", id)
-    return json_response(_view_of(answer, evaluation))
+    return json_response(_view_of(evaluation))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
@@ -221,31 +219,15 @@ def _period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def _view_of(answer: Answer, evaluation: Evaluation) -> EvaluationView:
-    """The view of an answer."""
+def _view_of(evaluation: Evaluation) -> EvaluationView:
+    """An answer and its evaluation as the API shows them."""
     is_evaluated = evaluation.state == "evaluated"
     return EvaluationView(
-        id=answer.id,
+        id=evaluation.id,
         state=evaluation.state,
         attempts=evaluation.attempts,
         reason="" if is_evaluated else evaluation.reason,
-        received_at=answer.received_at.astimezone(UTC),
-        answered_at=answer.answered_at.astimezone(UTC),
-        source=answer.source,
-        variant=answer.variant,
-        language=answer.language,
-        prompt=answer.case.prompt_text,
-        response=answer.case.response or "",
-        erased=answer.erased,
-        quality_score=_quality_dictionary(evaluation) if is_evaluated else None,
-        result=_result_of(evaluation) if is_evaluated else None,
-    )
-
-
-def _entry_of(evaluation: Evaluation) -> EvaluationEntry:
-    """The list entry of an evaluated answer."""
-    return EvaluationEntry(
-        id=evaluation.id,
+        received_at=evaluation.received_at or evaluation.timestamp,
         answered_at=evaluation.timestamp,
         source=evaluation.source,
         variant=evaluation.variant,
@@ -253,8 +235,8 @@ def _entry_of(evaluation: Evaluation) -> EvaluationEntry:
         prompt=evaluation.prompt,
         response=evaluation.response,
         erased=evaluation.erased,
-        quality_score=_quality_dictionary(evaluation),
-        result=_result_of(evaluation),
+        quality_score=_quality_dictionary(evaluation) if is_evaluated else None,
+        result=_result_of(evaluation) if is_evaluated else None,
     )
 
 
@@ -265,6 +247,5 @@ def _quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
     return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}
 
 
-def _result_of(evaluation: Evaluation) -> Result:
-    """The result of an evaluation."""
-    return Result(**{name: getattr(evaluation, name) for name in Result.__struct_fields__})
+def _result_of(evaluation: Evaluation) -> PanelResult:
+    return PanelResult(**{name: getattr(evaluation, name) for name in PanelResult.__struct_fields__})

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import CriterionResult, EvaluationState, Grade
+from areopage.ledger.records import EvaluationState, PanelResult
 
 MOST_ITEMS = 1000
 
@@ -77,35 +77,6 @@ class AcceptedAnswers(Struct, frozen=True, kw_only=True):
     items: list[Accepted]
 
 
-class Result(Struct, frozen=True, kw_only=True):
-    """The result of an evaluation: scores on the suite's scale, times in UTC, `seconds` of all calls.
-
-    `qualification` is the qualification of the judges.
-    """
-
-    score_global: float | None
-    grade: Grade
-    criteria: tuple[CriterionResult, ...]
-    feedback: str
-    strengths: tuple[str, ...]
-    weaknesses: tuple[str, ...]
-    suggestions: tuple[str, ...]
-    reason: str
-    qualification: str
-    spread: float | None
-    scored: int
-    planned: int
-    suite: str
-    suite_version: str
-    run_id: str
-    evaluated_at: Moment
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    seconds: float
-    cost: float | None
-    currency: str
-
-
 QualityDictionary = dict[str, float | str | None]
 """The quality score: a score by short criterion name, `score_global` and `feedback`."""
 
@@ -129,28 +100,13 @@ class EvaluationView(Struct, frozen=True, kw_only=True):
     response: str
     erased: bool
     quality_score: QualityDictionary | None
-    result: Result | None
-
-
-class EvaluationEntry(Struct, frozen=True, kw_only=True):
-    """An evaluated answer in a list."""
-
-    id: str
-    answered_at: Moment
-    source: str
-    variant: str
-    language: str
-    prompt: str
-    response: str
-    erased: bool
-    quality_score: QualityDictionary
-    result: Result
+    result: PanelResult | None
 
 
 class EvaluationPage(Struct, frozen=True, kw_only=True):
     """Evaluated answers, newest first. `next` is the `before` of the next page; null on the last page."""
 
-    items: list[EvaluationEntry]
+    items: list[EvaluationView]
     next: int | None
 
 
