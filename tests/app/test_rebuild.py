@@ -66,14 +66,15 @@ def test_a_rebuild_reproduces_every_stored_score_and_count_of_all_applications(l
 
 CORRUPTIONS = {
     "score_global": "UPDATE evaluations SET score_global = score_global + 1 WHERE origin = 'monitor' AND scored > 0",
-    "grade": "UPDATE evaluations SET grade = 'weak', spread = 9 WHERE origin = 'bench'",
+    "grade": "UPDATE evaluations SET grade = CASE grade WHEN 'weak' THEN 'excellent' ELSE 'weak' END WHERE origin = 'bench'",
+    "spread": "UPDATE evaluations SET spread = 9 WHERE origin = 'bench'",
     "feedback": "UPDATE evaluations SET feedback = 'Excellent.' WHERE answer = (SELECT number FROM answers WHERE id = 'm-1')",
     "cost": "UPDATE evaluations SET prompt_tokens = 1, cost = 7, currency = 'EUR' WHERE state = 'evaluated'",
     "evaluation": "DELETE FROM evaluations WHERE origin = 'bench' AND NOT EXISTS "
     "(SELECT 1 FROM evaluation_scores WHERE evaluation = evaluations.number)",
     "answer.format": "DELETE FROM evaluation_scores WHERE criterion LIKE '%format'",
     "danger": "UPDATE evaluation_scores SET score = 5.5 WHERE criterion LIKE '%danger'",
-    "agreement": "UPDATE evaluation_scores SET agreement = 0.5, grade = 'good' WHERE criterion LIKE '%warmth'",
+    "agreement": "UPDATE evaluation_scores SET agreement = 0.5, grade = 'excellent' WHERE criterion LIKE '%warmth'",
     "words": "DELETE FROM evaluation_search",
     "days.count": "UPDATE days SET count = count + 1 WHERE kind = 'evaluation' AND value = 'scored'",
     "days.seconds": "DELETE FROM days WHERE kind IN ('judge', 'mode', 'reason')",

@@ -173,7 +173,7 @@ def test_a_limit_below_one_is_refused(tmp_path: Path, limit: int) -> None:
 
 
 def test_a_default_that_is_no_maturity_and_no_path_at_all_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="none of Child, Teen"):
+    with pytest.raises(DatasetError, match="is not one of Child, Teen"):
         load(text(tmp_path / "q.csv", "prompt\nx\n"), default_maturity="Baby")
     with pytest.raises(DatasetError, match="no dataset given: give --dataset FILE"):
         load()

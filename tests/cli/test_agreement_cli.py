@@ -110,7 +110,7 @@ def test_a_table_of_ratings_needs_no_ledger(tmp_path: Path) -> None:
     done = Command(tmp_path)("agreement", "--ratings", "ratings.csv", "--lang", "fr")
     assert "40 réponses notées · 80 notes · 2 évaluateurs" in done.out.replace("\u202f", " ")
     assert "clarté\u00a0: Oui. Confiance\u00a0: plus de 99,9\u00a0%." in done.out
-    assert "ligne 42\u00a0: '?' of judge is no number" in done.out
+    assert "ligne 42\u00a0: '?' of judge is not a number" in done.out
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_dataset_that_cannot_be_read_is_refused(
             ("--suite", "child_saftey"),
             "no such suite: give a folder with a config.yml, or a bundled suite (answer_quality,",
         ),
-        (("--suite", "."), "not a suite: it has no config.yml"),
+        (("--suite", "."), "not a suite: the folder has no config.yml"),
         (("--judge", "gamma"), "no judge 'gamma': the suite has alpha, beta; or write provider:model"),
         (("--judge", "alpha", "--judge", "alpha"), "'alpha' is given twice"),
         (("--judge", "ollama:"), "'ollama:' is not a model reference"),

@@ -30,7 +30,7 @@ def test_a_run_asks_every_judge_for_every_pass_and_writes_its_files(command: Com
     assert "plan: 85 calls (5 answers)" in ended.err
     log = (folder / "run.log").read_text(encoding="utf-8")
     for said in (
-        "phase target: 5 calls, 0 in the ledger already",
+        "phase target: 5 calls, 0 already in the ledger",
         "phase beta: 40 calls",
         "wrote report.html",
         "coverage 1.0000",

@@ -115,8 +115,8 @@ def test_the_ledger_of_the_configuration_is_the_one_that_is_reviewed(gate: Comma
 
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
     ((HELD, "--grounded", "maybe"), "use yes, partly or no"),
-    ((HELD, "--grounded", "no", "--sentence", "3"), "there is no sentence 3: the answer has 2"),
-    ((HELD, "--grounded", "no", "--sentence", "0"), "there is no sentence 0"),
+    ((HELD, "--grounded", "no", "--sentence", "3"), "no sentence 3: the answer has 2"),
+    ((HELD, "--grounded", "no", "--sentence", "0"), "no sentence 0"),
     ((HELD, "--grounded", "no", "--release", "--refuse"), "give one of --release"),
     ((HELD, "--grounded", "no", "--release-text", "missing.txt"), "missing.txt"),
     (("nobody", "--grounded", "no"), "no answer 'nobody' in"),

@@ -196,7 +196,7 @@ def test_rows_that_cannot_be_used_are_named(command: Command) -> None:
     with labels.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps({"prompt": "?", "response": "Oui.", "documents": ["Oui."]}) + "\n")
     ended = command("gate", "tune", "--labels", labels)
-    assert "labels.jsonl row 4: skipped: there is no label" in ended.err
+    assert "labels.jsonl row 4: skipped: no label" in ended.err
     assert "3 labelled answers" in ended.out
 
 

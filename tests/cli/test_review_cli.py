@@ -93,8 +93,8 @@ def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None
     assert done.code == 1
     assert done.out == "labels: 1 new, 0 already known, on 1 answers\n"
     assert "ignored columns without a criterion: ville" in done.err
-    assert "row 3: exactitude: '70' is no score" in done.err
-    assert "'70' is no score" in (review.folder / "rejected.csv").read_text(encoding="utf-8-sig")
+    assert "row 3: exactitude: '70' is not a score" in done.err
+    assert "'70' is not a score" in (review.folder / "rejected.csv").read_text(encoding="utf-8-sig")
     (review.folder / "ratings.csv").write_text("id,rater,exactitude\na0,Anne,7\n", encoding="utf-8")
     again = review("review", "import", "ratings.csv")
     assert (again.code, again.out) == (0, "labels: 0 new, 1 already known, on 1 answers\n")

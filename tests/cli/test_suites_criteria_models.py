@@ -115,7 +115,7 @@ def test_models_list_names_providers_and_the_models_of_a_server(command: Command
     assert command("models", "list", "ollama").out.splitlines()[0] == f"ollama:fake-a  5.0 GB  {digest('fake-a')[:12]}"
     assert command("models", "list", "openai").out.splitlines() == ["openai:fake-a", "openai:fake-b", "openai:fake-target"]
     assert "unknown provider 'olama'" in command("models", "list", "olama").refused()
-    assert "the provider replay has no list of models" in command("models", "list", "replay").refused()
+    assert "the provider replay cannot list models" in command("models", "list", "replay").refused()
 
 
 def test_models_check_says_what_is_ready_and_what_is_not(command: Command, server: FakeServer) -> None:

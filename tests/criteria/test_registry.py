@@ -96,7 +96,7 @@ presets:
     for part in (
         "in a-z, 0-9 and _",
         "must be a mapping with category",
-        "is 'tone' and the id says 'safety'",
+        "is 'tone' but the id implies 'safety'",
         "must name the prompt file",
         "must be inside the folder of prompt files",
         "must be a list",

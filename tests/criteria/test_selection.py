@@ -84,7 +84,7 @@ def test_an_empty_selection_is_refused(registry: Registry, selection: str) -> No
 
 
 def test_a_preset_without_criteria_is_refused_rather_than_selecting_nothing(registry: Registry) -> None:
-    with pytest.raises(CriteriaError, match="'hollow' holds no criterion"):
+    with pytest.raises(CriteriaError, match="'hollow' contains no criterion"):
         select_criteria("hollow", registry)
 
 

@@ -45,8 +45,8 @@ def test_pieces_are_places_or_indexes_of_sentences(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({}, "no label"),
-        ({"grounded": "perhaps"}, "grounded: 'perhaps' is no label"),
-        ({"hallucinated": "perhaps"}, "hallucinated: 'perhaps' is no label"),
+        ({"grounded": "perhaps"}, "grounded: 'perhaps' is not a label"),
+        ({"hallucinated": "perhaps"}, "hallucinated: 'perhaps' is not a label"),
         ({"grounded": "no", "unsupported": [{"start": 3, "end": 800}]}, "unsupported:"),
         ({"grounded": "no", "unsupported": ["délai"]}, "unsupported:"),
         ({"grounded": "no", "response": ""}, "no response"),

@@ -137,7 +137,7 @@ def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
-    assert "name a file in a folder of yours" in refusal(tmp_path)
+    assert "use a file in a writable folder" in refusal(tmp_path)
 
 
 def test_a_place_below_a_file_cannot_be_made(tmp_path: Path) -> None:
@@ -154,7 +154,9 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Pat
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
 
 
-@pytest.mark.parametrize(("revision", "message"), [("9999", "made by a newer areopage"), ("0000abc", "never had")])
+@pytest.mark.parametrize(
+    ("revision", "message"), [("9999", "created by a newer version of areopage"), ("0000abc", "unknown revision")]
+)
 def test_another_revision_is_refused(location: str, revision: str, message: str) -> None:
     engine = open_engine(location)
     with engine.begin() as connection:
@@ -170,7 +172,7 @@ def test_a_newer_ledger_with_tables_that_we_do_not_know_is_told_from_a_stranger(
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         connection.execute(text("CREATE TABLE of_later_times (id INTEGER)"))
     engine.dispose()
-    assert "made by a newer areopage" in refusal(path)
+    assert "created by a newer version of areopage" in refusal(path)
 
 
 @pytest.fixture
@@ -191,7 +193,7 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_read_only_folder_is_refused(read_only: Path) -> None:
-    assert "cannot be opened and written there" in refusal(read_only / "l.db")
+    assert "cannot be opened or written" in refusal(read_only / "l.db")
     assert "cannot be created: " in refusal(read_only / "new" / "l.db")
 
 
@@ -207,7 +209,7 @@ def test_a_read_only_folder_is_refused(read_only: Path) -> None:
 )
 def test_a_url_of_something_else_is_refused_without_its_password(url: str) -> None:
     message = refusal(url)
-    assert "give a SQLite file or postgresql://" in message
+    assert "use a SQLite file or a postgresql:// URL" in message
     assert "hidden" not in message
 
 
@@ -254,7 +256,7 @@ def test_an_existing_ledger_that_may_only_be_read_is_one_line(tmp_path: Path, ju
     path = tmp_path / "l.db"
     Ledger.open(path).close()
     ledger = Ledger(create_engine(f"sqlite:///file:{path}?mode=ro&uri=true"))
-    with pytest.raises(StorageError, match="cannot be opened and written there"):
+    with pytest.raises(StorageError, match="cannot be opened or written"):
         ledger.append([judgment()])
     ledger.close()
 
@@ -262,6 +264,7 @@ def test_an_existing_ledger_that_may_only_be_read_is_one_line(tmp_path: Path, ju
 def test_too_many_at_once_is_a_storage_error_and_not_a_bug(tmp_path: Path) -> None:
     """A worker that shares its ledger with a crowd of readers tries again; an error that it does not know would end it."""
     engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}", pool_size=1, max_overflow=0, pool_timeout=0.01)
-    with engine.connect(), pytest.raises(StorageError, match="too many wait"), storage_errors("here"), engine.connect():
+    full = pytest.raises(StorageError, match="too many connections wait")
+    with engine.connect(), full, storage_errors("here"), engine.connect():
         pass
     engine.dispose()

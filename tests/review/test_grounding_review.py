@@ -86,7 +86,7 @@ def test_the_policy_comes_into_force_when_nobody_waits_any_more(ledger: Ledger) 
 
 
 def test_label_and_release_in_one_go_leave_nothing_half_done(ledger: Ledger) -> None:
-    with pytest.raises(UserError, match="has 1 to"):
+    with pytest.raises(UserError, match="of 1 to"):
         both(ledger, trace_id(1), Settlement(state="released", text=" "))
     with pytest.raises(NotHeldBack):
         both(ledger, trace_id(2), RELEASE)
@@ -100,8 +100,8 @@ def test_label_and_release_in_one_go_leave_nothing_half_done(ledger: Ledger) -> 
 MISTAKES: list[tuple[dict[str, object], str]] = [
     ({"rater": "  "}, "rater: give a name of 1 to 128 characters"),
     ({"grounded": "maybe"}, "use yes, partly or no"),
-    ({"sentences": [2]}, "there is no sentence 3: the answer has 2"),
-    ({"sentences": [-1]}, "there is no sentence 0"),
+    ({"sentences": [2]}, "no sentence 3: the answer has 2"),
+    ({"sentences": [-1]}, "no sentence 0"),
     ({"grounded": "yes", "sentences": [0]}, "use partly or no"),
 ]
 

@@ -56,7 +56,7 @@ def test_one_judge_is_measured_by_its_own_verdicts(ledger: Ledger, rubric: Rubri
     found = ledger_agreement(ledger, rubric, "en", judge="mistral")
     assert found.judge == "mistral"
     assert next(one for one in found.agreement.criteria if one.criterion == EXACT).items == 10
-    with pytest.raises(UserError, match="no judge 'gpt' judged a labelled answer: there are controle, mistral"):
+    with pytest.raises(UserError, match="no judge 'gpt' judged a labelled answer: use one of controle, mistral"):
         ledger_agreement(ledger, rubric, "en", judge="gpt")
 
 

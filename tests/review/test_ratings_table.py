@@ -50,9 +50,9 @@ def test_a_row_with_a_cell_that_is_no_number_is_left_out_and_named(tmp_path: Pat
     text = "item,judge,human1\n1,5,6\n2,five,6\n3,0.123456789,0.123456789\n,5,6\n4,inf,6\n"
     found = table_agreement(written(tmp_path, text))
     assert found.rejected == (
-        (3, "'five' of judge is no number"),
+        (3, "'five' of judge is not a number"),
         (5, "the row has no item"),
-        (6, "'inf' of judge is no number"),
+        (6, "'inf' of judge is not a number"),
     )
     assert found.agreement.criteria[0].items == 2
     assert found.agreement.criteria[0].error == 0.5
@@ -65,7 +65,7 @@ def test_another_column_can_be_the_judge(tmp_path: Path) -> None:
 
 def test_a_long_table_asks_who_the_judge_is(tmp_path: Path) -> None:
     path = written(tmp_path, "item,rater,score\n1,Anne,6\n1,Bruno,7\n")
-    with pytest.raises(UserError, match="say with --judge which rater is the judge: Anne, Bruno"):
+    with pytest.raises(UserError, match="name the rater that is the judge with --judge: Anne, Bruno"):
         table_agreement(path)
 
 

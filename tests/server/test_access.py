@@ -194,7 +194,7 @@ def test_a_page_without_a_session_leads_to_the_login_and_back(site: Live) -> Non
     site.key("read")
     reply = site.get("/monitor/answers?grade=weak", {"Accept": "text/html"})
     assert reply.status == 303
-    assert reply.headers["location"] == "/login?next=%2Fmonitor%2Fanswers%3Fband%3Dweak"
+    assert reply.headers["location"] == "/login?next=%2Fmonitor%2Fanswers%3Fgrade%3Dweak"
     assert site.get("/monitor", {"HX-Request": "true"}).headers["hx-redirect"] == "/login"
 
 

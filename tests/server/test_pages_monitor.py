@@ -270,7 +270,7 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
 
 
 def test_the_filters_in_use_stand_in_their_fields(context: ServerContext, seeded: list[str]) -> None:
-    page = page_at(context, '/monitor/answers?q="congés"&grade=good&from=2026-11-12&to=2026-11-14')
+    page = page_at(context, '/monitor/answers?q="congés"&grade=acceptable&from=2026-11-12&to=2026-11-14')
     values = {found["id"]: found.get("value") for found in page.all("input") if "id" in found}
     assert values == {"q": '"congés"', "from": "2026-11-12", "to": "2026-11-14"}
     assert [found["value"] for found in page.all("option") if "selected" in found] == ["acceptable"]

@@ -191,7 +191,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(command: Command) -> None:
     made = command("keys", "create", "Zoë's bot", "--role", "write")
     key = made.out.strip()
     assert key.startswith("areo_") and len(key) > 40
-    assert key not in made.err and "not shown again" in made.err
+    assert key not in made.err and "not be shown again" in made.err
     assert key.encode() not in b"".join(file.read_bytes() for file in command.outputs.glob("ledger.db*"))
     listed = command("keys", "list").out
     assert key not in listed
@@ -206,7 +206,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(command: Command) -> None:
 
 
 def test_mistakes_about_keys_are_one_line(command: Command, tmp_path: Path) -> None:
-    assert "give ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
+    assert "use ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
     assert "NAME" in command("keys", "create", " ", "--role", "read").refused()
     assert "NAME" in command("keys", "create", "a\nb", "--role", "read").refused()
     assert "there is no ledger" in command("keys", "list").refused()

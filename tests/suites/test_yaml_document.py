@@ -38,7 +38,7 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_one_above() -> None
     [
         ("a: 1\nb: [1, 2\nc: 3\n", 3, "not valid YAML"),
         ("a: 1\n\tb: 2\n", 2, "not valid YAML"),
-        ("a: 1\nb: \x07\n", 2, "a control character"),
+        ("a: 1\nb: \x07\n", 2, "control character"),
         ("a: 1\nb: *nothing\n", 2, "undefined alias"),
         ("a: 1\nb: 2\na: 3\n", 3, "duplicate key"),
         ("a:\n  b: 1\n  'b': 2\n", 3, "duplicate key"),

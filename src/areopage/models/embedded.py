@@ -125,7 +125,7 @@ class EmbeddedModel:
             raise CallRejected(f"{self.reference}: closed before the call began")
         if self._server is None or loading != self._loading:
             self._drop()
-            self._server, self._loading = _load_server(self._file(), loading), loading
+            self._server, self._loading = load_server(self._file(), loading), loading
         started = time.monotonic()
         limit = self._settings.timeouts.total
         chunks: list[dict[str, Any]] = []
@@ -160,7 +160,7 @@ def _schema_grammar(schema: Schema) -> str:
     return str(xllamacpp.json_schema_to_grammar(terse_schema(schema)))
 
 
-def _load_server(path: Path, loading: Loading) -> Any:
+def load_server(path: Path, loading: Loading) -> Any:
     """Load a model file for one call at a time.
 
     llama.cpp's wrapper opens a port on loopback besides: a random key that nobody knows keeps it shut.

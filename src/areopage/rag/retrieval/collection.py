@@ -183,7 +183,7 @@ class VectorStore:
             if error.status_code == 404 and collection:
                 raise await self._unknown(collection) from None
             if error.status_code in (401, 403):
-                raise StorageError(f"the Qdrant server at {self.place} refuses the key: correct store.api_key") from None
+                raise StorageError(f"the Qdrant server at {self.place} rejects the API key: correct store.api_key") from None
             said = " ".join(error.content.decode("utf-8", "replace").split())[:200]
             raise StorageError(f"the Qdrant server at {self.place} answered {error.status_code}: {said}") from None
         except ResponseHandlingException as error:
