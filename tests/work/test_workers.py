@@ -37,6 +37,18 @@ def test_the_first_by_id_leads_while_it_sends_heartbeats() -> None:
     assert leader_of([], NOW, 12) == ""
 
 
+def test_the_death_of_a_worker_on_this_computer_is_known_before_its_heartbeat_is_missed(ledger: Ledger, tmp_path: Path) -> None:
+    one, other = WorkerId(tmp_path, "test"), WorkerId(tmp_path, "test")
+    mine, its = (Presence(ledger, id, "test", dead_after=60, every=5) for id in (one, other))
+    now = datetime.now(UTC)
+    its.beat(now)
+    mine.beat(now)
+    assert mine.live == {mine.executor, its.executor}
+    other.release()
+    mine.beat(now)
+    assert mine.live == {mine.executor}
+
+
 def test_ids_are_taken_in_order_and_freed_by_death(tmp_path: Path) -> None:
     folder = tmp_path / "workers"
     first = WorkerId(folder, "test")

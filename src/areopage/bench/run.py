@@ -14,12 +14,13 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
-from areopage.work.worker import OpenWorker, working
+from areopage.work.worker import OpenWorker, Pace, working
 
 # What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
 # server may have been set up wrongly; but nobody should wait for it.
 SETTLED = ("answered", "refused")
 
+PACE = Pace(heartbeat=2.0)
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
@@ -44,7 +45,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path)
     calls = answer_calls(context.spec, cases)
     blocks = RunBlocks(context.run_id)
     pool = f"bench:{context.run_id}"
-    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER) as worker:
+    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         await _ask_target(context, calls, positions, blocks, worker)
         answers = stored.by_key([call.key for call in calls])
         judged = judged_cases(context.spec, cases, calls, answers)

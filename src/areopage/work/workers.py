@@ -38,11 +38,23 @@ class WorkerId:
             StorageError: the folder cannot be written.
         """
         self.host = host or socket.gethostname()
+        self._folder = folder
         self._lock, number = _take(folder)
         # Two computers may share a name; hardly also the id of a start of the system and the place of a folder.
         place = folder.stat()
         digest = zlib.crc32(f"{self.host} {_boot_id()} {place.st_dev} {place.st_ino} {pool}".encode())
         self.name = f"{self.host[:LONGEST_HOST]}-{digest:08x}-{number}"
+
+    def is_free(self, id: str) -> bool:
+        """Whether the process that had another id of this folder has ended; False for ids of other computers and folders."""
+        begin, _, number = id.rpartition("-")
+        if id == self.name or begin != self.name.rpartition("-")[0] or not number.isdecimal():
+            return False
+        lock = hold(self._folder / f"worker-{number}.lock")
+        if lock is None:
+            return False
+        os.close(lock)
+        return True
 
     def release(self) -> None:
         """Release the id; may be called twice."""
@@ -62,7 +74,7 @@ class Presence:
             every: seconds between two heartbeats.
         """
         now = datetime.now(UTC)
-        self._workers, self._pool = Workers(ledger), pool
+        self._id, self._workers, self._pool = id, Workers(ledger), pool
         self._dead_after, self._silence = dead_after, min(dead_after, HEARTBEATS_MISSED * every)
         self._me = Worker(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         self.executor = executor_of(self._me)
@@ -71,13 +83,14 @@ class Presence:
         """The executors that are alive, as known at the last heartbeat."""
 
     def beat(self, now: datetime) -> None:
-        """Send a heartbeat, and read those of the others.
+        """Send a heartbeat, and read those of the others. On this computer the end of a process is known without them.
 
         Raises:
             StorageError: the ledger cannot be read or written.
         """
         self._workers.beat(msgspec.structs.replace(self._me, seen_at=now))
-        known = self._workers.list(self._pool)
+        listed = self._workers.list(self._pool)
+        known = [one for one in listed if one.state != "alive" or not self._id.is_free(one.id)]
         self.live = frozenset(live_executors(known, now, self._dead_after) | {self.executor})
         self.leads = leader_of(known, now, self._silence) in ("", self._me.id)
 
