@@ -87,7 +87,7 @@ def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
     for name in SHARES:
         value = named.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ValueError(f"{name}: {value!r:.40} is no number")
+            raise ValueError(f"{name}: {value!r:.40} is not a number")
         metrics[name] = value
     for name in FLAGS:
         if not isinstance(named.get(name), bool | None):
@@ -95,7 +95,7 @@ def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
         metrics[name] = named.get(name)
     count = named.get("num_sources")
     if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-        raise ValueError(f"num_sources: {count!r:.40} is no number")
+        raise ValueError(f"num_sources: {count!r:.40} is not a number")
     metrics["num_sources"] = count
     if metrics["quality_pass"] is None:
         raise ValueError("quality_pass: missing")
