@@ -55,12 +55,12 @@ class Retrieval(Struct, frozen=True, kw_only=True):
 
 
 def retrieval_of(documents: Sequence[Document], factor: float) -> Retrieval:
-    """The figures over the documents that have a score; one that is not a number, or beyond all bounds, counts as none.
+    """The figures over the documents that have a score; one that is no number, or beyond all bounds, counts as none.
 
     Args:
         factor: confidence is so many times the mean.
     """
-    # What is not a number compares as false.
+    # What is no number compares as false.
     scores = [one.score for one in documents if one.score is not None and abs(one.score) <= _LARGEST]
     if not scores:
         return Retrieval(scored=False, best=0.0, avg_score=0.0, confidence=0.0)

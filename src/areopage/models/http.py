@@ -215,7 +215,7 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     try:
         parts = urlsplit(base_url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is not a number, a broken IPv6 address
+    except ValueError:  # a port that is no number, a broken IPv6 address
         usable = False
     if not usable:
         raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")

@@ -124,7 +124,7 @@ def _ratings_in(row: Row, layout: Layout) -> list[Rating]:
     """The ratings of a row; empty cells are none.
 
     Raises:
-        UserError: a cell is not a number, or the item or rater is missing.
+        UserError: a cell is no number, or the item or rater is missing.
     """
     item, criterion = cell_text(row.cells[layout.item]), ""
     if layout.criterion is not None:

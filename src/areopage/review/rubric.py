@@ -62,7 +62,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         """A score as somebody wrote it, with a point or a comma.
 
         Raises:
-            UserError: it is not a number, or not on the scale.
+            UserError: it is no number, or not on the scale.
         """
         bare = text.strip()
         value = float(bare.replace(",", ".")) if _NUMBER.fullmatch(bare) else math.nan

@@ -48,7 +48,7 @@ _IBAN_LENGTHS = {
     for code in codes.split()
 }  # fmt: skip
 
-# Where digits are few there is not a number of a person: the finer patterns are tried in such stretches only.
+# Where digits are few there is no number of a person: the finer patterns are tried in such stretches only.
 _STRETCH = re.compile(rf"[0-9+(][0-9+()/ABab{_GAP_SIGNS}]{{6,}}+")
 _CARD = (
     rf"(?P<card>(?<![\w.,])(?:[2456][0-9]{{3}}(?P<gap>{_GAP}?)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}"
