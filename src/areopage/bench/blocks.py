@@ -64,7 +64,7 @@ class RunBlocks:
             pending=self._pending,
             queue=f"{HANDLER}:{run_id}",
             concurrency=_AT_ONCE,
-            ahead=0,
+            ahead=_AT_ONCE,
             polling=0.05,
         )
 

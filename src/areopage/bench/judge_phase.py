@@ -9,7 +9,7 @@ from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Judge, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
-from areopage.jury.session import Session, is_final, is_open
+from areopage.jury.session import Session, is_open
 from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment
@@ -69,31 +69,28 @@ class JudgePhase:
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
-        left = self._untried(number)
-        if not left:
-            return False
-        known = self._context.ledger.judgments([call.key for call in left])
-        return any(call.key not in known or not is_final(known[call.key], call.judge) for call in left)
+        return bool(self._untried(number)[0])
 
     async def ask(self, number: int) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
-        left = await asyncio.to_thread(self._untried, number)
-        self._held |= await self._session.known(left)
+        left, tried = await asyncio.to_thread(self._untried, number)
+        if tried:
+            self._held |= await self._session.known(tried)
         await self._session.ask(left, self._held, self._context.observer.judged)
         await asyncio.to_thread(self._store.flush)
 
     def give_up(self, number: int, reason: str) -> None:
         """Record the calls of a block that are left as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
-        for call in self._untried(number):
+        for call in self._untried(number)[0]:
             self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
         self._store.flush()
 
-    def _untried(self, number: int) -> list[PlannedCall]:
-        """The calls of a block that are not known to be final, and that no process has tried since the phase began."""
+    def _untried(self, number: int) -> tuple[list[PlannedCall], list[PlannedCall]]:
+        """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
         missing = [call for key, call in self._calls[number].items() if key not in self._held]
         tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
-        return [call for call in missing if call.key not in tried]
+        return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
 
 
 class RunJudgments:
