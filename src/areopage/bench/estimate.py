@@ -35,7 +35,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
-    """Reckon a run's size; judges' prompts are rendered for a sample of cases."""
+    """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     criteria = spec.criteria_by_id()
     answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
     judge_calls = {

@@ -16,7 +16,7 @@ JudgeFunction = Callable[[Case, Criterion, str], Outcome]
 class CodeJudge:
     """Judges by a function; see `areopage.jury.judges.JudgeBackend`.
 
-    The function is deterministic: the same case gives the same outcome, so it is asked once whatever the number of passes.
+    The function is deterministic: the same case gives the same outcome, so it is called once for any number of passes.
     """
 
     max_concurrency: int | None = None
@@ -38,7 +38,7 @@ class CodeJudge:
         return JudgeStatus(digest=self._digest, criteria=self._criteria, kind="code")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
-        """Judge each criterion of the call by itself; a criterion without a rule is refused."""
+        """Judge each criterion of the call separately; a criterion without a rule is refused."""
         started = time.perf_counter()
         outcomes = {criterion.id: self._outcome(call.case, criterion, context.language) for criterion in call.criteria}
         seconds = time.perf_counter() - started

@@ -281,7 +281,7 @@ def _key_places(name: str, text: str) -> list[int]:
 def _without_planted(found: dict[str, _Verdict], scales: Mapping[str, Scale], material: str) -> dict[str, _Verdict]:
     """The verdicts, but for those that stand in the text under judgment, to the letter.
 
-    A verdict that is an object is compared by itself. Bare scores are few and may agree by chance: they count as planted where
+    A verdict that is an object is compared separately. Bare scores are few and may agree by chance: they count as planted where
     one object in the material gives all of them.
     """
     if "}" not in material or not any(isinstance(verdict.outcome, Scored) for verdict in found.values()):

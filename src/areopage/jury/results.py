@@ -103,7 +103,7 @@ def evaluated(
 
 
 def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[Judgment], at: datetime) -> Evaluated:
-    """Aggregate judgments that are known to be about an answer, whatever their keys.
+    """Aggregate judgments that are known to be about an answer, with any keys.
 
     They are found by judge, pass and criteria: the keys of an erased answer are random, and a reduced text has another key.
 

@@ -247,7 +247,7 @@ class Session:
         try:
             await run_concurrently(name, missing.values(), ask_one, limit)
         finally:
-            # whatever happens: what was paid for is in the ledger before anything asks for it again
+            # even after an error: paid calls are in the ledger before anything asks for them again
             await asyncio.shield(asyncio.gather(*commits))
 
     # --- open judges

@@ -21,9 +21,9 @@ PREFIX = "areo_"
 class ApiKeys:
     """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key.
 
-    A key is found by its hash through an index. What such a look-up betrays by its time is about the hash, of which nobody can
-    choose a beginning without trying keys, and a hash tells nothing of 256 random bits: comparing in constant time would add
-    nothing, and neither would a slow or salted hash, which are for secrets that people choose.
+    A key is found by its hash through an index. The time of a look-up reveals only something about the hash. A prefix of
+    the hash cannot be chosen without trying keys, and the hash reveals nothing of 256 random bits. So a comparison in constant
+    time would add nothing, nor would a slow or salted hash, which protects secrets that people choose.
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""Alerts: opened once, counted while they hold, closed when they do not, delivered until somebody got them."""
+"""Alerts: opened once, counted while they hold, closed afterwards, sent until delivery succeeds."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -56,7 +56,7 @@ class Alerts:
         return self._alerts(query.order_by(alerts.c.number).limit(limit))
 
     def delivered(self, number: int) -> None:
-        """Note that somebody got it."""
+        """Record a successful delivery."""
         self._change(number, {"delivery": "sent", "delivery_error": ""})
 
     def not_delivered(self, number: int, error: str, next_attempt_at: datetime | None) -> None:
@@ -86,9 +86,9 @@ class Alerts:
     # --- what keeps alerts from becoming a storm, or from being sent twice
 
     def opened_since(self, rule: str, since: datetime, most: int) -> int:
-        """How many of the `most` newest alerts of a rule were opened at or after a moment, whatever became of them.
+        """How many of the `most` newest alerts of a rule were opened at or after a moment.
 
-        Only these are looked at, so that it takes no longer in a large table.
+        Only these are read, so that a large table does not slow it down.
         """
         newest = select(alerts.c.opened_at).where(alerts.c.rule == rule).order_by(alerts.c.number.desc()).limit(most).subquery()
         query = select(func.count()).where(newest.c.opened_at >= naive(since))
@@ -106,9 +106,9 @@ class Alerts:
             return connection.execute(closing).rowcount
 
     def reserve(self, alert: Alert, until: datetime) -> bool:
-        """Keep an alert that is due from being sent by anybody else until a moment; False where somebody was first.
+        """Reserve a due alert for this process until a moment; False where another process was first.
 
-        Whoever dies while sending leaves it due again at that moment.
+        If the process dies while sending, the alert is due again at that moment.
         """
         reserving = (
             update(alerts)

@@ -1,4 +1,4 @@
-"""Answers: appended once under their id, whoever asked for them; their texts lie apart, so that they can be erased."""
+"""Answers: appended once under their id. Their texts are stored apart, so that they can be erased."""
 
 import hashlib
 from collections.abc import Sequence
@@ -191,7 +191,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
 
 
 def prompt_key(prompt: str) -> str:
-    """What answers are found by: the same for a prompt whatever its case and white space."""
+    """The look-up key of a prompt, independent of case and white space."""
     return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]
 
 

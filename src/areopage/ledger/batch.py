@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Portion(Struct, Generic[Item, Result]):
-    """What one caller handed over; `done` is None where the caller does not wait."""
+    """The items of one call; `done` is None where the caller does not wait."""
 
     items: Sequence[Item]
     size: int
@@ -42,9 +42,9 @@ class _Portion(Struct, Generic[Item, Result]):
 class Batch(Generic[Item, Result]):
     """Commits records in groups. Its methods may be called from any thread and any event loop.
 
-    While the ledger cannot be written, callers that wait get the error at once. Records that nobody waits for are kept and tried
-    again where `retry` is given; else the first error ends the batch, and the next call raises it. Records that do not fit, or
-    that are left when the batch is closed, are lost: they are counted and logged.
+    While the ledger cannot be written, callers that wait get the error at once. Records without a waiting caller are
+    kept and retried where `retry` is given; else the first error ends the batch, and the next call raises it. Records that do not
+    fit, or that are left when the batch is closed, are lost: they are counted and logged.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Batch(Generic[Item, Result]):
             what: the records' name in the log.
             at_once: records in one transaction, unless one caller brings more.
             most, most_bytes: records and bytes that may wait; None: any number.
-            delay: seconds that records which nobody waits for may wait for others.
+            delay: seconds that records without a waiting caller may wait for others.
             retry: seconds until these are tried again.
         """
         self._store, self._what, self._at_once = store, what, at_once
@@ -74,7 +74,7 @@ class Batch(Generic[Item, Result]):
         self._urgent: deque[_Portion[Item, Result]] = deque()
         self._soon: deque[_Portion[Item, Result]] = deque()
         self._count = self._bytes = self._in_flight = 0
-        self._given = self._settled = self._flushed_to = 0  # records that nobody waits for, since the start
+        self._given = self._settled = self._flushed_to = 0  # records without a waiting caller, since the start
         self._running = self._closing = self._abandoned = False
         self._not_before = self._logged_at = float("-inf")
         self._fault: BaseException | None = None

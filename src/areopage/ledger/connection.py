@@ -64,7 +64,7 @@ def open_engine(location: str | Path) -> Engine:
 
 
 def url_of(location: str | Path) -> URL:
-    """The URL of a ledger: a path is a SQLite file, whatever characters it holds.
+    """The URL of a ledger; a path with any characters is a SQLite file.
 
     Raises:
         StorageError: the text looks like a URL and is none of SQLite's with a file or PostgreSQL's.

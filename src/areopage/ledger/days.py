@@ -27,7 +27,7 @@ COUNTED = "monitor"
 
 _NO_SUITE = ""
 _DECIMALS = 2
-_TOLERANCE = 1e-6  # of a grade's end, whatever binary fractions make of it
+_TOLERANCE = 1e-6  # of a grade's end, against rounding of binary fractions
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
 _LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple

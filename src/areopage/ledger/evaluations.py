@@ -40,7 +40,7 @@ class Evaluations:
     # --- submit
 
     def submit(self, given: Sequence[Answer]) -> list[bool]:
-        """Append answers that are to be judged; on return they are on the disk, whatever happens to power.
+        """Append answers to evaluate; on return they are on disk and survive a power failure.
 
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
         that the gate has seen, or that was imported, is judged as it stands in the ledger.

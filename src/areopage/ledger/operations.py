@@ -15,7 +15,7 @@ from areopage.ledger.schema import golden_runs, workers
 from areopage.ledger.store import Ledger
 
 Role = Literal["ask", "read", "write", "admin"]
-"""What a key is for. `ask`: questions, and the releases of one's answers, and nothing else: no text that was held back."""
+"""A key's permission. `ask` allows questions and the releases of their answers only: no held text."""
 
 
 class Worker(Struct, frozen=True, kw_only=True):

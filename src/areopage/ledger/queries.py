@@ -105,7 +105,7 @@ class EvaluationFilter(Struct, frozen=True, kw_only=True):
 
     Args:
         source: None: any but golden questions.
-        ids: of answers; then from whatever source. Empty: any.
+        ids: of answers, from any source. Empty: any.
     """
 
     since: datetime | None = None

@@ -63,7 +63,7 @@ def label_of(row: Row[Any]) -> Label:
 
 
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a row; scores are a column, so that SQL can reckon with them."""
+    """A verdict as a row; scores are a column, so that SQL can aggregate them."""
     outcome = verdict.outcome
     scored = isinstance(outcome, Scored)
     evidence = tuple(storable(extract) for extract in outcome.evidence) if isinstance(outcome, Scored) else ()

@@ -140,7 +140,7 @@ class Ledger:
             UnknownRun: there is none; the newest are listed.
         """
         known = self.runs()
-        folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` that nobody has stays as it is
+        folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` of an unknown user is kept
         found = [run for run in known if name == run.id or folder == run.folder]
         if not found and name == "latest":
             found = known[:1]

@@ -47,7 +47,7 @@ class Traces:
     def append(self, traces: Sequence[Trace]) -> int:
         """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
 
-        On return they are on the disk, whatever happens to power. An id that is there already stays as it is.
+        On return they are on disk and survive a power failure. A trace with a known id is kept unchanged.
 
         Returns:
             How many are new.

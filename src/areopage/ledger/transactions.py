@@ -37,7 +37,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
 
 @contextmanager
 def exclusive(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that reads before it writes: in SQLite nobody else writes in between, in PostgreSQL rows are to be locked."""
+    """A transaction that reads before it writes. SQLite excludes other writers; in PostgreSQL the caller locks rows."""
     with ledger.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")

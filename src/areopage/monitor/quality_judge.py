@@ -184,7 +184,7 @@ class QualityJudge:
     # --- what it judges by
 
     async def check(self) -> None:
-        """Make sure that every judge can be asked; the first evaluation does so by itself.
+        """Check that every judge can be called; the first evaluation also does this.
 
         Raises:
             ServerDown, ModelMissing, ModelError, MissingExtra: a judge's model cannot be used.
@@ -228,7 +228,7 @@ class QualityJudge:
         await self._session.aclose()
 
     def close(self) -> None:
-        """Close what `evaluate_sync` opened; also done by itself at the interpreter's end."""
+        """Close what `evaluate_sync` opened. The interpreter's exit also closes it."""
         self._session.close()
 
     async def __aenter__(self) -> Self:

@@ -20,7 +20,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     """Numbers on a suite's scale, or distances on it.
 
     Args:
-        answer: an answer that is worse is alerted on by itself, and weak for the review queue; None: none is.
+        answer: a worse answer raises its own alert and is weak for the review queue; None: no such alert.
         mean, mean_clear: a mean that is worse opens an alert, one that is not worse than `mean_clear` closes it.
         drop: by how many points a mean has to get worse.
         golden_drop: the same of a round of golden questions.

@@ -46,12 +46,12 @@ class Latency(Struct, frozen=True, kw_only=True):
 
 
 class LabelFigures(Struct, frozen=True, kw_only=True):
-    """The gate by people's labels; what is held back counts as found.
+    """The gate measured on people's labels; a held answer counts as detected.
 
     Args:
-        labelled, ungrounded, delivered: answers with a label; those not wholly grounded; those that the gate let out.
-        precision: of the answers held back, those that are ungrounded.
-        recall: of the ungrounded ones, those that were held back.
+        labelled, ungrounded, delivered: answers with a label; those not wholly grounded; those that the gate delivered.
+        precision: of the held answers, those that are ungrounded.
+        recall: of the ungrounded ones, those that were held.
         escapes: of the delivered ones, those that are ungrounded.
     """
 
@@ -79,8 +79,8 @@ class GateFigures(Struct, frozen=True, kw_only=True):
         shares: of each verdict.
         confidences, p_unsupported: histograms of ten equal steps over [0, 1].
         without_confidence, without_p: answers that such a figure is not known of; imported ones have no p_unsupported.
-        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds, whatever
-            the rules that decided; `confident_spec`: those whose confidence is 0.35 or more.
+        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds under
+            any rules; `confident_spec`: those whose confidence is 0.35 or more.
         judged: answers that a judge settled.
         erased: answers whose texts are gone.
     """
@@ -254,7 +254,7 @@ def _latency(seconds: "Counter[int]") -> Latency:
 
 
 def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
-    """From counts by (held back, ungrounded)."""
+    """From counts by (held, ungrounded)."""
     caught, missed = labels[True, True], labels[False, True]
     held, delivered = caught + labels[True, False], missed + labels[False, False]
     return LabelFigures(

@@ -1,4 +1,4 @@
-"""The gate in somebody else's pipeline: a node for any LangGraph graph. Needs no extra.
+"""The gate as a node for any LangGraph graph. Needs no extra.
 
 graph.add_node("gate", areopage.gate_node(areopage.load_gate()))
 """

@@ -195,5 +195,5 @@ def _text(css: str, x: float, y: float, text: str) -> Markup:
 
 
 def _at(coordinate: float) -> str:
-    """A coordinate, whatever the page's language."""
+    """A coordinate, with a decimal point in every language."""
     return f"{coordinate:.1f}".removesuffix(".0")

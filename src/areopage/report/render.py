@@ -108,7 +108,7 @@ def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:
 
 
 def points(share: float) -> str:
-    """A share as a coordinate on a drawing that is 100 units wide, whatever the language."""
+    """A share as a coordinate on a drawing 100 units wide, with a decimal point in every language."""
     return f"{share * 100:.2f}"
 
 

@@ -90,7 +90,7 @@ def shuffled(ids: Iterable[str]) -> list[str]:
 
 
 def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
-    """A day's random sample, the same whoever draws it."""
+    """A day's random sample, the same in every process."""
     if size == 0:
         return []
     return own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))

@@ -31,8 +31,8 @@ TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 class Actor(Struct, frozen=True, kw_only=True):
     """Who is asking. `name` is the key's name; without a key "local", which a key may be called as well.
 
-    `keyless`: whether he entered without a key, as whoever sits at this computer may on a server that has none.
-    `collections`: the only ones that he may ask, and whose answers he may see; () means all.
+    `keyless`: whether the request has no key. Local requests need none on a server without keys.
+    `collections`: the only collections that the actor may query and see answers of; () means all.
     """
 
     name: str
@@ -93,7 +93,7 @@ async def authenticate(request: Request) -> Actor:
     """Who asks.
 
     Raises:
-        Refusal: 401 where nobody can be told, 403 where a browser was made to send this by another site.
+        Refusal: 401 without valid credentials, 403 for a browser's cross-site request.
     """
     access = access_of(request)
     if request.method not in SAFE_METHODS and not access.addresses.trusts(request):
@@ -133,7 +133,7 @@ async def bearer(request: Request, header: str) -> Actor:
 
 
 def _no_key(message: str) -> Refusal:
-    """The refusal of somebody unknown."""
+    """A 401 response that names the authentication scheme."""
     return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
 
 

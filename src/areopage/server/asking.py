@@ -132,5 +132,5 @@ def _general_reasons(language: str) -> Mapping[str, str]:
 
 
 def held_path(found: Trace) -> str | None:
-    """Where a person's decision will be found; None where nobody has to decide."""
+    """The path of a person's decision; None where no decision is due."""
     return f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None

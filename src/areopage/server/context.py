@@ -23,7 +23,7 @@ class Pipeline(Struct, frozen=True, kw_only=True):
     Args:
         service: answers questions.
         collection: where a question that names no collection is looked up.
-        language: what is written to whoever asks where the question's language cannot be told.
+        language: the language of messages where the question's language cannot be detected.
     """
 
     service: "RagService"

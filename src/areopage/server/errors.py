@@ -44,7 +44,7 @@ def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
 
 
 async def _on_http(request: Request, fault: Exception) -> Response:
-    """A refusal, or what the framework refuses by itself (404, 405)."""
+    """Answer a refusal of ours or of the framework (404, 405)."""
     assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
     code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
     if fault.status_code == HTTPStatus.UNAUTHORIZED and not _is_api(request):
@@ -60,7 +60,7 @@ async def _on_invalid(request: Request, fault: Exception) -> Response:
 
 
 async def _on_user_error(request: Request, fault: Exception) -> Response:
-    """Something that whoever runs the server can mend; the line stays in the log, a client learns no path."""
+    """Answer an error that the operator can correct. The details stay in the log; the client sees no path."""
     log.error("%s", fault)
     if isinstance(fault, StorageError):
         return answer(request, 503, "storage", "the ledger is unavailable: retry later", {"Retry-After": "5"})

@@ -34,8 +34,11 @@ class KnownHosts:
 
 
 class BodyLimit:
-    """Refuses a body of more than `most` bytes: at once where its length is told, else as soon as it is passed; and one that is
-    not there as a whole `seconds` after somebody began to read it."""
+    """Refuses large and slow request bodies.
+
+    A body of more than `most` bytes is refused at once where its length is told, else as soon as it exceeds the limit. A body
+    that is incomplete `seconds` after the application began to read it is refused too.
+    """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
         self.app = app
@@ -58,7 +61,7 @@ class BodyLimit:
 
         async def counted() -> Message:
             nonlocal taken, whole, end
-            if whole:  # from here on whoever asks waits for the client to go
+            if whole:  # further calls wait for the client to disconnect
                 return await receive()
             end = end or asyncio.get_running_loop().time() + self._seconds
             try:

@@ -1,4 +1,4 @@
-"""Prometheus metrics: what this process did, and what its ledger says when somebody asks."""
+"""Prometheus metrics of this process, and of its ledger at each scrape."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -86,7 +86,7 @@ class LedgerCollector(Collector):
         self._context = context
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the ledger is not asked before somebody scrapes."""
+        """Return nothing: the ledger is read only at a scrape."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

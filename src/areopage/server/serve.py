@@ -76,7 +76,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
 
     Args:
         config: also says where to listen, and whether questions are answered.
-        say: shows one line to whoever started the server.
+        say: shows a line to the user who started the server.
         worker: evaluate answers in this process; else other processes do.
 
     Raises:
@@ -143,7 +143,7 @@ class Process:
         self._hurried: list[threading.Thread] = []
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
-        """Serve until a signal comes, or the worker ends by itself: a server that judges no more must not look well.
+        """Serve until a signal comes or the worker fails: a server without its worker must not look healthy.
 
         Raises:
             AreopageError: the worker cannot start, or had to end.
@@ -181,7 +181,7 @@ class Process:
         self._ready()
 
     async def _watch_over(self, worker: Worker) -> None:
-        """End the server where the worker has ended; whoever started the server starts it again."""
+        """Stop the server when the worker has ended, so that the supervisor restarts it."""
         while worker.alive:  # noqa: ASYNC110 - its thread cannot set an event of ours
             await asyncio.sleep(WATCH_SECONDS)
         self._server.should_exit = True
@@ -200,7 +200,7 @@ class Process:
         try:
             if self._worker:
                 self._worker.stop(seconds)
-        except Exception as fault:  # noqa: BLE001 - whatever ended the worker is raised once the server has stopped
+        except Exception as fault:  # noqa: BLE001 - the worker's error is raised once the server has stopped
             self._fault = self._fault or fault
 
     def _worker_fault(self) -> str:

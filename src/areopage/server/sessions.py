@@ -46,7 +46,7 @@ class Seal:
         return session if session.expires > now.timestamp() else None
 
     def form_token(self, cookie: str) -> str:
-        """The token that forms of a session carry; without a session (cookie "") that of anybody who can read our pages."""
+        """The anti-forgery token of a session's forms. Without a session (cookie "") all readers share a token."""
         return self.sign("form", cookie)
 
     def sign(self, purpose: str, text: str) -> str:

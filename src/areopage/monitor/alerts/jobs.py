@@ -164,7 +164,7 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
 
 
 def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
-    """Send what is due: each alert by itself, and those of single answers that did not go out in their hour in one message.
+    """Send due alerts, one message each; delayed alerts of single answers share a message.
 
     Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
     address that fails while another takes the message has an alert of its own, which is shown and not sent.

@@ -1,9 +1,9 @@
 """The answer cache: delivered answers, keyed by all that determines them, in memory or in Redis.
 
 An answer is given again only if the collection is as it was, no label has said since that it is not grounded, and its first trace
-is not erased. That is looked up each time, in the collection and in the ledger: whoever ingests, labels or erases may be another
-process, and cannot reach what this one has in memory. Values are JSON, never pickles: whoever can write into a shared Redis must
-not be able to run code here.
+is not erased. Each request checks this in the collection and in the ledger: another process may ingest, label or erase, and
+cannot reach this process's memory. Values are JSON, never pickles: a client that can write into a shared Redis must not be able
+to run code here.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class AnswerCache:
             return None
         try:
             return msgspec.json.decode(found, type=CachedAnswer)
-        except msgspec.DecodeError:  # somebody else's entry, or damaged: as good as none
+        except msgspec.DecodeError:  # an entry of another program, or damaged: counts as missing
             return None
 
     async def put(self, key: str, answer: CachedAnswer) -> None:
@@ -146,7 +146,7 @@ class AnswerCache:
 
 
 def _redis_faults() -> tuple[type[Exception], ...]:
-    """What the Redis client raises by itself; nothing where it is not installed, and so cannot be in use."""
+    """The Redis client's exceptions; () where the client is not installed."""
     try:
         from redis.exceptions import RedisError
     except ModuleNotFoundError:

@@ -62,7 +62,7 @@ class Nodes:
     async def grade_documents(self, state: RagState) -> RagState:
         """Say whether any document is near enough to answer from; the gate's threshold decides.
 
-        In shadow mode whatever was found is answered from: nothing may change for the user.
+        In shadow mode the model answers from all found documents: nothing may change for the user.
         """
         started = time.perf_counter()
         decision = await decide(self._gate, state["asked"].prompt, "", state["documents"])
@@ -159,8 +159,8 @@ async def run_graph(graph: Graph, state: RagState) -> AsyncIterator[tuple[str, R
     """Run the graph; gives each node's name and what it changed.
 
     LangGraph hands its runs to LangSmith, which sends texts away as soon as LANGSMITH_TRACING or LANGCHAIN_TRACING_V2 stands in
-    the environment. Whoever deploys a chatbot has not asked this program for that: it is off for our runs. To be consumed in a
-    task of its own, since what is set here holds for the whole context.
+    the environment. Users have not asked this program for that: it is off for our runs. Consume it in a separate task,
+    since the setting holds for the whole context.
     """
     with tracing_context(enabled=False):
         async for update in graph.astream(state, stream_mode="updates"):

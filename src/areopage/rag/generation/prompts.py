@@ -1,7 +1,8 @@
 """The prompt of the model that answers: the anchoring instruction, the documents between markers, the question.
 
-Documents come from outside and may address the model. Each stands between markers with a code that nobody can foretell without
-the ledger's secret, its id and title within, so that nothing of it can pass for an instruction or end its own fence.
+Documents come from outside and may address the model. Each is fenced by markers with a code that is
+unpredictable without the ledger's secret. Its id and title are inside the fence, so that no part of it can pass for an
+instruction or end its own fence.
 """
 
 import hashlib
@@ -81,6 +82,6 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
 
 
 def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits that nobody can foretell without the secret; the same for the same prompt and documents."""
+    """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
     content = [prompt, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

@@ -107,7 +107,7 @@ class Shelf:
         return entries.pop(best) if gap <= NEAR and gap <= self._rows.gap(question, entries[best].at) else None
 
     def left(self) -> Iterator[Entry]:
-        """Those that nobody took, by their place."""
+        """The entries not taken, in file order."""
         yield from sorted((one for entries in self._entries.values() for one in entries), key=lambda one: (one.file, one.start))
 
 

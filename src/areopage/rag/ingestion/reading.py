@@ -163,5 +163,5 @@ def _unfit(path: Path, size: int, mode: int | None = None) -> str:
 
 
 def _name(path: Path, folder: Path) -> str:
-    """A path under the folder, with slashes, printable whatever its bytes are."""
+    """A path under the folder, with slashes; undecodable bytes are replaced."""
     return path.relative_to(folder).as_posix().encode("utf-8", "replace").decode("utf-8")

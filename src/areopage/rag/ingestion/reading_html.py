@@ -46,7 +46,7 @@ class _Page(HTMLParser):
         self._heading: list[str] | None = None
         self._own = ""  # the heading of the section that is being read
         self._in_title = False
-        # The tag whose content nobody sees, and how many of its name are open; "" outside of one.
+        # The tag whose content is invisible, and how many of its name are open; "" outside of such a tag.
         self._silent, self._depth = "", 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -54,7 +54,7 @@ class _Page(HTMLParser):
         if tag == "title" and self._silent in ("", "head"):
             self._in_title = True
         if tag == "body" and self._silent == "head":
-            self._silent = ""  # a head that nobody closed
+            self._silent = ""  # a head without a closing tag
         if self._silent:
             self._depth += tag == self._silent
         elif tag not in VOID and (tag in SILENT or _is_hidden(attrs)):
@@ -119,7 +119,7 @@ class _Page(HTMLParser):
 
 
 def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
-    """Whether a tag says that nobody sees its content."""
+    """Whether a tag's attributes hide its content."""
     return any(
         name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and _HIDDEN_STYLE.search(value or ""))
         for name, value in attrs

@@ -63,7 +63,7 @@ class VectorStore:
         return CollectionState(name=name, chunks=chunks, dimension=dimension, vector=vector, record=record)
 
     async def revision(self, name: str) -> str:
-        """What changes with each ingestion (see `CollectionRecord`): one call, for whoever asks often.
+        """A value that changes with each ingestion (see `CollectionRecord`), at the cost of one call.
 
         Of a collection that another system fills only the number of its chunks tells.
 
@@ -254,7 +254,7 @@ def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore
             url=section.url,
             api_key=key or None,
             timeout=max(1, round(section.timeout)),
-            check_compatibility=False,  # it would call the server before anybody asks for anything
+            check_compatibility=False,  # it would call the server before the first request
             trust_env=not is_loopback(parts.hostname),
         )
     return VectorStore(client, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/"), local=False)

@@ -22,8 +22,8 @@ class CollectionRecord(Struct, frozen=True, kw_only=True):
     Args:
         embedder: who embedded it.
         backgrounds: how similar unrelated texts are in it, by the question's language; `measured_chunks` is how many it had then.
-        revision: another one after each ingestion that changed anything; "" from its first change until it is through: nobody
-            can say then whether an answer rests on what there is. One that was broken off leaves it so for the next one.
+        revision: a new value after each ingestion that changed anything; "" from its first change until it ends, while answers
+            cannot be matched to a state of the collection. An interrupted ingestion leaves "" until the next ingestion.
     """
 
     embedder: EmbedderIdentity

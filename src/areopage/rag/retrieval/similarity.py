@@ -1,6 +1,6 @@
-"""Similarity that means something: mapped to [0, 1] against what unrelated texts have, whatever the embedder.
+"""Similarity in [0, 1], calibrated on unrelated texts for any embedder.
 
-A cosine says little by itself: with e5 a question has 0.77 with a passage about something else, with other models 0.1. So every
+A bare cosine says little: with e5 a question has 0.77 with a passage about something else, with other models 0.1. So every
 collection remembers its background, the cosines of questions about other matters with its passages, and a passage counts by how
 many standard deviations it stands out of it, plus `COVERAGE_WEIGHT` times the share of the question's words that it holds:
 

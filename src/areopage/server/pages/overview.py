@@ -27,7 +27,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     trend: the days of the same, or more days up to its end where it has too few for a line.
     qualification: what is known of those who judged the newest answer of the trend.
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
-    open_alerts, undelivered: how many are open; of how many of these nobody was told because delivery fails.
+    open_alerts, undelivered: number of open alerts; number of these whose delivery fails.
     alive, silent: workers that give signs of life, and those that should and do not.
     sources, variants: those there are.
     """
@@ -46,7 +46,7 @@ class Overview(Struct, frozen=True, kw_only=True):
 
     @property
     def fresh(self) -> bool:
-        """Whether nothing was ever handed over."""
+        """Whether the ledger has no submitted answer."""
         return not (self.sources or self.backlog.waiting or self.backlog.failed)
 
     @property
@@ -85,5 +85,5 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
 
 
 def not_told(alert: Alert) -> bool:
-    """Whether nobody was told of an alert because its delivery fails."""
+    """Whether an alert's delivery fails."""
     return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))
