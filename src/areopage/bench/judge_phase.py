@@ -1,4 +1,4 @@
-"""The phase of one judge: the calls to it that the ledger has no final judgment of."""
+"""The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,10 @@ from areopage.scoring.outcome import Unreachable
 
 
 class JudgePhase:
-    """One judge's calls in blocks. Cases alike to the letter share their calls: the first block that has one makes it."""
+    """The calls to one judge, in blocks.
+
+    Identical cases share their calls: the first block with such a case makes them.
+    """
 
     def __init__(
         self,
@@ -52,23 +55,23 @@ class JudgePhase:
 
     @property
     def total(self) -> int:
-        """How many calls there are."""
+        """The number of calls."""
         return len(self._store.links)
 
     async def look_up(self) -> int:
-        """Find what is left in the ledger; returns how many calls have a final judgment."""
+        """Look up open calls in the ledger; return the number of final judgments."""
         self._held = await self._session.known([call for block in self._calls.values() for call in block.values()])
         self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
         return len(self._held)
 
     async def open_calls(self) -> int:
-        """How many calls timed out, were unreachable or were not made."""
+        """The number of calls that timed out, were unreachable or were not made."""
         missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
         self._held |= await self._session.known(missing)
         return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
 
     def has_left(self, number: int) -> bool:
-        """Whether calls of a block have no final judgment and were not tried since the phase began."""
+        """Whether a block has calls without a final judgment or an attempt in this phase."""
         left = self._untried(number)
         if not left:
             return False
@@ -76,48 +79,51 @@ class JudgePhase:
         return any(call.key not in known or not is_final(known[call.key], call.judge) for call in left)
 
     async def ask(self, number: int) -> None:
-        """Make the calls of a block that are left; on return the judgments are in the ledger."""
+        """Make a block's open calls; on return the judgments are in the ledger."""
         left = await asyncio.to_thread(self._untried, number)
         self._held |= await self._session.known(left)
         await self._session.ask(left, self._held, self._context.observer.judged)
         await asyncio.to_thread(self._store.flush)
 
     def give_up(self, number: int, reason: str) -> None:
-        """Record the calls of a block that are left as failed."""
+        """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
         for call in self._untried(number):
             self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
         self._store.flush()
 
     def _untried(self, number: int) -> list[PlannedCall]:
-        """The calls of a block that are not known to be final, and that no process has tried since the phase began."""
+        """The block's calls without a known final judgment or an attempt in this phase."""
         missing = [call for key, call in self._calls[number].items() if key not in self._held]
         tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
         return [call for call in missing if call.key not in tried]
 
 
 class RunJudgments:
-    """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
+    """The judgments of a run, written by the run's own writer.
+
+    Judgments are looked up in the ledger and written with their links to answers.
+    """
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
         self.links: dict[str, list[Link]] = {}
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """Those that the ledger holds."""
+        """Return the judgments that the ledger has."""
         return self._ledger.judgments(keys)
 
     def append(self, judgment: Judgment) -> None:
-        """Write a judgment with its links within a moment."""
+        """Queue a judgment and its links to be written soon."""
         self._writer.write_soon([judgment, *self.links[judgment.key]])
 
     def flush(self) -> None:
-        """Wait until all judgments so far are on the disk."""
+        """Wait until all judgments so far are on disk."""
         self._writer.flush()
 
 
 def case_blocks(spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int]) -> dict[int, list[JudgedCase]]:
-    """The judged cases in blocks of about `BLOCK_CALLS` calls to a judge.
+    """Split the judged cases into blocks of about `BLOCK_CALLS` calls.
 
     Args:
         positions: of the cases in the run, by their ids: a case is in the same block in every process that carries out the run.

@@ -75,7 +75,10 @@ async def _ask_judges(
     blocks: RunBlocks,
     worker: OpenWorker,
 ) -> int:
-    """Ask judge by judge, so that a server keeps one model in memory; returns how many calls are still open."""
+    """Call judge by judge, so that a server keeps one model in memory.
+
+    Returns the number of open calls.
+    """
     spec, open_calls = context.spec, 0
     async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
         store = RunJudgments(context.ledger, writer)

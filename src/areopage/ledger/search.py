@@ -1,8 +1,8 @@
 """The index of words and filters over `evaluations`: which answers hold these words and pass these filters, by number.
 
 Words are folded here, not in the database, so that both find the same: without accents and case ("conges" finds « Congés »),
-ligatures apart, cut at each character that is no letter or digit. A row's filters (grade, source, variant, day, the grades of its criteria)
-stand in the index as words of their own that no user can type, so that any combination of words and filters is one
+ligatures apart, cut at each character that is no letter or digit. A row's filters (grade, source, variant, day, the grades of
+its criteria) are stored in the index as special words that no user can type. So any combination of words and filters is one
 intersection inside the index and never a walk over rows.
 """
 
