@@ -28,7 +28,7 @@ DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
 
 
 class JudgeHealth(Struct, frozen=True, kw_only=True):
-    """One judge's health over a run.
+    """How one judge did over a run.
 
     Args:
         unfit: why it is unfit; "" where it was never examined.

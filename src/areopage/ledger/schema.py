@@ -1,4 +1,6 @@
-"""The tables of the ledger. Rows are appended; every score and every count is a cache that can be computed again.
+"""The tables of the ledger.
+
+Rows are appended; every score and every count is a cache that can be recomputed.
 
 Texts lie apart from figures: a walk over a million answers does not read them, and erasing an answer empties few rows.
 Tables that are only read by their whole key are stored in that key's order in SQLite (no row ids): half the size, half the seeks.
