@@ -1,4 +1,4 @@
-"""Figures of the gate over a period, added up one answer at a time: memory does not grow with the number of answers.
+"""Figures of the gate over a period, aggregated with bounded memory.
 
 Shares have Wilson's 95 % intervals, which take answers as independent of each other.
 """
@@ -72,7 +72,7 @@ class WorstAnswer(Struct, frozen=True, kw_only=True):
 
 
 class GateFigures(Struct, frozen=True, kw_only=True):
-    """Everything that a report shows.
+    """The figures of a report.
 
     Args:
         verdicts, reasons, origins, modes, profiles, versions: counts by name; reasons are decisive ones.
@@ -110,7 +110,7 @@ class GateFigures(Struct, frozen=True, kw_only=True):
 
 
 class GateCounts:
-    """Takes traces with their labels, and knows the figures of all of them."""
+    """Aggregates traces with their labels."""
 
     def __init__(self, worst: int = WORST) -> None:
         self._most_worst = worst
@@ -127,7 +127,7 @@ class GateCounts:
         self._worst: list[tuple[tuple[bool, float, int], WorstAnswer]] = []
 
     def take(self, trace: Trace, labels: Sequence[Label] = ()) -> None:
-        """Count an answer."""
+        """Add an answer."""
         self._answers += 1
         self._erased += trace.erased
         self._count_names(trace)
@@ -184,7 +184,7 @@ class GateCounts:
             heapq.heapreplace(self._worst, entry)
 
     def figures(self) -> GateFigures:
-        """What was counted so far."""
+        """Return the figures so far."""
         counts = {name: dict(counter.most_common()) for name, counter in self._counts.items()}
         verdicts: dict[str, int] = {verdict: counts["verdicts"].get(verdict, 0) for verdict in GATE_VERDICTS}
         return GateFigures(

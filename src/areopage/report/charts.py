@@ -46,7 +46,7 @@ def trend_chart(
     levels: Sequence[Level] = (),
     number: Callable[[float], str] = "{:g}".format,
 ) -> Markup:
-    """A line per series over days, with its legend, as a <figure>.
+    """Draw a line per series over days, with a legend, as a <figure>.
 
     Args:
         days: a short label for each day, in order; only some are written below the chart.

@@ -1,4 +1,4 @@
-"""What every request of one server shares."""
+"""State shared by a server's requests."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -52,5 +52,5 @@ class ServerContext(Struct, frozen=True, kw_only=True):
 
 
 def context_of(request: Request) -> ServerContext:
-    """The context of the server that got a request."""
+    """Return the context of a request's server."""
     return cast(ServerContext, request.app.state.context)

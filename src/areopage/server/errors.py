@@ -1,4 +1,4 @@
-"""What a client is told when something is wrong: JSON for programs, a page for people; never a traceback."""
+"""Error responses: JSON for programs, pages for people, never a traceback."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Refusal(HTTPException):
-    """A request that is not served. `code` is for programs, the message for people."""
+    """A rejected request. `code` is for programs, the message for people."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, message, headers)
@@ -73,7 +73,7 @@ async def _on_bug(request: Request, fault: Exception) -> Response:
 
 
 def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer in the form that suits who asks."""
+    """Format the response for the client."""
     if _is_api(request) or "text/html" not in request.headers.get("accept", ""):
         return _error_json(status, code, message, headers)
     shown: ShowFault = request.app.state.show_fault
@@ -103,7 +103,7 @@ def _is_api(request: Request) -> bool:
 
 
 def place(location: tuple[int | str, ...]) -> str:
-    """Where in a request a mistake stands: `body.items[3].prompt`."""
+    """The location of an error in a request: `body.items[3].prompt`."""
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -1,4 +1,4 @@
-"""One process of the server: from a configuration to a clean stop."""
+"""One server process, from its configuration to a clean stop."""
 
 import asyncio
 import gc
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         self._hurry = hurry
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take SIGINT or SIGTERM."""
+        """Handle SIGINT or SIGTERM."""
         if self.should_exit:
             self.force_exit = True
             self._hurry()
@@ -118,7 +118,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
 
 
 def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
-    """The answering pipeline of a configuration.
+    """Build the answering pipeline of a configuration.
 
     Raises:
         UserError: a value is wrong, or a part is not installed.
@@ -129,7 +129,7 @@ def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
 
 
 class Process:
-    """A server and its worker, from their start to their end."""
+    """A server and its worker, from start to end."""
 
     def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, ready: Callable[[], None]) -> None:
         """Args:
@@ -166,7 +166,7 @@ class Process:
             raise self._fault
 
     def stop(self) -> None:
-        """Let `run` end, from another thread, once what is begun is served."""
+        """Stop `run` from another thread after open requests end."""
         self._server.should_exit = True
 
     async def _begin(self) -> None:
@@ -221,7 +221,7 @@ def _check_keys(ledger: Ledger, host: str) -> None:
 
 
 def listener_at(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one.
+    """Open a listening socket; port 0 takes a free port.
 
     Raises:
         UserError: the port is taken, or the address is not one of this computer's.

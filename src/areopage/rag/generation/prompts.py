@@ -28,7 +28,7 @@ NONCE_LENGTH = 16
 
 
 class Prompts(Struct, frozen=True, kw_only=True):
-    """The words by part and language, and what the configuration adds to the instruction, by language."""
+    """Prompt texts by part and language, with the configuration's additions."""
 
     words: Mapping[str, Any]
     instructions: Mapping[str, str]
@@ -37,12 +37,12 @@ class Prompts(Struct, frozen=True, kw_only=True):
 
     @property
     def version(self) -> str:
-        """A fingerprint of all that the prompt is made of, but for the user's prompt and documents."""
+        """A fingerprint of the prompt texts, without prompt and documents."""
         parts = [LAYOUT_VERSION, self.words, self.instructions, self.structured, self.max_chars]
         return digest_of(parts)[:12]
 
     def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
-        """The messages of one prompt.
+        """Build the messages of a prompt.
 
         Args:
             language: what to answer in.
@@ -76,7 +76,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
 
 
 def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured: bool) -> Prompts:
-    """The prompts of the package, with a configuration's own instructions."""
+    """Load the package's prompts with a configuration's instructions."""
     words = read_yaml(PROMPTS_FILE).data
     return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
 

@@ -1,4 +1,4 @@
-"""HTML: the text that a reader of the page sees, in sections under its headings."""
+"""HTML: visible text in sections under their headings."""
 
 import re
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_html(text: str) -> SourceText:
-    """A page as a document. Its title is that of its head, else its first heading."""
+    """Read a page; its title comes from its head, else its first heading."""
     page = _Page()
     page.feed(text)
     page.close()
@@ -50,7 +50,7 @@ class _Page(HTMLParser):
         self._silent, self._depth = "", 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A tag opens."""
+        """Process an opening tag."""
         if tag == "title" and self._silent in ("", "head"):
             self._in_title = True
         if tag == "body" and self._silent == "head":
@@ -66,7 +66,7 @@ class _Page(HTMLParser):
             self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """A tag closes."""
+        """Process a closing tag."""
         if tag == "title":
             self._in_title = False
         if self._silent:
@@ -79,7 +79,7 @@ class _Page(HTMLParser):
             self._separate(tag)
 
     def handle_data(self, data: str) -> None:
-        """Text between tags."""
+        """Process text between tags."""
         if self._in_title:
             self.title.append(data)
         elif self._silent:
@@ -90,7 +90,7 @@ class _Page(HTMLParser):
             self._pieces.append(_SPACE.sub(" ", data))
 
     def end_part(self) -> None:
-        """A section is over."""
+        """End a section."""
         if self._heading is not None:  # a heading that was never closed is text
             self._pieces += ["\n", *self._heading]
             self._heading = None

@@ -1,4 +1,4 @@
-"""What a collection and its points say of themselves."""
+"""Metadata of a collection and its points."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ RECORD = "areopage"  # the key of our record in a collection's metadata, and of 
 
 
 class CollectionRecord(Struct, frozen=True, kw_only=True):
-    """What a collection remembers.
+    """The stored metadata of a collection.
 
     Args:
         embedder: who embedded it.
@@ -43,7 +43,7 @@ class CollectionState(Struct, frozen=True, kw_only=True):
 
 
 def read_record(stored: Any, name: str) -> CollectionRecord | None:
-    """The record in a collection's metadata; None where there is none."""
+    """Read the record in a collection's metadata; None without a record."""
     if stored is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The list of answers, and one answer with everything that is known of it."""
+"""The pages of the list of answers and of one answer."""
 
 from typing import Annotated
 

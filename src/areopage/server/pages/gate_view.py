@@ -1,4 +1,4 @@
-"""One decision of the gate, gathered for its page: the answer in pieces, the documents with what supports it, the signals."""
+"""Data of a decision's page: marked texts, documents and signals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal

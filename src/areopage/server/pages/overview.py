@@ -1,4 +1,4 @@
-"""What the overview shows, gathered: the figures of a period, and how things stand now."""
+"""Data of the overview: a period's figures and the current state."""
 
 import hashlib
 from collections.abc import Mapping
@@ -51,12 +51,12 @@ class Overview(Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """Changes with anything that is shown."""
+        """A digest of everything shown."""
         return hashlib.sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
 
 
 def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]) -> Overview:
-    """Gather everything; each part is a read of few rows."""
+    """Read all data; each part reads few rows."""
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
