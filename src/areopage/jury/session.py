@@ -319,7 +319,7 @@ class _JudgePool:
         self.enter_loop()
 
     def enter_loop(self) -> None:
-        """Make the parts that belong to an event loop anew. The judges notice a new loop by themselves."""
+        """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
         self._limits: dict[ModelReference, asyncio.Semaphore] = {}
 

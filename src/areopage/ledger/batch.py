@@ -1,6 +1,6 @@
 """Group commits: concurrent records share one transaction.
 
-A transaction costs far more than a row. Callers in threads and in event loops hand records over; one thread, which lives while
+A transaction costs far more than a row. Callers in threads and in event loops queue records; one thread, which lives while
 something waits, commits them together. A caller either waits until its records are on the disk, or is content that they will be
 within a moment.
 """

@@ -110,7 +110,7 @@ def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) ->
     """Replace the computed values of evaluations, with scores and words, in one transaction.
 
     Args:
-        changed: each as it was read, and as it should be. One that was erased or judged again meanwhile stays as it is.
+        changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
 
     Returns:
         How many were written.

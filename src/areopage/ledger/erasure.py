@@ -124,7 +124,7 @@ def wipe(ledger: Ledger) -> None:
 def blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
     """Erase judges' texts on answers without texts (by number), and replace the keys.
 
-    Judgments stay as they are that an answer with texts is linked to, too, or that a run of the benchmark made for itself.
+    Judgments are kept if an answer with texts also links to them, or if a benchmark run made them.
     """
     links = select(answer_judgments.c.key).where(answer_judgments.c.answer.in_(numbers)).distinct()
     for part in chunks(list(connection.execute(links).scalars())):

@@ -269,7 +269,7 @@ decisions = Table(
     Column("profile", String(32), nullable=False),
     Column("version", String(64), nullable=False),
     Column("gate_seconds", Float),
-    # of a held answer a hash of all that a reviewer decides on: equal ones wait as one; "" for others and once it is erased
+    # of a held answer a hash of all that a reviewer decides on: equal ones share a release; "" for others and once it is erased
     Column("held_key", String(32), nullable=False),
     # counts are formed by going through this index alone: it lies in the order that they are grouped by, nothing is sorted
     Index(

@@ -217,7 +217,7 @@ def numbers_found(connection: Connection, asked: Wanted, direction: Direction, e
         statement = f"SELECT rowid FROM evaluation_search WHERE evaluation_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
         values = {"query": _fts_query(asked), "edge": _edge_or_end(edge, newest), "most": most}
         return list(connection.execute(text(statement), values).scalars())
-    # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are asked first by themselves
+    # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are queried first
     start = _edge_or_end(edge, newest)
     if newest and edge is None:
         start = (connection.execute(text("SELECT max(number) FROM evaluation_search")).scalar() or 0) + 1

@@ -57,7 +57,7 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, i
         How many rows each file has.
 
     Raises:
-        UserError: the folder is there already.
+        UserError: the folder exists already.
         StorageError: a file cannot be written, or the ledger not read.
     """
     if folder.exists():

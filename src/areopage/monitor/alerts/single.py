@@ -75,7 +75,7 @@ def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> st
 
 
 def _qualification_text(qualification: str, locale: AlertLocale) -> str:
-    """What is known of the judges' fitness, in the locale's language; the names and reasons in it stay as they are."""
+    """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
     if qualification == NEVER_EXAMINED:
         return locale.say("qualification_unknown")
     if is_unfit(qualification):
