@@ -89,7 +89,7 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
 
 
 def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
-    """Erase a panel's late judgments of an erased answer; others are kept."""
+    """Erase a panel's judgments made while their answer was erased."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
