@@ -4,7 +4,7 @@ AreopageError
 ├── UserError                 the user can mend it: one line on the console, exit code 2
 │   ├── ConfigError           correct a file: path, line and key are named
 │   ├── DatasetError          give another dataset, or mend this one
-│   ├── SubmissionError       mend the answer that is handed over for evaluation
+│   ├── SubmissionError       correct the submitted answer
 │   ├── CriteriaError         choose other criteria, or mend the registry
 │   ├── ModelError            the model cannot be used as configured
 │   │   ├── ModelMissing      pull it, or name another
@@ -12,7 +12,7 @@ AreopageError
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
 │   ├── UnknownAnswer         name an answer that the ledger holds, and that was not erased
-│   ├── NotHeldBack           nothing waits there: it was delivered, or somebody settled it before
+│   ├── NotHeldBack           the answer is not held: it was delivered or is settled already
 │   ├── UnknownCollection     name a collection that exists, or ingest documents into it
 │   └── MissingExtra          install the extra that is named
 └── CallError                 one call to a model failed; the jury turns it into an outcome
@@ -47,7 +47,7 @@ class DatasetError(UserError):
 
 
 class SubmissionError(UserError):
-    """An answer that is handed over for evaluation lacks something, or is too large."""
+    """A submitted answer is incomplete or too large."""
 
 
 class CriteriaError(UserError):
@@ -83,7 +83,7 @@ class UnknownAnswer(UserError):
 
 
 class NotHeldBack(UserError):
-    """An answer cannot be released or refused: it was never held back, or somebody settled it before."""
+    """An answer cannot be released or refused: it is not held, or is settled already."""
 
 
 class MissingExtra(UserError):

@@ -142,7 +142,7 @@ def write_template(folder: Path) -> Path:
     """Write an `areopage.yml` with every key, its default and what it means.
 
     Raises:
-        StorageError: the file is there already, or the folder cannot be written.
+        StorageError: the file exists already, or the folder cannot be written.
     """
     path = folder / CONFIG_FILE
     text = files("areopage.app").joinpath(_TEMPLATE).read_text(encoding="utf-8")

@@ -129,8 +129,8 @@ def _read_weights(path: Path) -> GroundingModel:
 def write_rules(config: GateConfig, folder: Path) -> Path:
     """Write rules that `load_rules` reads back as they are; each file is the old one or the new one, never half of either.
 
-    Weights that are not the shipped ones are written first, into `grounding.json`, or under a name of their own where other
-    weights stand there: whoever reads meanwhile finds the rules with the weights that belong to them.
+    Weights that are not the shipped ones are written first, into `grounding.json`, or under another name where that
+    file holds other weights: a concurrent reader always finds rules with the weights that belong to them.
 
     Returns:
         The path of the `gate.yml`.

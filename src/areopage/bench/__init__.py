@@ -1,1 +1,1 @@
-"""Front door 1: is this model fit for this audience? A dataset is answered by a target and scored by a jury."""
+"""Benchmarks: a target answers a dataset, and a jury scores the answers."""

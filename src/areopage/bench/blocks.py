@@ -1,4 +1,4 @@
-"""The blocks of a run's phases as items of the work engine, so that several processes can carry out one run.
+"""Blocks of a run's calls, shared between processes by the work engine.
 
 A phase is cut into blocks of calls. The ledger says which calls are left; the engine gives each block to one process at a time.
 """
@@ -20,7 +20,7 @@ _PHASES_APART = 1_000_000
 
 
 class Phase(Protocol):
-    """All calls to the target, or to one judge, in blocks."""
+    """All calls to the target or to one judge, in blocks."""
 
     @property
     def name(self) -> str:
@@ -29,24 +29,24 @@ class Phase(Protocol):
 
     @property
     def blocks(self) -> Sequence[int]:
-        """The numbers of the blocks that had calls left when the phase began, from 0."""
+        """The numbers of the blocks with open calls, from 0."""
         ...
 
     def has_left(self, number: int) -> bool:
-        """Whether a block has calls that were neither answered for good nor tried since the phase began."""
+        """Whether a block has calls without a final result or an attempt in this phase."""
         ...
 
     async def ask(self, number: int) -> None:
-        """Make the calls of a block that are left; on return they are in the ledger."""
+        """Make a block's open calls; on return they are in the ledger."""
         ...
 
     def give_up(self, number: int, reason: str) -> None:
-        """Record the calls of a block that are left as failed."""
+        """Record a block's open calls as failed."""
         ...
 
 
 class RunBlocks:
-    """What a process does of a run: the work of one worker pool."""
+    """The work of one worker pool for a run."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -75,21 +75,21 @@ class RunBlocks:
 
     @property
     def jobs(self) -> Sequence[ScheduledJob] | None:
-        """None: a run has no scheduled jobs."""
+        """Return None: a run has no scheduled jobs."""
         return None
 
     async def open(self) -> None:
-        """Prepare nothing."""
+        """Do nothing."""
 
     async def step(self) -> bool:
-        """Do nothing besides."""
+        """Do nothing."""
         return False
 
     async def close(self) -> None:
-        """Close nothing."""
+        """Do nothing."""
 
     async def carry_out(self, phase: Phase, worker: OpenWorker) -> None:
-        """Do the blocks of a phase together with all processes that carry out the run.
+        """Process a phase's blocks together with all processes of the run.
 
         Raises:
             ServerDown, ModelError, StorageError: a block of this process cannot be done; others may do it.
@@ -110,7 +110,7 @@ class RunBlocks:
         return {number for number in list(self._open) if self._item(number) in held}
 
     def _done(self, numbers: set[int], phase: Phase) -> set[int]:
-        """Those of some blocks that other processes have done."""
+        """The blocks that other processes have finished."""
         return {number for number in numbers if not phase.has_left(number)}
 
     async def finish(self, worker: OpenWorker) -> None:
@@ -119,7 +119,7 @@ class RunBlocks:
             await asyncio.to_thread(worker.engine.remove_queue, HANDLER)
 
     async def _change(self) -> None:
-        """Wait until a block of this process has ended, but not for long."""
+        """Wait a bounded time for one of this process's blocks to end."""
         self._changed.clear()
         try:
             async with asyncio.timeout(_LOOK_EVERY):

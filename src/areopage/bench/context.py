@@ -1,4 +1,4 @@
-"""What the phases of a run share, and who is told how the run goes on."""
+"""Shared state of a run's phases, and the observer of its progress."""
 
 from typing import Protocol
 
@@ -11,23 +11,23 @@ from areopage.models.settings import ModelSettings
 
 
 class Observer(Protocol):
-    """Who wants to know how a run goes on."""
+    """Receives progress of a run."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """A phase begins: `total` calls belong to it, `kept` of them are in the ledger already."""
+        """Report the start of a phase with `total` calls, `kept` of them in the ledger already."""
         ...
 
     def answered(self, answer: Answer) -> None:
-        """The target was asked."""
+        """Report a call to the target."""
         ...
 
     def judged(self, judgment: Judgment) -> None:
-        """A judge was asked."""
+        """Report a call to a judge."""
         ...
 
 
 class Silent:
-    """An observer that does nothing."""
+    """An observer that ignores all events."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Ignore it."""
@@ -40,7 +40,7 @@ class Silent:
 
 
 class RunContext(Struct, frozen=True, kw_only=True):
-    """What the phases of a run share."""
+    """State that the phases of a run share."""
 
     run_id: str
     spec: RunSpec

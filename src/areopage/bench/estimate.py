@@ -1,4 +1,4 @@
-"""What a run will take, before it is paid for: calls, tokens, model loads."""
+"""Estimate the calls, tokens and model loads of a run."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,9 @@ SAMPLE = 40
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """A run's size. Tokens are rough: four characters each, responses that do not exist yet taken as 200 tokens.
+    """The size of a run.
+
+    Tokens are approximate: four characters each. Responses that do not exist yet count as 200 tokens.
 
     `loads` is how many times a server has to bring a model into memory when the phases run one after another.
     """
@@ -30,12 +32,12 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     @property
     def calls(self) -> int:
-        """All calls."""
+        """The number of calls."""
         return self.answer_calls + sum(self.judge_calls.values())
 
 
 def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
-    """Reckon a run's size; judges' prompts are rendered for a sample of cases."""
+    """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     criteria = spec.criteria_by_id()
     answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
     judge_calls = {

@@ -1,4 +1,4 @@
-"""The phase of one judge: the calls to it that the ledger has no final judgment of."""
+"""The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,10 @@ from areopage.scoring.outcome import Unreachable
 
 
 class JudgePhase:
-    """One judge's calls in blocks. Cases alike to the letter share their calls: the first block that has one makes it."""
+    """The calls to one judge, in blocks.
+
+    Identical cases share their calls: the first block with such a case makes them.
+    """
 
     def __init__(
         self,
@@ -52,17 +55,17 @@ class JudgePhase:
 
     @property
     def total(self) -> int:
-        """How many calls there are."""
+        """The number of calls."""
         return len(self._store.links)
 
     async def look_up(self) -> int:
-        """Find what is left in the ledger; returns how many calls have a final judgment."""
+        """Look up open calls in the ledger; return the number of final judgments."""
         self._held = await self._session.known([call for block in self._calls.values() for call in block.values()])
         self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
         return len(self._held)
 
     async def open_calls(self) -> int:
-        """How many calls timed out, were unreachable or were not made."""
+        """The number of calls that timed out, were unreachable or were not made."""
         missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
         self._held |= await self._session.known(missing)
         return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
@@ -80,7 +83,7 @@ class JudgePhase:
         await asyncio.to_thread(self._store.flush)
 
     def give_up(self, number: int, reason: str) -> None:
-        """Record the calls of a block that are left as failed."""
+        """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
         for call in self._untried(number)[0]:
             self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
@@ -94,27 +97,30 @@ class JudgePhase:
 
 
 class RunJudgments:
-    """The judgments of a run: looked up in the ledger, and written with their links to answers by the run's own writer."""
+    """The judgments of a run, written by the run's own writer.
+
+    Judgments are looked up in the ledger and written with their links to answers.
+    """
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
         self.links: dict[str, list[Link]] = {}
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """Those that the ledger holds."""
+        """Return the judgments that the ledger has."""
         return self._ledger.judgments(keys)
 
     def append(self, judgment: Judgment) -> None:
-        """Write a judgment with its links within a moment."""
+        """Queue a judgment and its links to be written soon."""
         self._writer.write_soon([judgment, *self.links[judgment.key]])
 
     def flush(self) -> None:
-        """Wait until all judgments so far are on the disk."""
+        """Wait until all judgments so far are on disk."""
         self._writer.flush()
 
 
 def case_blocks(spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int]) -> dict[int, list[JudgedCase]]:
-    """The judged cases in blocks of about `BLOCK_CALLS` calls to a judge.
+    """Split the judged cases into blocks of about `BLOCK_CALLS` calls.
 
     Args:
         positions: of the cases in the run, by their ids: a case is in the same block in every process that carries out the run.

@@ -1,4 +1,4 @@
-"""The keys and ids under which the ledger holds a run's answers and judgments, computed from the run alone."""
+"""Keys and ids of a run's answers and judgments, computed from the run."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCas
 
 
 def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:
-    """The calls to the target: one for each case that brings no response."""
+    """The calls to the target: one for each case without a response."""
     target = spec.target
     if target is None:
         return []
@@ -51,7 +51,7 @@ def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:
 def judged_cases(
     spec: RunSpec, cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]
 ) -> list[JudgedCase]:
-    """The cases that have a response, the target's filled in; those without an answer are left out."""
+    """The cases with a response, from the dataset or the target."""
     keys = {call.case.id: call.key for call in calls}
     criteria = spec.criteria_by_id()
     judged: list[JudgedCase] = []
@@ -67,7 +67,10 @@ def judged_cases(
 
 
 def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:
-    """The answers that the cases bring along. A case has the same id in every run that it belongs to."""
+    """The answers included in the cases.
+
+    A case has the same id in every run that it belongs to.
+    """
     return [
         Answer(
             id=recorded_id(item.case),
@@ -83,12 +86,12 @@ def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:
 
 
 def recorded_id(case: Case) -> str:
-    """The id of the answer that a case brings along."""
+    """The id of the answer included in a case."""
     return f"case-{digest_of(case)[:32]}"
 
 
 def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]) -> dict[str, str]:
-    """The id of the answer of each case that has one, by the case's id.
+    """The answer ids of the cases that have an answer, by case id.
 
     Args:
         answers: the target's, by key.

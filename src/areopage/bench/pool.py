@@ -1,4 +1,4 @@
-"""The models of a run, checked before anything is paid for."""
+"""Checks of a run's models before the first paid call."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from areopage.models.settings import ModelSettings
 
 
 async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
-    """Check the target and every judge, and note what the checks found: digest, fitness, what they may judge.
+    """Check the target and judges; record digests, fitness and supported criteria.
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
@@ -27,7 +27,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:
-    """Make sure that a resumed run asks the very models it began with.
+    """Check that a resumed run uses the models it began with.
 
     Raises:
         ModelError: the weights of one are others than when the run began.

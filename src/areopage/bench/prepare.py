@@ -1,4 +1,4 @@
-"""From a suite and the user's wishes to a run: cases, criteria, jury and target, with every remark on the way."""
+"""Build a run's cases, criteria, jury and target from a suite and user options."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from areopage.suites.loader import Suite, choose_language
 
 
 class RunWishes(Struct, frozen=True, kw_only=True):
-    """What the user asks for; None or empty leaves it to the suite.
+    """The user's options; None or empty uses the suite's value.
 
     Args:
         datasets: files in place of the suite's own.
@@ -48,7 +48,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
-    """A run before any model was asked."""
+    """A run before its first model call."""
 
     spec: RunSpec
     cases: tuple[RunCase, ...]
@@ -56,7 +56,7 @@ class PreparedRun(Struct, frozen=True, kw_only=True):
 
 
 def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
-    """Put a run together.
+    """Build a run from the user's options.
 
     Raises:
         ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
@@ -91,7 +91,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
 
 
 def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
-    """The part of a specification that does not depend on the cases."""
+    """The part of a specification that does not depend on cases."""
     config = suite.config
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
@@ -125,12 +125,12 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
 
 
 def printable(path: Path) -> str:
-    """A path as text; bytes of a name that are no UTF-8 become U+FFFD, so that it can be stored."""
+    """A path as storable text; invalid UTF-8 bytes become U+FFFD."""
     return str(path).encode("utf-8", "replace").decode()
 
 
 def _case_limit(limit: int) -> int | None:
-    """How many cases are taken at most; None for all.
+    """The maximum number of cases; None for all.
 
     Raises:
         DatasetError: the number means nothing.
@@ -141,7 +141,7 @@ def _case_limit(limit: int) -> int | None:
 
 
 def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
-    """The cases, from the user's files or the suite's own.
+    """Read the cases from the user's files or the suite's.
 
     Raises:
         DatasetError: see `load_dataset`; or there is nothing to read.
@@ -163,7 +163,9 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
 def _choose_criteria(
     suite: Suite, dataset: Dataset, selection: str, *, override: bool
 ) -> tuple[list[tuple[Case, tuple[str, ...]]], list[RejectedRow]]:
-    """The criteria of each case: its own selection, else the run's; a case whose own selection is wrong is rejected.
+    """Select each case's criteria: its own, else the run's.
+
+    A case with an invalid selection is rejected.
 
     Args:
         override: the user named the selection, so it goes before those of the cases.
@@ -190,7 +192,7 @@ def _choose_criteria(
 def _cases_with_criteria(
     chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
 ) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
-    """The cases with those of their criteria that can be used; a case that is left with none is rejected."""
+    """Keep the usable criteria of each case; reject cases without any."""
     cases: list[RunCase] = []
     rejected: list[RejectedRow] = []
     for case, ids in chosen:
@@ -203,7 +205,7 @@ def _cases_with_criteria(
 
 
 def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
-    """A case that turned out to be of no use, as the row it came from."""
+    """A rejected case, as the row it came from."""
     file, row = dataset.places[case.id]
     return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
 
@@ -211,7 +213,7 @@ def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
 def _usable_criteria(
     suite: Suite, chosen: Sequence[tuple[Case, tuple[str, ...]]], language: str
 ) -> tuple[dict[str, Criterion], list[str]]:
-    """The chosen criteria that can be loaded, by id in the registry's order, and a remark on each that cannot.
+    """The loadable criteria by id, and a remark on each other criterion.
 
     Raises:
         CriteriaError: none can be loaded, or there are more than the suite allows.
@@ -231,13 +233,13 @@ def _usable_criteria(
 
 
 def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
-    """Names for people of the categories and sub-categories of some criteria."""
+    """Display names of the criteria's categories and sub-categories."""
     keys = {key for one in criteria for key in (one.category, f"{one.category}.{one.subcategory}")}
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
 def _dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
-    """What is to be said of a dataset of which `rejected` rows cannot be used."""
+    """Remarks on a dataset with `rejected` unusable rows."""
     remarks: list[str] = []
     if dataset.maturity_defaulted:
         count = dataset.maturity_defaulted

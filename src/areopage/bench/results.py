@@ -1,4 +1,4 @@
-"""A run as the ledger tells it: cases, answers, judgments, and the scores computed from them. No model is called."""
+"""Results of a run, computed from the ledger without calling a model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ PassKey = tuple[str, str, str, int]
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """A run with everything that is known of it.
+    """A run with its cases, answers, judgments and scores.
 
     Args:
         spec: the specification, with the judges, weights and profile that the scores were folded with.
@@ -55,7 +55,7 @@ def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
 
 
 def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunView:
-    """Read a run from the ledger and fold its scores.
+    """Read a run from the ledger and aggregate its scores.
 
     Raises:
         UserError: the variant leaves out a judge that the run does not have, or all of them.
@@ -100,7 +100,10 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
 
 
 def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:
-    """The judgments of erased answers, by their cases. They are found by their links: their keys are random."""
+    """The judgments of erased answers by case, found by their links.
+
+    The keys of these judgments are random.
+    """
     found = ledger.judgments_under([(answer.number, run_id) for answer in erased.values()])
     return {
         (case_id, verdict.criterion, judgment.judge, judgment.pass_index): judgment
@@ -111,7 +114,7 @@ def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[P
 
 
 def changed_readings(stored: RunView, again: RunView) -> list[Judgment]:
-    """The judgments of a run whose raw texts were read otherwise than they are stored, each once."""
+    """The judgments whose raw texts now give another result, each once."""
     found = {one.key: one for place, one in again.judgments.items() if not same_verdicts(one, stored.judgments[place])}
     return list(found.values())
 
@@ -121,7 +124,7 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
 
 
 def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
-    """Every planned pass of a run, in order of cases, with its outcome where it was asked."""
+    """Every planned pass in order of cases, with its outcome if any."""
     criteria = spec.criteria_by_id()
     return [
         PlannedPass(
@@ -149,7 +152,7 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
 def _run_health(
     judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
-    """How one judge did over a run."""
+    """One judge's health over a run."""
     criteria = spec.criteria_by_id()
     planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
     own = [judgment for (_, _, name, _), judgment in judgments.items() if name == judge.name]
@@ -157,7 +160,7 @@ def _run_health(
 
 
 def store_evaluations(view: RunView, ledger: Ledger) -> None:
-    """Keep the scores of a run's answers, and which judgments belong to them; scores that are kept of this run are replaced.
+    """Store a run's scores and their links to judgments; replaces earlier scores.
 
     Args:
         view: of the run as it was carried out, not of a variant.
@@ -170,7 +173,9 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
 
 
 def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
-    """The evaluations of a run's answers, erased ones included, with the keys of their judgments; one for each answer.
+    """The evaluations of a run's answers with their judgment keys.
+
+    Erased answers are included.
 
     Cases alike to the letter share the target's answer.
     """

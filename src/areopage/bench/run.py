@@ -1,4 +1,4 @@
-"""Carry a run out in phases: all answers, then judge by judge; whatever the ledger holds is not asked again."""
+"""Execute a run in phases: all answers, then judge by judge. Calls stored in the ledger are not repeated."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from areopage.ledger.batch import Batch
 from areopage.work.worker import OpenWorker, Pace, working
 
 # What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
-# server may have been set up wrongly; but nobody should wait for it.
+# server may have been set up wrongly; but a run does not wait for it.
 SETTLED = ("answered", "refused")
 
 PACE = Pace(heartbeat=2.0)
@@ -26,7 +26,7 @@ DEAD_AFTER = 30.0
 
 
 async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path) -> None:
-    """Ask whatever the ledger does not hold yet, then note whether the run is complete.
+    """Make the calls that the ledger lacks, then record whether the run is complete.
 
     Several processes may carry out one run: each call is made by one of them. A run is complete when nothing is left that another
     try could bring; calls that timed out or found no server are left, and resuming tries them again. A case whose answer is
@@ -75,7 +75,10 @@ async def _ask_judges(
     blocks: RunBlocks,
     worker: OpenWorker,
 ) -> int:
-    """Ask judge by judge, so that a server keeps one model in memory; returns how many calls are still open."""
+    """Call judge by judge, so that a server keeps one model in memory.
+
+    Returns the number of open calls.
+    """
     spec, open_calls = context.spec, 0
     async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
         store = RunJudgments(context.ledger, writer)

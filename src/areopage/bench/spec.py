@@ -1,4 +1,7 @@
-"""Everything that determines a run. It is kept in the ledger, so that a run can be resumed and rescored without its suite."""
+"""The specification of a run.
+
+The ledger stores it, so that a run can be resumed and rescored without its suite.
+"""
 
 from typing import Any
 
@@ -27,24 +30,24 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 class Labels(Struct, frozen=True, kw_only=True):
-    """What people call categories and sub-categories (`category.subcategory`), in the run's language."""
+    """Display names of categories and sub-categories (`category.subcategory`), in the run's language."""
 
     names: dict[str, str] = {}
 
     def get(self, key: str) -> str:
-        """A name, made of the key where there is none."""
+        """Return a display name, derived from the key if missing."""
         return self.names.get(key) or key.rpartition(".")[2].replace("_", " ")
 
 
 class RunCase(Struct, frozen=True, kw_only=True):
-    """A case of a run with the ids of the criteria it is judged on."""
+    """A case with the ids of its criteria."""
 
     case: Case
     criteria: tuple[str, ...]
 
 
 class RunSpec(Panel, frozen=True, kw_only=True):
-    """A run's specification: its panel, its target, and how it is carried out.
+    """A run's specification: panel, target and execution options.
 
     Args:
         quorum: the suite's own, for every profile that has one.
@@ -70,7 +73,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
-    """The hash of what determines a run's results; how fast it is carried out is not part of it."""
+    """Hash the options that determine results; speed options are excluded."""
     determining = [
         spec.suite,
         spec.suite_version,
@@ -90,13 +93,13 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
 
 
 def encode_spec(spec: RunSpec) -> str:
-    """The JSON text of a specification; the environment stays out of it, since it may hold keys."""
+    """Serialise a specification without the environment, which may hold keys."""
     bare = msgspec.structs.replace(spec, settings=msgspec.structs.replace(spec.settings, environment={}))
     return msgspec.json.encode(bare, enc_hook=str).decode()
 
 
 def spec_of(run: Run) -> RunSpec:
-    """The specification of a stored run.
+    """Read the specification of a stored run.
 
     Raises:
         StorageError: the text is of another version, or damaged.

@@ -1,4 +1,7 @@
-"""Prepare, start and resume benchmark runs: the library entry `run_benchmark`, and the steps that the command line shows."""
+"""Prepare, start and resume benchmark runs.
+
+`run_benchmark` is the library entry; the command line calls the single steps.
+"""
 
 import asyncio
 import os
@@ -31,7 +34,7 @@ def run_benchmark(
     fresh: bool = False,
     observer: Observer | None = None,
 ) -> RunView:
-    """Run a benchmark to its end, or resume the unfinished run with the same specification.
+    """Run a benchmark, or resume the unfinished run with the same specification.
 
     Args:
         suite: a loaded suite, a bundled suite's name or a folder.
@@ -48,7 +51,7 @@ def run_benchmark(
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False) -> PreparedRun:
-    """Read the suite and the dataset, and check the models; nothing is written or paid for.
+    """Read the suite and dataset, and check the models; writes nothing.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used.
@@ -61,12 +64,12 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
 
 
 def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:
-    """The unfinished run with the same specification and cases."""
+    """Find the unfinished run with the same specification and cases."""
     return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases))
 
 
 def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bool]:
-    """The unfinished run with the same specification and cases, or else a new one; and whether it is new.
+    """Return the matching unfinished run or a new run, and whether it is new.
 
     Processes that begin the same run at the same time get the same one. A new run's folder is named after the suite and the time.
 
@@ -91,7 +94,7 @@ def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bo
 
 
 def reopen_run(run: Run, ledger: Ledger) -> tuple[RunSpec, tuple[RunCase, ...]]:
-    """What the ledger holds of a run; the models of an unfinished run are checked, those of a complete run are not needed.
+    """Load a run from the ledger; check the models unless it is complete.
 
     Raises:
         UserError: a model cannot be asked, or is another one than at the start.
@@ -103,7 +106,7 @@ def reopen_run(run: Run, ledger: Ledger) -> tuple[RunSpec, tuple[RunCase, ...]]:
 
 
 def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer) -> RunView:
-    """Make the calls that are left of a run, together with all processes that do so, and compute its results.
+    """Make a run's open calls, together with other processes, and compute results.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
@@ -116,7 +119,7 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
 
 
 def run_folder(run: Run) -> Path:
-    """The folder of a run, made where it is missing.
+    """The folder of a run, created if missing.
 
     Raises:
         StorageError: it cannot be written.
@@ -127,5 +130,5 @@ def run_folder(run: Run) -> Path:
 
 
 def _with_environment(settings: ModelSettings) -> ModelSettings:
-    """Settings with the process's environment, which is never stored."""
+    """Add the process environment to settings; it is never stored."""
     return structs.replace(settings, environment=dict(os.environ))

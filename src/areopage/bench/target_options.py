@@ -1,4 +1,4 @@
-"""Who is tested, as the suite or the user names it."""
+"""Selection of the target from the suite or the user."""
 
 from areopage.bench.spec import Target
 from areopage.bench.target_prompts import Mode
@@ -8,7 +8,7 @@ from areopage.suites.loader import Suite
 
 
 def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
-    """The model under test: the one named, else the suite's first enabled model, else none.
+    """Return the named target, else the suite's first enabled model, else None.
 
     Raises:
         ModelError: the name is not a reference.

@@ -1,4 +1,4 @@
-"""The first phase of a run: the calls to the target that the ledger has no answer of."""
+"""The calls to the target that have no answer in the ledger."""
 
 import asyncio
 import secrets
@@ -27,12 +27,15 @@ TARGET_PHASE = "target"
 
 
 class TargetPhase:
-    """The calls to the target in blocks; use as `async with`. Cases alike to the letter are asked about once."""
+    """The calls to the target, in blocks; use as `async with`.
+
+    Identical cases share one call.
+    """
 
     name = TARGET_PHASE
 
     def __init__(self, context: RunContext, target: Target, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> None:
-        """Find what is left in the ledger.
+        """Look up the open calls in the ledger.
 
         Args:
             positions: of the cases in the run, by their ids: a call is in the same block in every process.
@@ -60,7 +63,7 @@ class TargetPhase:
         self._in_flight = asyncio.Semaphore(1)
 
     async def __aenter__(self) -> Self:
-        """Open the target, where it is to be asked."""
+        """Open the target if it has open calls."""
         if self.blocks:
             spec = self._context.spec
             self._model = open_retrying(self._target.reference, self._context.settings, spec.outage_seconds)
@@ -69,7 +72,7 @@ class TargetPhase:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Commit what arrived, and close the target."""
+        """Commit received answers and close the target."""
         try:
             await self._writer.__aexit__(kind, error, trace)
         finally:
@@ -77,11 +80,11 @@ class TargetPhase:
                 await self._model.aclose()
 
     def has_left(self, number: int) -> bool:
-        """Whether calls of a block were neither answered nor tried since the phase began."""
+        """Whether a block has calls without an answer or an attempt in this phase."""
         return bool(self._left(number))
 
     async def ask(self, number: int) -> None:
-        """Make the calls of a block that are left; on return the answers are in the ledger."""
+        """Make a block's open calls; on return the answers are in the ledger."""
         left = await asyncio.to_thread(self._left, number)
         if self._model is not None:
             ask_one = partial(self._ask_one, self._model)
@@ -89,7 +92,7 @@ class TargetPhase:
         await asyncio.to_thread(self._writer.flush)
 
     def give_up(self, number: int, reason: str) -> None:
-        """Record the calls of a block that are left as failed."""
+        """Record a block's open calls as failed."""
         failed = [self._answer(call, None, "unreachable", reason) for call in self._left(number)]
         self._stored.append_judged([one for answer in failed for one in self._with_cases(answer)])
 
@@ -97,7 +100,7 @@ class TargetPhase:
         return [answer, *self._assigned(answer)]
 
     def _assigned(self, answer: Answer) -> list[CaseAnswer]:
-        """Which cases of the run have this answer."""
+        """The cases of the run that have this answer."""
         run_id = self._context.run_id
         return [CaseAnswer(run_id, self._positions[call.case.id], answer.id) for call in self._cases[answer.key]]
 
@@ -137,7 +140,7 @@ class TargetPhase:
         return self._answer(call, completion, "answered", reason)
 
     def _answer(self, call: AnswerCall, completion: Completion | None, state: AnswerState, reason: str) -> Answer:
-        """What the ledger keeps of a call."""
+        """The ledger's record of a call."""
         now, target = datetime.now(UTC), str(call.target.reference)
         given = completion or Completion(text="", finish_reason="")
         return Answer(
@@ -160,7 +163,7 @@ class TargetPhase:
 
 
 def _state_after(fault: CallError) -> AnswerState:
-    """What a failed call to the target leaves."""
+    """The state after a failed call to the target."""
     if isinstance(fault, CallTimedOut):
         return "timed_out"
     return "refused" if isinstance(fault, CallRejected) else "unreachable"

@@ -1,4 +1,7 @@
-"""What the target is sent: the case's prompt, under a neutral system message (attack) or the persona's guidance (defensive)."""
+"""Prompts of the target.
+
+The case's prompt follows a neutral system message (attack) or the persona's guidance (defensive).
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,7 +16,7 @@ Mode = Literal["attack", "defensive"]
 
 
 class Phrases(Struct, frozen=True, kw_only=True):
-    """The words of the built-in system messages, in one language."""
+    """The texts of the built-in system messages, in one language."""
 
     neutral: str
     reader: str
@@ -53,7 +56,7 @@ PHRASES = {
 
 
 def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str, system_prompt: str = "") -> tuple[Message, ...]:
-    """The messages of a case for the target.
+    """Build the messages of a case for the target.
 
     Args:
         mode: `attack` says nothing of the reader, to see the bare model; `defensive` gives it the persona's guidance.
@@ -87,7 +90,10 @@ def _persona_message(persona: Persona, phrases: Phrases) -> str:
 
 
 def to_single_prompt(messages: Sequence[Message], language: str) -> str:
-    """One text for models that only complete: the system message, the turns led by who speaks, and an open turn at the end."""
+    """Format messages as one text for completion models.
+
+    The text holds the system message, the turns with their speakers, and an open turn.
+    """
     phrases = PHRASES.get(language, PHRASES["en"])
     speakers = {"user": phrases.user, "assistant": phrases.assistant}
     parts = [

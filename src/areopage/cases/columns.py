@@ -1,4 +1,4 @@
-"""Recognise the columns of a dataset, whatever its author called them."""
+"""Recognise the columns of a dataset by their names."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -103,7 +103,7 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
 
     Args:
         names: the columns as written, in order.
-        left_out: fields that nobody wants: their columns count as unread.
+        left_out: fields to ignore; their columns count as unread.
 
     Raises:
         DatasetError: two columns claim one field, or none is a prompt. The message names no file: the caller knows it.

@@ -1,4 +1,4 @@
-"""A row as a reader hands it over, before anybody knows what its columns mean."""
+"""A row as a reader returns it, before its columns are recognised."""
 
 from typing import Any
 

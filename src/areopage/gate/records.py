@@ -57,7 +57,7 @@ class Signal(Struct, frozen=True, kw_only=True):
     Args:
         value: the signal's number; None where it does not apply (no citation asked for, no figure in the answer).
         places: what it was seen in, in the response and in documents.
-        seconds: what it took, by the clock that the caller handed over; None without a clock.
+        seconds: elapsed time by the caller's clock; None without a clock.
     """
 
     name: SignalName

@@ -1,1 +1,1 @@
-"""Plan, schedule, call, parse: turns cases × criteria × judges × passes into judgments."""
+"""Plan, schedule and parse judge calls: cases × criteria × judges × passes become judgments."""

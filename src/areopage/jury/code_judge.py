@@ -1,4 +1,4 @@
-"""A judge that is code: a function from a case and a criterion to an outcome. Nothing is asked, and no text is read."""
+"""A judge that is a Python function of a case and a criterion."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ JudgeFunction = Callable[[Case, Criterion, str], Outcome]
 class CodeJudge:
     """Judges by a function; see `areopage.jury.judges.JudgeBackend`.
 
-    The function is deterministic: the same case gives the same outcome, so it is asked once whatever the number of passes.
+    The function is deterministic: the same case gives the same outcome, so it is called once for any number of passes.
     """
 
     max_concurrency: int | None = None
@@ -34,18 +34,18 @@ class CodeJudge:
         self._criteria = criteria
 
     async def check(self) -> JudgeStatus:
-        """The digest, and the criteria that it may judge."""
+        """Return the digest and the supported criteria."""
         return JudgeStatus(digest=self._digest, criteria=self._criteria, kind="code")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
-        """Judge each criterion of the call by itself; a criterion without a rule is refused."""
+        """Judge each criterion of the call separately; a criterion without a rule is refused."""
         started = time.perf_counter()
         outcomes = {criterion.id: self._outcome(call.case, criterion, context.language) for criterion in call.criteria}
         seconds = time.perf_counter() - started
         return Judged(outcomes=outcomes, prompt_tokens=0, completion_tokens=0, seconds=seconds)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _outcome(self, case: Case, criterion: Criterion, language: str) -> Outcome:
         if self._criteria and criterion.path not in self._criteria:
@@ -55,13 +55,13 @@ class CodeJudge:
 
 
 def on_scale(outcome: Outcome, scale: Scale) -> Outcome:
-    """The outcome; a score outside the scale is none."""
+    """Return the outcome; a score outside the scale becomes an outcome without a score."""
     if isinstance(outcome, Scored) and not scale.contains(outcome.score):
         return Unparsed(reason=f"the score {outcome.score:g} is outside {scale.min:g} to {scale.max:g}")
     return outcome
 
 
 def rescaled(outcome: Scored, own: Scale, asked: Scale) -> Scored:
-    """The outcome with its score mapped from the judge's own scale to the criterion's, rounded to one decimal."""
+    """Map the score from the judge's scale to the criterion's, rounded to one decimal."""
     score = round(own.map_to(outcome.score, asked), 1)
     return Scored(score=score, explanation=outcome.explanation, evidence=outcome.evidence)

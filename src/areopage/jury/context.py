@@ -1,4 +1,4 @@
-"""How much of the documents a judge is shown."""
+"""The documents included in a judge's prompt."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from areopage.models.tokens import CHARACTERS_PER_TOKEN
 
 
 class ContextBudget(Struct, frozen=True, kw_only=True):
-    """Whole documents in their order, as long as they fit.
+    """A limit that keeps whole documents in order, as long as they fit.
 
     Args:
         max_tokens: for titles and texts of all documents together, estimated.
@@ -24,7 +24,7 @@ class ContextBudget(Struct, frozen=True, kw_only=True):
 
 
 def fit_documents(documents: Sequence[Document], budget: ContextBudget) -> tuple[tuple[Document, ...], int]:
-    """The documents that a judge is shown.
+    """Select the documents included in a judge's prompt.
 
     They are taken up to the first that does not fit: a retriever gives the best ones first. If that is the very first one, it is
     cut to the budget, since a judge without any document could not judge at all.
@@ -47,7 +47,7 @@ def fit_documents(documents: Sequence[Document], budget: ContextBudget) -> tuple
 
 
 def cut(document: Document, characters: int | None) -> Document:
-    """A document whose text has at most so many characters; None: all of them."""
+    """Cut a document's text to a number of characters; None: no limit."""
     if characters is None or len(document.text) <= characters:
         return document
     return msgspec.structs.replace(document, text=document.text[:characters])

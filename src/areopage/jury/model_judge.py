@@ -1,4 +1,4 @@
-"""A language model as a judge: prompt, ask, read, and ask once more where the answer cannot be read."""
+"""A language model as a judge, with one repair call for unreadable answers."""
 
 from collections.abc import Sequence
 
@@ -22,10 +22,10 @@ _REPAIR_REQUEST = {
 
 
 class ModelJudge:
-    """A judge that asks a language model; see `areopage.jury.judges.JudgeBackend`."""
+    """A judge that calls a language model; see `areopage.jury.judges.JudgeBackend`."""
 
     def __init__(self, model: LanguageModel) -> None:
-        """Ask this model; it is closed with the judge."""
+        """Use this model; it is closed with the judge."""
         self._model = model
 
     @property
@@ -44,7 +44,7 @@ class ModelJudge:
         return JudgeStatus(digest=found.digest, context_length=found.context_length, unfit=found.unfit, kind="model")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
-        """Ask the model, and once more where something of its answer cannot be read.
+        """Call the model, and call it once more if the answer is unreadable.
 
         Raises:
             CallUnreachable: nothing listens at the model's address any more.
@@ -75,7 +75,7 @@ class ModelJudge:
 
 
 def _read(completion: Completion, call: PlannedCall) -> Reading:
-    """The reading of a completion; a judge that was not shown the whole prompt has not judged."""
+    """Read a completion; a truncated prompt gives no judgment."""
     if completion.prompt_cut:
         cut = Unparsed(reason="the server cut the prompt: raise num_ctx")
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=("prompt_cut",))
@@ -83,7 +83,7 @@ def _read(completion: Completion, call: PlannedCall) -> Reading:
 
 
 def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
-    """The text of the one repair call: it says what could not be read."""
+    """The repair request, which names the unreadable parts."""
     names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
     several = len(criteria) > 1
     reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
@@ -91,7 +91,7 @@ def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
 
 
 def _failure(fault: CallError) -> Outcome:
-    """The outcome of a call that brought no answer; faults that no further call can escape are raised again.
+    """The outcome of a failed call; permanent faults are raised again.
 
     A rejection of this very call (a content filter, too long a prompt) is a refusal: the same call would be rejected again.
     """
@@ -105,7 +105,7 @@ def _failure(fault: CallError) -> Outcome:
 
 
 def _unrepaired(reading: Reading, fault: CallError) -> Reading:
-    """A reading whose repair call failed: where another try may help, its unread criteria stay open.
+    """A reading whose repair call failed; retryable criteria stay open.
 
     Nothing is raised: the first answer is paid for and is stored; the next call finds a server that is gone.
     """
@@ -126,7 +126,7 @@ def _unrepaired(reading: Reading, fault: CallError) -> Reading:
 
 
 def _judged(reading: Reading, first: Completion, second: Completion | None = None) -> Judged:
-    """The result of a call; `reading` is that of both answers together."""
+    """The result of a call with the reading of both answers."""
     last = second or first
     return Judged(
         outcomes=reading.outcomes,
@@ -143,5 +143,5 @@ def _judged(reading: Reading, first: Completion, second: Completion | None = Non
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
-    """The sum of two counts, unknown where one is."""
+    """The sum of two counts; None if one is unknown."""
     return None if one is None or other is None else one + other

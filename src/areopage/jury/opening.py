@@ -1,4 +1,4 @@
-"""Models and judges, opened once and checked before anything is paid for.
+"""Open models and judges once, and check them before the first paid call.
 
 A judge is code or a recording where its provider is one of judges: built in, or registered by third parties through the entry
 point group `areopage.judges`. Else it is a language model.
@@ -23,12 +23,12 @@ BUILT_IN = {"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.
 
 
 def judge_provider_names() -> list[str]:
-    """Every provider of judges that are no language models, built in or installed."""
+    """The providers of judges that are not language models, built in or installed."""
     return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
 
 
 def expected_kind(reference: ModelReference) -> JudgeKind:
-    """The kind of a judge by its provider, before a check tells it."""
+    """The kind of a judge by its provider, before its check."""
     if reference.provider == "replay":
         return "recording"
     if reference.provider in BUILT_IN_MODELS:
@@ -37,7 +37,7 @@ def expected_kind(reference: ModelReference) -> JudgeKind:
 
 
 def open_judge(reference: ModelReference, settings: ModelSettings, outage_seconds: float = 0.0) -> JudgeBackend:
-    """Open a judge; nothing is called yet.
+    """Open a judge without calling it.
 
     Args:
         outage_seconds: how long a model is tried again where nothing listens.
@@ -57,12 +57,12 @@ def open_judge(reference: ModelReference, settings: ModelSettings, outage_second
 
 
 def open_retrying(reference: ModelReference, settings: ModelSettings, outage_seconds: float) -> Retrying:
-    """A model whose transient faults are tried again."""
+    """A model with retries of transient faults."""
     return Retrying(open_model(reference, settings), outage=outage_seconds)
 
 
 async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:
-    """Open a model, check it, close it."""
+    """Open a model, check it and close it."""
     model = open_model(reference, settings)
     try:
         return await model.check()
@@ -71,7 +71,7 @@ async def check_model(reference: ModelReference, settings: ModelSettings) -> Mod
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:
-    """Open a judge, check it, close it."""
+    """Open a judge, check it and close it."""
     judge = open_judge(reference, settings)
     try:
         return await judge.check()
@@ -80,7 +80,7 @@ async def check_judge(reference: ModelReference, settings: ModelSettings) -> Jud
 
 
 def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
-    """A judge with what its check found.
+    """A judge with the results of its check.
 
     Code reads a response by the run's language, which nothing else in a judgment's key depends on: it becomes part of the digest.
     """

@@ -1,4 +1,4 @@
-"""Who judges, as the suite or the user names them, and how their models are reached."""
+"""Selection and settings of judges, from the suite or the user."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
 
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
-    """The judges of a run.
+    """Select the judges of a run.
 
     Args:
         wanted: names of the suite's judges, model references, or both as NAME=REF; empty: all judges of the suite.
@@ -43,7 +43,7 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
-    """A judge of the suite.
+    """Build a judge of the suite.
 
     Raises:
         ConfigError: it is to judge what the suite does not have.
@@ -60,7 +60,9 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
-    """What a judge of the suite may judge; a preset stands for its criteria, and a name for nothing is a mistake.
+    """The criteria that a suite's judge may judge.
+
+    A preset expands to its criteria; an unknown name is an error.
 
     Raises:
         ConfigError: a name is no criterion, category or preset of the suite.
@@ -76,7 +78,9 @@ def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
 
 
 def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
-    """A judge that the user names: REF, or NAME=REF; the name of a judge of the suite keeps its options and its criteria.
+    """Build a judge from the user's REF or NAME=REF.
+
+    The name of a suite's judge keeps its options and criteria.
 
     Raises:
         ModelError: it is neither.
@@ -95,7 +99,7 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
 
 
 def typed_reference(text: str) -> ModelReference:
-    """A reference as the user typed it: the path of a file starts from where the user stands, not from the suite.
+    """A typed reference with its file path resolved from the working directory.
 
     Raises:
         ModelError: it is no reference.
@@ -106,19 +110,19 @@ def typed_reference(text: str) -> ModelReference:
 
 
 def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
-    """The options of each pass: those of `hyperparameters.pass_N` over the judge's own."""
+    """Merge `hyperparameters.pass_N` into the judge's options for each pass."""
     count = passes or evaluation.n_passes
     return tuple({**own, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
 
 
 def judge_name(reference: ModelReference) -> str:
-    """A judge's name made of its reference; of a file, its name is enough."""
+    """Derive a judge's name from its reference; a file's name is used alone."""
     model = Path(reference.model).stem if Path(reference.model).is_absolute() else reference.model
     return re.sub(r"[^A-Za-z0-9.@-]+", "_", str(msgspec.structs.replace(reference, model=model))).strip("_")
 
 
 def price_of(section: PriceSection | None) -> Price | None:
-    """A price as configured."""
+    """Read a configured price."""
     if section is None:
         return None
     return Price(
@@ -129,7 +133,7 @@ def price_of(section: PriceSection | None) -> Price | None:
 
 
 def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettings:
-    """How the suite's models are reached, without the environment."""
+    """The connection settings of the suite's models, without the environment."""
     config = suite.config
     preset = config.ollama.presets.get(config.ollama.active_preset, config.ollama.default)
     return ModelSettings(

@@ -1,4 +1,7 @@
-"""The panel: everything that determines a score. It is stored once as a run, and scores name it."""
+"""The panel: judges, criteria and options that determine a score.
+
+It is stored once as a run, and scores name it.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,7 +31,7 @@ AnyPanel = TypeVar("AnyPanel", bound="Panel")
 
 
 class Panel(Struct, frozen=True, kw_only=True):
-    """Judges, criteria, prompts, options and scale: all that determines a score beside the case.
+    """Judges, criteria, prompts, options and scale that determine a score.
 
     Args:
         criteria: in the suite's order.
@@ -64,12 +67,12 @@ class Panel(Struct, frozen=True, kw_only=True):
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The ids of the criteria that no judge may judge."""
+        """The ids of the criteria without a judge."""
         return tuple(one.id for one in self.criteria if not any(judge.may_judge(one) for judge in self.judges))
 
 
 def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus]) -> AnyPanel:
-    """The panel with what a check of its judges found: kind, digest, what they may judge, why they are unfit.
+    """The panel with the results of its judges' checks.
 
     Raises:
         CriteriaError: no judge may judge anything.
@@ -83,7 +86,7 @@ def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus
 
 
 def planned_calls(panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None) -> Iterator[PlannedCall]:
-    """Every call that judges these cases, judge by judge.
+    """All calls for these cases, judge by judge.
 
     Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
 
@@ -98,7 +101,10 @@ def planned_calls(panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Ju
 
 
 def panel_run(panel: Panel, kind: RunKind) -> Run:
-    """The ledger's record of a panel; its id is made of its content, so that every process makes the same."""
+    """The ledger's record of a panel.
+
+    Its id is a hash of its content, so that every process computes the same id.
+    """
     fingerprint = digest_of(panel)
     return Run(
         id=f"{kind}-{fingerprint[:RUN_ID_LENGTH]}",
@@ -113,7 +119,7 @@ def panel_run(panel: Panel, kind: RunKind) -> Run:
 
 
 def panel_of(run: Run) -> Panel:
-    """The panel of a stored run of kind "monitor" or "gate".
+    """Read the panel of a stored run of kind "monitor" or "gate".
 
     Raises:
         StorageError: the text is of another version, or damaged.
@@ -122,7 +128,7 @@ def panel_of(run: Run) -> Panel:
 
 
 def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
-    """A run's specification.
+    """Decode a run's specification.
 
     Raises:
         StorageError: the text is of another version, or damaged.

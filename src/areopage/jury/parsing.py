@@ -99,7 +99,7 @@ def nothing_in(bare: str, finish_reason: str) -> Outcome:
 
 
 def unique_keys(guarded: frozenset[str]) -> PairsHook:
-    """What makes a JSON object of its pairs; a guarded key given twice must have the same value both times.
+    """Build a JSON object from pairs; repeated guarded keys must have equal values.
 
     Raises (what is returned):
         _DuplicateKey: it has not.
@@ -117,7 +117,10 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
 
 
 def without_thinking(text: str) -> str:
-    """The text after a leading think-block; an unclosed one leaves nothing. Some servers drop the opening tag."""
+    """Remove a leading think-block; an unclosed block leaves nothing.
+
+    Some servers drop the opening tag.
+    """
     head, closed, rest = text.partition("</think>")
     opened = text.lstrip().startswith("<think>")
     if closed and (opened or "{" not in head):
@@ -146,7 +149,10 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]]
 
 
 def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:
-    """The first of several outcomes of one answer, if all have the same score; an outcome without one does not agree."""
+    """Return the first outcome if all have the same score.
+
+    Outcomes without a score never agree.
+    """
     scores = {outcome.score if isinstance(outcome, Scored) else None for outcome in outcomes}
     if len(scores) > 1:
         return Unparsed(reason=f"{len(outcomes)} verdicts in one answer, with different scores")
@@ -154,7 +160,7 @@ def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
-    """The verdict that json-repair makes of a broken object, if the text leaves no doubt about its score.
+    """Repair a broken object with json-repair, if its score is unambiguous.
 
     What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
     """
@@ -186,7 +192,7 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
 
 
 def verdict_of(verdict: Mapping[str, Any], scale: Scale) -> Outcome:
-    """The outcome of a parsed object."""
+    """Read the outcome of a parsed object."""
     score = _score_of(verdict.get("score"), scale)
     if score is None:
         return Unparsed(reason=f"the score is {_shown(verdict.get('score'))}" if "score" in verdict else "no key 'score'")
@@ -203,7 +209,10 @@ def verdict_of(verdict: Mapping[str, Any], scale: Scale) -> Outcome:
 
 
 def _score_of(value: Any, scale: Scale) -> float | None:
-    """A finite number, or a text such as "4", "4,5" or "4/5" (the denominator must be the scale's end)."""
+    """Read a finite number, or a text such as "4", "4,5" or "4/5".
+
+    The denominator must be the scale's end.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -219,13 +228,13 @@ def _score_of(value: Any, scale: Scale) -> float | None:
 
 
 def _shown(value: Any) -> str:
-    """A value for a reason, short."""
+    """Shorten a value for a reason."""
     text = _json_of(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _json_of(value: Any) -> str:
-    """A parsed value as JSON text again; "..." where it is nested too deeply for that."""
+    """A parsed value as JSON text; "..." if nested too deeply."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except RecursionError:

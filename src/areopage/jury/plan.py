@@ -1,4 +1,4 @@
-"""The plan of a jury: which judge judges which case on which criteria, how often, and under which key.
+"""The planned calls of a jury: judge, case, criteria, pass and key.
 
 A judgment's key is the SHA-256 of the canonical JSON of everything that determines it: what the judge is shown of the case
 (not its id), the texts and versions of the criteria, the prompt template, the reader, the judge with its model and digest, its
@@ -21,7 +21,7 @@ METHOD = "json-verdict/1"
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
-    """A case that has its response, with the criteria it is judged on."""
+    """A case with a response and the criteria to judge it on."""
 
     case: Case
     criteria: tuple[Criterion, ...]
@@ -30,7 +30,9 @@ class JudgedCase(Struct, frozen=True, kw_only=True):
 def plan(
     judge: Judge, cases: Sequence[JudgedCase], personas: Mapping[str, Persona], salt: str = "", *, joint: bool = False
 ) -> Iterator[PlannedCall]:
-    """The calls of one judge, all cases of one group of criteria before the next: a server can keep the prompt's constant part.
+    """Plan the calls of one judge, grouped by criteria.
+
+    Grouping lets a server cache the constant part of the prompt.
 
     Args:
         personas: the readers by maturity.
@@ -56,7 +58,7 @@ def _case_digest(case: Case, personas: Mapping[str, Persona]) -> str:
 
 
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str) -> list[str]:
-    """The part of the keys that all cases share, pass by pass."""
+    """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
     asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
     return [digest_of([who, asked, options, number, salt]) for number, options in enumerate(judge.passes, 1)]

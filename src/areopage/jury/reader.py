@@ -1,4 +1,4 @@
-"""From the text of a model's answer to one outcome for each criterion asked, and its remarks.
+"""Read outcomes and remarks from the text of a judge's answer.
 
 An answer about one criterion is its verdict, `{"score", "explanation", "evidence_extracts"}`. An answer about several has a
 member for each by its short name: a verdict, or the bare score. What can be read is read: an answer may score three criteria and
@@ -58,11 +58,11 @@ class Reading(Struct, frozen=True, kw_only=True):
 
     @property
     def unread(self) -> dict[str, str]:
-        """The criteria that could not be read, and why."""
+        """The unreadable criteria, with reasons."""
         return {name: outcome.reason for name, outcome in self.outcomes.items() if isinstance(outcome, Unparsed)}
 
     def completed_by(self, again: "Reading") -> "Reading":
-        """This reading with what the repair call's answer adds: verdicts that could be read at first stay."""
+        """Add verdicts from the repair call; verdicts already read are kept."""
         added = {name: again.outcomes[name] for name in self.unread}
         return Reading(
             outcomes=self.outcomes | added,
@@ -95,7 +95,9 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
 
 
 def read_again(judgment: Judgment, criteria: Sequence[Criterion], material: str) -> Reading | None:
-    """Read the raw texts of a stored judgment again; None where it has none, or the judge was shown a cut prompt.
+    """Read a stored judgment's raw texts again.
+
+    Returns None without raw texts or after a truncated prompt.
 
     Args:
         criteria: those of the judgment, in the order of its verdicts.
@@ -109,7 +111,7 @@ def read_again(judgment: Judgment, criteria: Sequence[Criterion], material: str)
 
 
 def material_of(case: Case) -> str:
-    """Everything of a case that comes from outside."""
+    """All untrusted texts of a case."""
     documents = (text for document in case.documents for text in (document.title, document.text))
     return "\n".join([case.prompt_text, case.response or "", case.reference or "", *documents])
 
@@ -281,7 +283,7 @@ def _key_places(name: str, text: str) -> list[int]:
 def _without_planted(found: dict[str, _Verdict], scales: Mapping[str, Scale], material: str) -> dict[str, _Verdict]:
     """The verdicts, but for those that stand in the text under judgment, to the letter.
 
-    A verdict that is an object is compared by itself. Bare scores are few and may agree by chance: they count as planted where
+    A verdict that is an object is compared separately. Bare scores are few and may agree by chance: they count as planted where
     one object in the material gives all of them.
     """
     if "}" not in material or not any(isinstance(verdict.outcome, Scored) for verdict in found.values()):

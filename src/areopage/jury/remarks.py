@@ -1,4 +1,4 @@
-"""The remarks on an answer: the judges' own, or else those that their explanations give."""
+"""Remarks on an answer, from judges' remarks or else their explanations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ _EXPLAINED = 2  # the specification asks for one or two sentences
 
 
 class _Explained(Struct, frozen=True, kw_only=True):
-    """A criterion with its score, on the suite's scale, and one explanation."""
+    """A criterion with its score on the suite's scale and one explanation."""
 
     criterion: Criterion
     score: float
@@ -24,7 +24,7 @@ class _Explained(Struct, frozen=True, kw_only=True):
 
 
 def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment]) -> Remarks:
-    """The remarks of joint answers, judge by judge, each distinct one once; without any, the explanations of single verdicts.
+    """Collect distinct remarks by judge; without remarks, use the explanations.
 
     An answer none of whose verdicts could be taken has no say here either.
     """
@@ -39,7 +39,7 @@ def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
 
 def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
-    """Remarks made of the explanations of the criteria, the weakest first; what judges did remark is kept."""
+    """Build remarks from explanations, weakest criteria first; existing remarks are kept."""
     scales = {one.id: one.scale for one in panel.criteria}
     by_id = {one.id: one for one in panel.criteria}
     explanations = [
@@ -65,13 +65,13 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
 
 def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
-    """The verdicts in the order of the call's criteria; the ledger has none of its own."""
+    """Sort verdicts in the call's order of criteria, which the ledger does not store."""
     order = [criterion.id for criterion in call.criteria]
     return sorted(judgment.verdicts, key=lambda one: order.index(one.criterion))
 
 
 def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
-    """The explanations of the criteria whose score lies in a grade."""
+    """The explanations of criteria whose score lies in a grade."""
     return tuple(_line(one, panel.language) for one in explanations if _in_grade(one.score, panel.scale, grade))
 
 
@@ -81,7 +81,7 @@ def _in_grade(score: float, scale: Scale, grade: str) -> bool:
 
 
 def _line(one: _Explained, language: str) -> str:
-    """An explanation led by what people call its criterion."""
+    """An explanation after its criterion's display name."""
     colon = "\u00a0:" if language.startswith("fr") else ":"
     return f"{one.criterion.label or one.criterion.name}{colon} {one.text}"
 
@@ -92,5 +92,5 @@ def _has_score(judgment: Judgment) -> bool:
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts in order, empty ones and repetitions left out."""
+    """Remove empty and repeated texts; keeps the order."""
     return tuple(dict.fromkeys(text for text in texts if text))

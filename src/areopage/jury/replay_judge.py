@@ -23,7 +23,9 @@ class ReplayJudge:
         self._file = file
 
     async def check(self) -> JudgeStatus:
-        """Read the file; the digest is the SHA-256 of its bytes. A judge is replayed on the criteria it was asked about.
+        """Read the file; return the SHA-256 of its bytes as digest.
+
+        A judge is replayed on its recorded criteria.
 
         Raises:
             ModelError: see `read_recording`.
@@ -32,7 +34,7 @@ class ReplayJudge:
         return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), kind="recording")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
-        """Return the recorded outcome; a call that is not recorded is refused.
+        """Return the recorded outcome; a call without a recording is refused.
 
         Raises:
             ModelError: see `read_recording`.
@@ -56,11 +58,11 @@ class ReplayJudge:
         )
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def open_judge(reference: ModelReference, settings: ModelSettings) -> ReplayJudge:
-    """Open a recording; it is read at the first check or call."""
+    """Open a recording; the first check or call reads the file."""
     return ReplayJudge(reference, RecordingFile(reference, settings))
 
 

@@ -1,4 +1,6 @@
-"""Score judged answers again from their stored judgments: by other weights, rules or judges, or with raw texts read again.
+"""Recompute scores from stored judgments with other weights, rules or judges.
+
+Raw texts can also be read again.
 
 No model is called, and nothing is written. The benchmark, the monitor and the gate change their panels by the same `Variant`.
 """
@@ -28,7 +30,7 @@ GLOBAL = ""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """What a rescoring changes; None and empty change nothing."""
+    """The changes of a rescoring; None and empty change nothing."""
 
     weights: Weights | None = None
     profile: Profile | None = None
@@ -36,7 +38,7 @@ class Variant(Struct, frozen=True, kw_only=True):
     reparse: bool = False
 
     def describe(self) -> str:
-        """The changes in words, "" for none."""
+        """Describe the changes; "" without any."""
         parts = [
             "other weights" if self.weights is not None else "",
             f"profile {self.profile.name}" if self.profile is not None else "",
@@ -47,7 +49,7 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
-    """A panel with a variant's changes.
+    """Apply a variant to a panel.
 
     Args:
         quorum: the suite's own, for every profile that has one.
@@ -67,7 +69,7 @@ def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
 
 
 class JudgedAnswer(Struct, frozen=True, kw_only=True):
-    """An answer, or one sentence of it, with the judgments that a panel made about it."""
+    """An answer or one of its sentences, with a panel's judgments."""
 
     run_id: str
     case: Case
@@ -76,7 +78,7 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Shift(Struct):
-    """The scores on one criterion before and after: how many, and their sums."""
+    """The scores on one criterion before and after: counts and sums."""
 
     before: int = 0
     after: int = 0
@@ -84,7 +86,7 @@ class Shift(Struct):
     total_after: float = 0.0
 
     def add(self, before: float | None, after: float | None) -> None:
-        """Count one answer's scores; None where there is none."""
+        """Add one answer's scores; None where there is no score."""
         self.before += before is not None
         self.after += after is not None
         self.total_before += before or 0.0
@@ -100,7 +102,7 @@ class Shift(Struct):
 
 
 class Rescored(Struct, kw_only=True):
-    """What a rescoring comes to.
+    """The result of a rescoring.
 
     Args:
         answers: how many were scored again: answers, or sentences of the gate.
@@ -120,11 +122,11 @@ class Rescored(Struct, kw_only=True):
 
     @property
     def changed(self) -> int:
-        """How many have another grade."""
+        """The number of answers with another grade."""
         return sum(count for (before, after), count in self.grades.items() if before != after)
 
     def add(self, before: Evaluation, after: Evaluation) -> None:
-        """Count one evaluation."""
+        """Add one evaluation."""
         self.answers += 1
         self.grades[before.grade, after.grade] += 1
         self.criteria.setdefault(GLOBAL, Shift()).add(before.score_global, after.score_global)
@@ -134,7 +136,7 @@ class Rescored(Struct, kw_only=True):
 
 
 def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant) -> Rescored:
-    """Score answers again, and compare with the scores by the panels as they are stored.
+    """Recompute scores, and compare them with the stored panels' scores.
 
     Args:
         runs: the panels.
@@ -156,7 +158,10 @@ def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant
 
 
 class _Panels:
-    """The panels of runs with their variants. A judge that is left out need not be in each, but in one."""
+    """The panels of runs with a variant applied.
+
+    An excluded judge must be in at least one panel.
+    """
 
     def __init__(self, runs: Sequence[Run], change: Variant, unreadable: dict[str, str]) -> None:
         self.pairs: dict[str, tuple[Panel, Panel]] = {}
@@ -187,7 +192,7 @@ def _read_again(judgment: Judgment, panel: Panel, one: JudgedAnswer, done: Resco
 
 
 def same_verdicts(one: Judgment, other: Judgment) -> bool:
-    """Whether two readings of a judgment say the same."""
+    """Whether two readings of a judgment are equal."""
     said, also = ({found.criterion: found.outcome for found in side.verdicts} for side in (one, other))
     return said == also
 
@@ -196,7 +201,7 @@ def same_verdicts(one: Judgment, other: Judgment) -> bool:
 
 
 def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Iterator[JudgedAnswer]:
-    """The monitor's evaluated answers that a filter lets through.
+    """The monitor's evaluated answers that pass a filter.
 
     Args:
         texts: read them too, for raw texts are read again.
@@ -212,7 +217,7 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
 
 
 def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[JudgedAnswer]:
-    """The sentences that the gate's judge judged, in the order of their answers.
+    """The sentences that the gate's judge judged, in order of answers.
 
     Args:
         runs: the gate's panels.

@@ -1,4 +1,4 @@
-"""What a jury found: a pure function of the panel, the case and the judgments. No model is asked and nothing is stored."""
+"""Results of a jury: a pure function of panel, case and judgments."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,12 +56,12 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
 
     @property
     def coverage(self) -> float:
-        """Scored verdicts over planned ones, in [0, 1]."""
+        """Scored verdicts over planned verdicts, in [0, 1]."""
         return self.outcomes["scored"] / self.planned if self.planned else 0.0
 
 
 class Evaluated(Evaluation, frozen=True, kw_only=True):
-    """An evaluation with what it was made of.
+    """An evaluation with its inputs.
 
     Args:
         scores: by the criterion's short name ("exactitude"), every criterion of the suite; None where there is no score.
@@ -79,12 +79,15 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
 
     @property
     def uses(self) -> tuple[JudgeUse, ...]:
-        """What each judge did."""
+        """Each judge's activity."""
         return _judge_uses(self.judgments)
 
     @property
     def quality_score(self) -> dict[str, Any]:
-        """For an answer's payload: each criterion, `score_global`, `feedback`; `reason` where there is no global score."""
+        """Build an answer's payload: each criterion, `score_global` and `feedback`.
+
+        `reason` is set where there is no global score.
+        """
         shape: dict[str, Any] = {**self.scores, "score_global": self.score_global, "feedback": self.feedback}
         return shape if self.score_global is not None else shape | {"reason": self.reason}
 
@@ -103,7 +106,7 @@ def evaluated(
 
 
 def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[Judgment], at: datetime) -> Evaluated:
-    """Aggregate judgments that are known to be about an answer, whatever their keys.
+    """Aggregate judgments that are known to be about an answer, with any keys.
 
     They are found by judge, pass and criteria: the keys of an erased answer are random, and a reduced text has another key.
 
@@ -158,7 +161,7 @@ def _evaluated(
 def evaluation_of(
     panel: Panel, run_id: str, case: Case, scores: Sequence[CriterionScore], judgments: Sequence[Judgment], at: datetime
 ) -> Evaluation:
-    """The evaluation of one answer from its criteria's scores.
+    """Build the evaluation of one answer from its criteria's scores.
 
     Args:
         scores: of the criteria that some judge may judge, in the panel's order.
@@ -217,7 +220,7 @@ def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappi
 
 
 def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
-    """What each judge did, in the order of their first judgments."""
+    """Each judge's activity, in order of first judgments."""
     by_judge: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         by_judge.setdefault(judgment.judge, []).append(judgment)
@@ -238,7 +241,7 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
 
 
 def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
-    """How one judge did.
+    """Compute one judge's health.
 
     Args:
         planned: verdicts that were planned.
@@ -267,7 +270,7 @@ def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outl
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
-    """A judgment whose raw texts are read again; one whose texts are not stored in full stays as it is."""
+    """Read a judgment's raw texts again; incomplete raw texts leave it unchanged."""
     if judgment.stored != "full":
         return judgment
     by_id = panel.criteria_by_id()
@@ -292,7 +295,7 @@ def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
 
 
 def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | None:
-    """The weighted score over the judged criteria; None unless each that weighs has one."""
+    """The weighted score; None unless each weighted criterion has a score."""
     if not scores or _unscored(panel, scores):
         return None
     score = _tree(panel, scores).score
@@ -300,13 +303,13 @@ def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | Non
 
 
 def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
-    """The ids of the judged criteria that weigh and have no score."""
+    """The ids of the weighted criteria without a score."""
     shares = dict(final_shares(_tree(panel, scores)))
     return [one.criterion for one in scores if shares[one.criterion] > 0 and one.score is None]
 
 
 def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequence[PlannedPass]) -> str:
-    """Which criteria lack a score, and what came of their verdicts."""
+    """The criteria without a score and the outcomes of their verdicts."""
     lacking = _unscored(panel, scores)
     if not lacking:
         return "no criterion that this jury judges has a weight"
@@ -318,25 +321,25 @@ def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequen
 
 
 def _failure(one: PlannedPass) -> str:
-    """A verdict that failed, in words."""
+    """Describe a failed verdict."""
     if one.outcome is None:
         return f"{one.judge} was not asked"
     return f"{one.judge} {outcome_name(one.outcome).replace('_', ' ')} ({getattr(one.outcome, 'reason', '')})"
 
 
 def _why_retryable(passes: Sequence[PlannedPass]) -> str:
-    """Why another attempt may bring a verdict that this one did not; "" where none can."""
+    """Why another attempt may give a verdict; "" if none can."""
     return next((_failure(one) for one in passes if isinstance(one.outcome, TimedOut | Unreachable | None)), "")
 
 
 def _known_sum(counts: Iterable[int | None]) -> int | None:
-    """The sum of the counts that are known; None where none is."""
+    """The sum of the known counts; None without any."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
 def _total_cost(judgments: Sequence[Judgment]) -> tuple[float | None, str]:
-    """What the calls with a price cost together; None where they are paid in several currencies."""
+    """The total cost of priced calls; None with several currencies."""
     paid = [one for one in judgments if one.cost is not None]
     currencies = {one.currency for one in paid}
     if len(currencies) != 1:

@@ -1,4 +1,4 @@
-"""Calls in order with bounded concurrency, and a stop when the server is gone."""
+"""Run calls with bounded concurrency; stop when the server is unreachable."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,16 +12,16 @@ UNREACHABLE_IN_A_ROW = 20
 
 
 class LimitedClient(Protocol):
-    """A model or a judge that may limit how many calls it takes at once."""
+    """A model or judge with an optional limit of concurrent calls."""
 
     @property
     def max_concurrency(self) -> int | None:
-        """The limit; None where the caller decides."""
+        """The limit; None: the caller decides."""
         ...
 
 
 class OutageWatch:
-    """Counts calls that failed in a row, so that a dead or misconfigured server stops the run.
+    """Counts consecutive failed calls, so that an unreachable server stops the run.
 
     A server that rejects calls one by one (a content filter) is not dead: such calls count only as long as none succeeded.
     """
@@ -32,7 +32,7 @@ class OutageWatch:
         self._succeeded = False
 
     def note(self, name: str, reason: str, *, reached: bool, turned_away: bool) -> None:
-        """Note one call.
+        """Record the result of a call.
 
         Raises:
             ServerDown: as many calls as the limit failed with no success between them.
@@ -47,12 +47,12 @@ class OutageWatch:
 
 
 def concurrency_of(client: LimitedClient, wanted: int) -> int:
-    """How many calls to a client may be in flight."""
+    """The number of concurrent calls to a client."""
     return min(wanted, client.max_concurrency or wanted)
 
 
 async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Awaitable[None]], concurrency: int) -> None:
-    """Do every item of work, at most `concurrency` at once, in order of the iterable.
+    """Process all items in order, at most `concurrency` at once.
 
     The first fault stops all of it and is raised; calls in flight are cancelled.
 
@@ -75,7 +75,7 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
 
 
 def _cause_of(name: str, group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one fault to show of several: what the user can mend goes before what followed from it."""
+    """Choose the fault to raise; user errors come before their consequences."""
     leaves: list[BaseException] = []
     waiting: list[BaseException] = [group]
     while waiting:

@@ -1,4 +1,6 @@
-"""The jury in session: judges open once per event loop; for each planned call known -> final? -> ask -> append.
+"""Open judges, and make the calls that have no final judgment.
+
+Judges open once per event loop.
 
 Every application asks its judges here. What the ledger holds and no other attempt can improve is not asked again.
 """
@@ -32,19 +34,19 @@ CHECK_PAUSE = 5.0
 
 
 class JudgmentStore(Protocol):
-    """Where judgments are looked up and kept."""
+    """Look-up and storage of judgments."""
 
     @property
     def secret(self) -> bytes:
-        """What prompts derive their nonces from; the same for all who share the store."""
+        """The secret of prompt nonces, shared by all users of the store."""
         ...
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """The judgment that counts for each of these keys: the latest that scored, else the latest attempt."""
+        """Return the valid judgment of each key: the latest scored, else the latest attempt."""
         ...
 
     def append(self, judgment: Judgment) -> "Future[Any] | None":
-        """Keep a judgment, without waiting for it.
+        """Queue a judgment for storage without waiting.
 
         Returns:
             What is done once it is committed; None where the store's owner sees to that.
@@ -56,21 +58,21 @@ class JudgmentStore(Protocol):
 
 
 class NoJudgments:
-    """Keeps nothing: for evaluations without a ledger."""
+    """A store without judgments, for evaluations without a ledger."""
 
     def __init__(self) -> None:
         self.secret = secrets.token_bytes(SECRET_BYTES)
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """None of them."""
+        """Return nothing."""
         return {}
 
     def append(self, judgment: Judgment) -> None:
-        """Forget a judgment."""
+        """Discard a judgment."""
 
 
 class LedgerJudgments:
-    """Judgments of a ledger."""
+    """The judgments of a ledger."""
 
     def __init__(self, ledger: Ledger, reduce: Callable[[Judgment], Judgment] | None = None) -> None:
         """Look up and append judgments.
@@ -83,31 +85,37 @@ class LedgerJudgments:
         self._writer = Batch[Judgment, None](ledger.append, what="judgments")
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        """Those that the ledger holds."""
+        """Return the judgments that the ledger has."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
 
     def append(self, judgment: Judgment) -> "Future[Any]":
-        """Commit a judgment, together with others that arrive meanwhile."""
+        """Commit a judgment together with concurrent ones."""
         return self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
 
 
 def is_final(judgment: Judgment, judge: Judge) -> bool:
-    """Whether a judgment stands: the judge is not asked again where the ledger has it."""
+    """Whether a stored judgment is final, so that its judge is not called again."""
     return not is_open(judgment) and not _was_turned_away(judgment, judge)
 
 
 def is_open(judgment: Judgment) -> bool:
-    """Whether a call timed out or found no server, so that its run is not complete."""
+    """Whether a call timed out or found no server, so that its run is incomplete."""
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
 
 
 def _was_turned_away(judgment: Judgment, judge: Judge) -> bool:
-    """Whether the server did not let the call through to the model. Nothing was paid for it, and another day it may."""
+    """Whether the server rejected the call before the model.
+
+    Such a call is free and may succeed later.
+    """
     return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
 
 
 class Session:
-    """The judges of one panel, open. One instance serves many answers at once, from any event loop."""
+    """The open judges of one panel.
+
+    One instance serves many answers at once, from any event loop.
+    """
 
     def __init__(
         self,
@@ -121,7 +129,7 @@ class Session:
         stops_at_outage: bool = False,
         concurrency: int | None = None,
     ) -> None:
-        """Open nothing yet; judges are opened where they are first needed.
+        """Prepare a session; judges open at their first use.
 
         Args:
             settings: how models are reached, the environment included.
@@ -147,7 +155,7 @@ class Session:
 
     @property
     def panel(self) -> Panel:
-        """The panel, with what a check of the judges found once they were checked."""
+        """The panel, with the results of its judges' checks once checked."""
         return self._panel
 
     @property
@@ -173,7 +181,7 @@ class Session:
         return self._panel
 
     async def check(self) -> Panel:
-        """Make sure, once, that every judge can be asked.
+        """Check once that every judge can be called.
 
         Raises:
             ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
@@ -199,7 +207,7 @@ class Session:
     # --- judgments
 
     async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
-        """The final judgments of these calls that are there already, by key."""
+        """The final judgments that exist for these calls, by key."""
         judges = {call.key: call.judge for call in calls}
         found = await (store or self._store).known(list(judges))
         return {key: judgment for key, judgment in found.items() if is_final(judgment, judges[key])}
@@ -211,7 +219,7 @@ class Session:
         on_judgment: Callable[[Judgment], None] | None = None,
         store: JudgmentStore | None = None,
     ) -> None:
-        """Carry out the calls that `held` has no judgment for, and add each judgment to it as it arrives.
+        """Make the calls missing in `held`, and add each judgment as it arrives.
 
         Args:
             on_judgment: called with each new judgment.
@@ -247,13 +255,13 @@ class Session:
         try:
             await run_concurrently(name, missing.values(), ask_one, limit)
         finally:
-            # whatever happens: what was paid for is in the ledger before anything asks for it again
+            # even after an error: paid calls are in the ledger before anything asks for them again
             await asyncio.shield(asyncio.gather(*commits))
 
     # --- open judges
 
     def _pool(self) -> "_JudgePool":
-        """The open judges of the running event loop; those of a loop that is closed go over to it."""
+        """The open judges of the running event loop, transferred from a closed loop."""
         loop = asyncio.get_running_loop()
         with self._guard:
             found = self._pools.get(loop)
@@ -270,7 +278,7 @@ class Session:
         return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._concurrency)
 
     def own_loop(self) -> OwnLoop:
-        """An event loop in a thread of its own, for callers that have none."""
+        """An event loop in a separate thread, for synchronous callers."""
         with self._guard:
             if self._own_loop is None:
                 self._own_loop = OwnLoop("jury-session")
@@ -278,18 +286,21 @@ class Session:
             return self._own_loop
 
     async def release(self, judge: Judge) -> None:
-        """Close one judge's model in the running event loop; the next call opens it again."""
+        """Close one judge's model in the running event loop; its next call reopens it."""
         await self._pool().release(judge.reference)
 
     async def aclose(self) -> None:
-        """Close the judges of the running event loop, and the loop of its own; a later call opens them again."""
+        """Close the judges of the running event loop and the separate loop.
+
+        A later call reopens them.
+        """
         found = self._pools.pop(asyncio.get_running_loop(), None)
         if found is not None:
             await found.aclose()
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
-        """Close the loop of its own; also done at the interpreter's end."""
+        """Close the separate loop; the interpreter's exit also closes it."""
         with self._guard:
             finalizer, self._finalizer, self._own_loop = self._finalizer, None, None
         if finalizer is not None:
@@ -308,7 +319,7 @@ class _JudgePool:
         self.enter_loop()
 
     def enter_loop(self) -> None:
-        """Make the parts that belong to an event loop anew. The judges notice a new loop by themselves."""
+        """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
         self._limits: dict[ModelReference, asyncio.Semaphore] = {}
 

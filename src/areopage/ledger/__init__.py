@@ -1,1 +1,1 @@
-"""The append-only store of runs, answers and judgments: SQLite by default, PostgreSQL by URL."""
+"""The store of runs, answers and judgments: SQLite, or PostgreSQL by URL."""

@@ -1,4 +1,4 @@
-"""Who may enter, and who did what."""
+"""API keys and the audit log."""
 
 import hashlib
 import secrets
@@ -21,16 +21,16 @@ PREFIX = "areo_"
 class ApiKeys:
     """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key.
 
-    A key is found by its hash through an index. What such a look-up betrays by its time is about the hash, of which nobody can
-    choose a beginning without trying keys, and a hash tells nothing of 256 random bits: comparing in constant time would add
-    nothing, and neither would a slow or salted hash, which are for secrets that people choose.
+    A key is found by its hash through an index. The time of a look-up reveals only something about the hash. A prefix of
+    the hash cannot be chosen without trying keys, and the hash reveals nothing of 256 random bits. So a comparison in constant
+    time would add nothing, nor would a slow or salted hash, which protects secrets that people choose.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def create(self, name: str, role: Role, collections: Sequence[str] = ()) -> tuple[ApiKey, str]:
-        """Make a key; the text is shown once and cannot be had again.
+        """Create a key; its text is returned once and cannot be recovered.
 
         Args:
             collections: which documents it may ask about; () for all.
@@ -52,33 +52,36 @@ class ApiKeys:
         return record, key
 
     def find(self, key: str) -> ApiKey | None:
-        """The record of a key that is not revoked."""
+        """Find the record of a key that is not revoked."""
         query = select(api_keys).where(api_keys.c.hash == _key_hash(key), api_keys.c.revoked_at.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             row = connection.execute(query).one_or_none()
         return _key_of(row) if row else None
 
     def revoke(self, id: str) -> bool:
-        """Revoke a key by its id; returns whether there was one."""
+        """Revoke a key by its id; return whether it existed."""
         change = update(api_keys).where(api_keys.c.id == storable(id), api_keys.c.revoked_at.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return connection.execute(change.values(revoked_at=naive(datetime.now(UTC)))).rowcount > 0
 
     def list(self) -> Sequence[ApiKey]:
-        """All keys, the newest first."""
+        """Return all keys, newest first."""
         query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [_key_of(row) for row in connection.execute(query)]
 
     def any(self) -> bool:
-        """Whether a key was ever made; one that was revoked counts: taking the last key back must not open the door to all."""
+        """Whether a key was ever created.
+
+        Revoked keys count, so that revoking the last key does not open the server.
+        """
         query = select(api_keys.c.id).limit(1)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return connection.execute(query).first() is not None
 
 
 class Audit:
-    """The table `audit`; nothing in it is changed or removed."""
+    """The table `audit`; entries are never changed or removed."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -93,7 +96,7 @@ class Audit:
             connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
-        """The newest entries."""
+        """Return the newest entries."""
         query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
@@ -104,12 +107,12 @@ class Audit:
 
 
 def _key_hash(key: str) -> str:
-    """What is kept of a key."""
+    """The stored hash of a key."""
     return hashlib.sha256(storable(key).encode()).hexdigest()
 
 
 def _key_of(row: Row[Any]) -> ApiKey:
-    """A row as a key's record."""
+    """Read a key's record from a row."""
     times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
     scope = msgspec.json.decode(row.collections, type=tuple[str, ...]) if row.collections else ()
     return ApiKey(id=row.id, name=row.name, role=row.role, collections=scope, **times)

@@ -1,4 +1,4 @@
-"""Alerts: opened once, counted while they hold, closed when they do not, delivered until somebody got them."""
+"""Alerts: opened once, counted while they hold, closed afterwards, sent until delivery succeeds."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ class Alerts:
         self._ledger = ledger
 
     def open(self, alert: Alert) -> bool:
-        """Open an alert, or count it once more where one of the same rule and subject is open.
+        """Open an alert, or increment the open alert of its rule and subject.
 
         Returns:
             Whether it is new.
@@ -40,27 +40,27 @@ class Alerts:
         return bool(times == alert.times)
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
-        """Close the open alert of a rule and subject; returns whether there was one."""
+        """Close the open alert of a rule and subject; return whether it existed."""
         change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return connection.execute(change.values(state="closed", closed_at=naive(at))).rowcount > 0
 
     def is_open(self, rule: str, subject: str) -> bool:
-        """Whether an alert of a rule and subject is open."""
+        """Whether a rule and subject have an open alert."""
         query = select(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
         return bool(self._alerts(query))
 
     def undelivered(self, now: datetime, limit: int = 50) -> Sequence[Alert]:
-        """Alerts whose delivery is due, the oldest first."""
+        """Return alerts due for delivery, oldest first."""
         query = select(alerts).where(alerts.c.delivery == "pending", alerts.c.next_attempt_at <= naive(now))
         return self._alerts(query.order_by(alerts.c.number).limit(limit))
 
     def delivered(self, number: int) -> None:
-        """Note that somebody got it."""
+        """Record a successful delivery."""
         self._change(number, {"delivery": "sent", "delivery_error": ""})
 
     def not_delivered(self, number: int, error: str, next_attempt_at: datetime | None) -> None:
-        """Note a failed delivery; None gives up."""
+        """Record a failed delivery; None stops further attempts."""
         outcome = {"next_attempt_at": naive(next_attempt_at)} if next_attempt_at else {"delivery": "given_up"}
         self._change(number, {"attempts": alerts.c.attempts + 1, "delivery_error": storable(error), **outcome})
 
@@ -70,25 +70,25 @@ class Alerts:
             connection.execute(change)
 
     def list(self, *, state: str | None = None, limit: int = 100) -> Sequence[Alert]:
-        """The newest alerts."""
+        """Return the newest alerts."""
         query = select(alerts) if state is None else select(alerts).where(alerts.c.state == state)
         return self._alerts(query.order_by(alerts.c.number.desc()).limit(limit))
 
     def of(self, answer_id: str) -> Sequence[Alert]:
-        """The alerts of one answer, the oldest first."""
+        """Return the alerts of one answer, oldest first."""
         query = select(alerts).where(alerts.c.answer_id == storable(answer_id))
         return self._alerts(query.order_by(alerts.c.number))
 
     def get(self, number: int) -> Alert | None:
-        """One alert."""
+        """Return one alert."""
         return next(iter(self._alerts(select(alerts).where(alerts.c.number == number))), None)
 
     # --- what keeps alerts from becoming a storm, or from being sent twice
 
     def opened_since(self, rule: str, since: datetime, most: int) -> int:
-        """How many of the `most` newest alerts of a rule were opened at or after a moment, whatever became of them.
+        """How many of the `most` newest alerts of a rule were opened at or after a moment.
 
-        Only these are looked at, so that it takes no longer in a large table.
+        Only these are read, so that a large table does not slow it down.
         """
         newest = select(alerts.c.opened_at).where(alerts.c.rule == rule).order_by(alerts.c.number.desc()).limit(most).subquery()
         query = select(func.count()).where(newest.c.opened_at >= naive(since))
@@ -96,7 +96,7 @@ class Alerts:
             return int(connection.execute(query).scalar_one())
 
     def close_before(self, rule: str, before: datetime, at: datetime) -> int:
-        """Close the open alerts of a rule that were opened before a moment; returns how many."""
+        """Close a rule's alerts opened before a moment; return how many."""
         closing = (
             update(alerts)
             .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
@@ -106,9 +106,9 @@ class Alerts:
             return connection.execute(closing).rowcount
 
     def reserve(self, alert: Alert, until: datetime) -> bool:
-        """Keep an alert that is due from being sent by anybody else until a moment; False where somebody was first.
+        """Reserve a due alert for this process until a moment; False where another process was first.
 
-        Whoever dies while sending leaves it due again at that moment.
+        If the process dies while sending, the alert is due again at that moment.
         """
         reserving = (
             update(alerts)
@@ -128,12 +128,10 @@ class Alerts:
 
 
 def _alert_row(alert: Alert) -> dict[str, Any]:
-    """An alert as a row, without its number."""
     row = {name: storable_value(value) for name, value in msgspec.structs.asdict(alert).items()}
     del row["number"]
     return row | {name: naive(row[name]) for name in TIMES if row[name] is not None}
 
 
 def _alert_of(row: Row[Any]) -> Alert:
-    """A row as an alert."""
     return Alert(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in TIMES})

@@ -1,4 +1,4 @@
-"""Answers: appended once under their id, whoever asked for them; their texts lie apart, so that they can be erased."""
+"""Answers: appended once under their id. Their texts are stored apart, so that they can be erased."""
 
 import hashlib
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "s
 
 
 class Link(Struct, frozen=True):
-    """That the judgment of a key was asked for about an answer, by the answer's number, under a panel."""
+    """A link from a judgment's key to an answer's number, under a panel."""
 
     answer: int
     run_id: str
@@ -28,7 +28,7 @@ class Link(Struct, frozen=True):
 
 
 class CaseAnswer(Struct, frozen=True):
-    """That an answer is the one of a run's case."""
+    """A link from a run's case to its answer."""
 
     run_id: str
     position: int
@@ -45,12 +45,12 @@ class Answers:
         self._ledger = ledger
 
     def append(self, given: Sequence[Answer]) -> int:
-        """Append answers; one whose id is there already changes nothing. Returns how many are new."""
+        """Append answers with new ids; return how many are new."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return len(insert_answers(connection, given))
 
     def append_judged(self, records: Sequence[Record]) -> None:
-        """Append answers, judgments, and what belongs together. An answer or a link that is there changes nothing."""
+        """Append answers, judgments and their links; existing rows are kept."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_answers(connection, [record for record in records if isinstance(record, Answer)])
             insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
@@ -58,20 +58,23 @@ class Answers:
             _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
 
     def erased_in(self, run_id: str) -> dict[int, Answer]:
-        """The answers of a run's cases that are erased, by the case's position."""
+        """Return the erased answers of a run's cases by case position."""
         query = whole_answers().join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return {row.position: answer_of(row) for row in connection.execute(query)}
 
     def get(self, id: str) -> Answer | None:
-        """An answer by its id."""
+        """Return an answer by its id."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
         return answer_of(row) if row else None
 
     def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answer that counts for each key of a call: the latest that was answered, else the latest attempt."""
+        """Return the valid answer of each key.
+
+        The valid answer is the latest answered, else the latest attempt.
+        """
         best: dict[str, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks(keys):
@@ -83,7 +86,7 @@ class Answers:
         return best
 
     def numbers(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of those of these answers that the ledger holds, by id."""
+        """Return the numbers of stored answers by id."""
         found: dict[str, int] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in ids]):
@@ -93,7 +96,7 @@ class Answers:
 
 
 def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:
-    """Append answers with their texts; one that is erased from the start has none.
+    """Insert answers with their texts; answers erased from the start have none.
 
     Args:
         decisions: the JSON of the gate's decision by the answer's id.
@@ -121,13 +124,13 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
 
 
 def insert_links(connection: Connection, links: Sequence[Link]) -> None:
-    """Note which judgments belong to which answers under which panels."""
+    """Insert links between judgments, answers and panels."""
     rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in dict.fromkeys(links)]
     insert_missing(connection, answer_judgments, rows)
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
-    """Erase the texts of the cases of runs that these answers (by their numbers) belong to."""
+    """Erase the texts of the run cases that these answers (by number) belong to."""
     for part in chunks(numbers):
         rows = connection.execute(select(run_cases).where(run_cases.c.answer.in_(part))).all()
         values = [{"run": row.run_id, "at": row.position, "text": _blank_case(row.case)} for row in rows]
@@ -142,13 +145,13 @@ def text_columns() -> list[Column[Any]]:
 
 
 def whole_answers() -> Select[Any]:
-    """Answers with their texts; those of erased ones are NULL."""
+    """Select answers with their texts; those of erased answers are NULL."""
     source = answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
     return select(answers, *text_columns()).select_from(source)
 
 
 def answer_of(row: Row[Any]) -> Answer:
-    """A row of `whole_answers` as an answer."""
+    """Read an answer from a row of `whole_answers`."""
     return Answer(
         number=row.number,
         id=row.id,
@@ -176,7 +179,7 @@ def answer_of(row: Row[Any]) -> Answer:
 
 
 def text_row(number: int, answer: Answer) -> dict[str, Any]:
-    """An answer's texts as a row of `answer_texts`, without the gate's decision."""
+    """Build a row of `answer_texts`, without the gate's decision."""
     case = answer.case
     return {
         "answer": number,
@@ -191,7 +194,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
 
 
 def prompt_key(prompt: str) -> str:
-    """What answers are found by: the same for a prompt whatever its case and white space."""
+    """The look-up key of a prompt, independent of case and white space."""
     return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]
 
 
@@ -247,7 +250,7 @@ _BARE = Case(id="", prompt="")
 
 
 def _details_of(case: Case) -> dict[str, Any]:
-    """What a case has beside its three texts, defaults left out."""
+    """The optional fields of a case, without default values."""
     values = {name: getattr(case, name) for name in Case.__struct_fields__ if name not in _IN_COLUMNS}
     return {name: value for name, value in values.items() if value != getattr(_BARE, name)}
 

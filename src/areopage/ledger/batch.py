@@ -1,6 +1,6 @@
-"""Group commits: records that many callers write at the same time share one transaction.
+"""Group commits: concurrent records share one transaction.
 
-A transaction costs far more than a row. Callers in threads and in event loops hand records over; one thread, which lives while
+A transaction costs far more than a row. Callers in threads and in event loops queue records; one thread, which lives while
 something waits, commits them together. A caller either waits until its records are on the disk, or is content that they will be
 within a moment.
 """
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Portion(Struct, Generic[Item, Result]):
-    """What one caller handed over; `done` is None where the caller does not wait."""
+    """The items of one call; `done` is None where the caller does not wait."""
 
     items: Sequence[Item]
     size: int
@@ -42,9 +42,9 @@ class _Portion(Struct, Generic[Item, Result]):
 class Batch(Generic[Item, Result]):
     """Commits records in groups. Its methods may be called from any thread and any event loop.
 
-    While the ledger cannot be written, callers that wait get the error at once. Records that nobody waits for are kept and tried
-    again where `retry` is given; else the first error ends the batch, and the next call raises it. Records that do not fit, or
-    that are left when the batch is closed, are lost: they are counted and logged.
+    While the ledger cannot be written, callers that wait get the error at once. Records without a waiting caller are
+    kept and retried where `retry` is given; else the first error ends the batch, and the next call raises it. Records that do not
+    fit, or that are left when the batch is closed, are lost: they are counted and logged.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class Batch(Generic[Item, Result]):
         delay: float = DELAY,
         retry: float | None = None,
     ) -> None:
-        """Make a batch; no thread is started.
+        """Create a batch without starting a thread.
 
         Args:
             store: commits records, all or none, and returns one result for each, or None; it may block.
             what: the records' name in the log.
             at_once: records in one transaction, unless one caller brings more.
             most, most_bytes: records and bytes that may wait; None: any number.
-            delay: seconds that records which nobody waits for may wait for others.
+            delay: seconds that records without a waiting caller may wait for others.
             retry: seconds until these are tried again.
         """
         self._store, self._what, self._at_once = store, what, at_once
@@ -74,7 +74,7 @@ class Batch(Generic[Item, Result]):
         self._urgent: deque[_Portion[Item, Result]] = deque()
         self._soon: deque[_Portion[Item, Result]] = deque()
         self._count = self._bytes = self._in_flight = 0
-        self._given = self._settled = self._flushed_to = 0  # records that nobody waits for, since the start
+        self._given = self._settled = self._flushed_to = 0  # records without a waiting caller, since the start
         self._running = self._closing = self._abandoned = False
         self._not_before = self._logged_at = float("-inf")
         self._fault: BaseException | None = None
@@ -82,11 +82,11 @@ class Batch(Generic[Item, Result]):
 
     @property
     def waiting(self) -> int:
-        """How many records are not on the disk yet."""
+        """The number of records not yet on disk."""
         return self._count
 
     def write(self, items: Sequence[Item], size: int = 0) -> Sequence[Result]:
-        """Write records; on return they are on the disk.
+        """Write records; on return they are on disk.
 
         Args:
             size: about how many bytes they take.
@@ -104,7 +104,7 @@ class Batch(Generic[Item, Result]):
         return await asyncio.wrap_future(self.begin(items, size)) if items else ()
 
     def begin(self, items: Sequence[Item], size: int = 0) -> "Future[Sequence[Result]]":
-        """Hand records over; the future is done once they are on the disk, or could not be written.
+        """Queue records; the future ends when they are on disk or have failed.
 
         Raises:
             StorageError: too many records wait.
@@ -117,7 +117,7 @@ class Batch(Generic[Item, Result]):
         return done
 
     def write_soon(self, items: Sequence[Item], size: int = 0) -> bool:
-        """Write records within `delay`, without waiting for it.
+        """Write records within `delay` without waiting.
 
         Returns:
             False where too many wait: these records are lost.
@@ -136,7 +136,7 @@ class Batch(Generic[Item, Result]):
         return True
 
     def flush(self) -> None:
-        """Wait until all records given to `write_soon` so far are on the disk; they are written at once.
+        """Wait until all records from `write_soon` so far are on disk.
 
         Raises:
             StorageError: records could not be written, and are not tried again.
@@ -149,7 +149,7 @@ class Batch(Generic[Item, Result]):
                 raise self._fault
 
     def close(self, seconds: float | None = DRAIN_SECONDS) -> None:
-        """Write what waits; what cannot be written in so many seconds (None: any number) is lost.
+        """Write queued records; after so many seconds (None: no limit) the rest is lost.
 
         Raises:
             StorageError: records could not be written, and are not tried again.
@@ -176,7 +176,10 @@ class Batch(Generic[Item, Result]):
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Commit all that waits. A failure to do so is raised unless something else already is."""
+        """Commit all queued records.
+
+        A failure is raised unless another exception is active.
+        """
         try:
             await asyncio.to_thread(self.close, None if self._retry is None else DRAIN_SECONDS)
         except Exception:
@@ -297,7 +300,7 @@ class Batch(Generic[Item, Result]):
 
 
 def _tell(done: "Future[Sequence[Result]] | None", results: Sequence[Result], fault: BaseException | None) -> None:
-    """End a caller's wait, unless it waits no longer."""
+    """End a caller's wait, unless it was cancelled."""
     if done is None or not done.set_running_or_notify_cancel():
         return
     if fault is None:

@@ -1,4 +1,4 @@
-"""What the ledger stores although it can be computed: compared, and written again.
+"""Compare stored computed values with their recomputation, and rewrite them.
 
 The scores of evaluations and the counts of days are caches. What they are computed from (answers, judgments, verdicts, decisions)
 is only read here.
@@ -47,7 +47,7 @@ CACHED = (*COPIES, *FIGURES, *TEXTS, "seconds", "evaluated_at", "timestamp", "so
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """A stored value that is not the computed one.
+    """A stored value that differs from its recomputation.
 
     Args:
         subject: the answer's id, or the key of a count.
@@ -63,7 +63,7 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 class Orphans(Struct, frozen=True, kw_only=True):
-    """Rows without what they belong to: how many there are, and the first of them by name."""
+    """Rows without the row they refer to: their number and first names."""
 
     judgments: int
     judgment_keys: tuple[str, ...]
@@ -77,20 +77,20 @@ class Orphans(Struct, frozen=True, kw_only=True):
 
 
 def count_evaluated(ledger: Ledger, origin: str) -> int:
-    """How many evaluations of an origin have been made."""
+    """Count the finished evaluations of an origin."""
     query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         return int(connection.execute(query).scalar_one())
 
 
 def evaluated(origin: str, run_id: str | None = None) -> list[ColumnElement[bool]]:
-    """The conditions of evaluations of an origin (under one panel) that have been made."""
+    """Conditions for finished evaluations of an origin, optionally under one panel."""
     found = [evaluations.c.origin == origin, evaluations.c.state == "evaluated"]
     return found if run_id is None else [*found, evaluations.c.run_id == run_id]
 
 
 def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
-    """Which of these evaluations, by number, the index of words does not hold as it should: its words, and those it should have.
+    """Compare indexed words with expected words, by number of evaluation.
 
     Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
     """
@@ -107,10 +107,10 @@ def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, t
 
 
 def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
-    """Give evaluations the values that were computed, scores and words included, in one transaction.
+    """Replace the computed values of evaluations, with scores and words, in one transaction.
 
     Args:
-        changed: each as it was read, and as it should be. One that was erased or judged again meanwhile stays as it is.
+        changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
 
     Returns:
         How many were written.
@@ -166,7 +166,7 @@ def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
 
 
 def day_differences(ledger: Ledger) -> list[Difference]:
-    """The counts by day that are not those of the evaluations, judgments and decisions, all of one moment."""
+    """Compare the counts by day with their sources at one moment."""
     with storage_errors(ledger.place), snapshot(ledger) as connection:
         computed = computed_days(connection)
         return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
@@ -187,7 +187,7 @@ def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[s
 
 
 def same(stored: Any, computed: Any) -> bool:
-    """Whether two values are equal, but for what the order of a sum makes of floats."""
+    """Whether two values are equal, apart from rounding of sums."""
     if isinstance(stored, float) or isinstance(computed, float):
         return stored is not None and computed is not None and math.isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
     return bool(stored == computed)
@@ -197,7 +197,7 @@ def same(stored: Any, computed: Any) -> bool:
 
 
 def orphans(ledger: Ledger) -> Orphans:
-    """Judgments that belong to no answer, labels of answers that are not there, scores without a judgment."""
+    """Find judgments without answers, labels without answers and scores without judgments."""
     linked = exists().where(answer_judgments.c.key == judgments.c.key)
     known = exists().where(answers.c.id == labels.c.answer_id)
     place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)

@@ -1,4 +1,4 @@
-"""Open a ledger's database and bring it to the newest revision."""
+"""Open a ledger's database and migrate it to the newest revision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of m
 
 
 def open_engine(location: str | Path) -> Engine:
-    """Open a SQLite file (created where it is missing) or a database URL.
+    """Open a SQLite file (created if missing) or a database URL.
 
     SQLite runs in WAL mode with synchronous=NORMAL: a commit survives the death of the process, and the last few may be lost
     to a power cut, never the file.
@@ -64,7 +64,7 @@ def open_engine(location: str | Path) -> Engine:
 
 
 def url_of(location: str | Path) -> URL:
-    """The URL of a ledger: a path is a SQLite file, whatever characters it holds.
+    """The URL of a ledger; a path with any characters is a SQLite file.
 
     Raises:
         StorageError: the text looks like a URL and is none of SQLite's with a file or PostgreSQL's.
@@ -83,7 +83,7 @@ def url_of(location: str | Path) -> URL:
 
 
 def _not_a_ledger_url(place: str) -> StorageError:
-    """The error for a URL of no database that a ledger can live in."""
+    """The error for a URL that is not a valid ledger location."""
     return StorageError(f"{place} is not a valid ledger location: use a SQLite file or a postgresql:// URL")
 
 
@@ -100,13 +100,19 @@ def make_folder(folder: Path) -> None:
 
 
 def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
-    """What each new SQLite connection is told. With secure_delete, what is erased or replaced is overwritten with zeros."""
+    """Configure a new SQLite connection.
+
+    With secure_delete, SQLite overwrites erased or replaced data with zeros.
+    """
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
 
 
 def _upgrade(engine: Engine) -> None:
-    """Make the tables of a new ledger, or run the migrations that are missing: all or none; two processes at once take turns."""
+    """Create the tables, or run missing migrations, all or none.
+
+    Concurrent processes take turns.
+    """
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
@@ -126,14 +132,14 @@ def _upgrade(engine: Engine) -> None:
 
 
 def create_tables(connection: Connection) -> None:
-    """Make every table of the newest revision in a database that has none of them."""
+    """Create every table of the newest revision in an empty database."""
     metadata.create_all(connection, checkfirst=False)
     create_search_table(connection)
     connection.execute(text(QUALITY_VIEW))
 
 
 def _migrate(connection: Connection, place: str, found: str) -> None:
-    """Run the migrations that are missing after the revision that was found.
+    """Run the migrations after a revision.
 
     Raises:
         StorageError: no such revision is known.
@@ -152,7 +158,7 @@ def _migrate(connection: Connection, place: str, found: str) -> None:
 
 
 def _refuse_newer(place: str, revision: str | None) -> None:
-    """Refuse a ledger that a later version of the program made.
+    """Reject a ledger of a later program version.
 
     Raises:
         StorageError: it did.
@@ -162,18 +168,17 @@ def _refuse_newer(place: str, revision: str | None) -> None:
 
 
 def strangers(engine: Engine) -> list[str]:
-    """The tables of a database that are not a ledger's."""
+    """The tables of a database that do not belong to a ledger."""
     return [name for name in inspect(engine).get_table_names() if not _is_ledger_table(name)]
 
 
 def _is_ledger_table(name: str) -> bool:
-    """Whether a ledger makes a table of this name."""
     return name in metadata.tables or name in (VERSION_TABLE.name, SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
 
 
 @contextmanager
 def _migration_turn(engine: Engine) -> Iterator[Connection]:
-    """A connection that no other process migrates with at the same time, in one transaction."""
+    """A connection with an exclusive lock for migration, in one transaction."""
     if engine.dialect.name == "sqlite":
         with FileLock(f"{engine.url.database}.migrate.lock"), engine.connect() as connection:
             # the driver begins no transaction before CREATE TABLE: a process killed in between would leave half a ledger
@@ -191,7 +196,7 @@ def _migration_turn(engine: Engine) -> Iterator[Connection]:
 
 
 def revision_of(engine: Engine) -> str | None:
-    """The revision of a database; None where it has none yet."""
+    """The revision of a database; None without tables."""
     with engine.connect() as connection:
         if not inspect(connection).has_table(VERSION_TABLE.name):
             return None
@@ -200,7 +205,7 @@ def revision_of(engine: Engine) -> str | None:
 
 @contextmanager
 def storage_errors(place: str) -> Iterator[None]:
-    """Turn the database's and the system's errors into one line for the user."""
+    """Convert database and system errors into one line for the user."""
     try:
         yield
     except DBAPIError as error:
@@ -219,7 +224,7 @@ def storage_errors(place: str) -> Iterator[None]:
 
 
 def shown(url: URL) -> str:
-    """A database URL as it may be shown: without its password; a SQLite file by its path."""
+    """A database URL without its password; a SQLite file's path."""
     if url.drivername == "sqlite" and url.database:
         return url.database
     return url.difference_update_query(["password"]).render_as_string(hide_password=True)

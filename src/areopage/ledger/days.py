@@ -1,4 +1,4 @@
-"""Counts by day: what evaluations and their judges add to them, what a period comes to, and how all of them are formed anew."""
+"""Counts by day of evaluations, judges and decisions, and their recomputation."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date
@@ -27,7 +27,7 @@ COUNTED = "monitor"
 
 _NO_SUITE = ""
 _DECIMALS = 2
-_TOLERANCE = 1e-6  # of a grade's end, whatever binary fractions make of it
+_TOLERANCE = 1e-6  # of a grade's end, against rounding of binary fractions
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
 _LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
@@ -40,13 +40,13 @@ Place = tuple[int, str]
 
 
 class DayCounts(Struct):
-    """What evaluations add to the tables `days` and `score_days`, by key."""
+    """The increments of evaluations in the tables `days` and `score_days`, by key."""
 
     days: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
     scores: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
 
     def add(self, evaluation: Evaluation, uses: Iterable[JudgeUse] = ()) -> None:
-        """Count an evaluation on the day of its answer in UTC, and what its judges did for it."""
+        """Count an evaluation and its judges on the answer's UTC day."""
         if evaluation.origin != COUNTED:
             return
         if evaluation.state in ("failed", "left_out"):
@@ -60,20 +60,23 @@ class DayCounts(Struct):
                 self._add_judge(evaluation, use)
 
     def take_back(self, evaluation: Evaluation) -> None:
-        """No longer count an evaluation as given up."""
+        """Remove an evaluation from the given-up count."""
         self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
 
     def write(self, connection: Connection) -> None:
-        """Add all to the tables, in one order for every transaction. The busiest rows, those of days, are locked last."""
+        """Write all counts in a fixed order.
+
+        The busiest rows, those of days, are locked last.
+        """
         insert_or_add(connection, score_days, self.score_rows())
         insert_or_add(connection, days, self.day_rows())
 
     def score_rows(self) -> list[dict[str, Any]]:
-        """What is added to `score_days`."""
+        """The increments of `score_days`."""
         return [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()]
 
     def day_rows(self) -> list[dict[str, Any]]:
-        """What is added to `days`."""
+        """The increments of `days`."""
         return [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()]
 
     def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
@@ -100,13 +103,13 @@ class DayCounts(Struct):
 
 
 class Days:
-    """Reads of the tables `score_days` and `days`: what every figure of a period is aggregated from."""
+    """Reads of `score_days` and `days`, the source of all period figures."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
-        """Scores given over the whole period, with two decimals: variant -> criterion -> score -> answers.
+        """Count answers by variant, criterion and score with two decimals.
 
         The criterion "" is the global score. For grades and histograms; means are made of `sums`.
         """
@@ -118,7 +121,9 @@ class Days:
         return found
 
     def sums(self, period: Period, scope: Scope, scale: Scale) -> Sequence[DaySums]:
-        """What means and variances are made of, by day, variant and criterion, in order of days; sums are of the exact scores.
+        """Sums for means and variances by day, variant and criterion.
+
+        Days are in order; sums use exact scores.
 
         Args:
             scale: the suite's; a score in its weak grade counts as weak.
@@ -139,7 +144,7 @@ class Days:
         ]
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
-        """What was done, by day, in order; days without answers are left out.
+        """Totals by day, in order, without empty days.
 
         What was given up or left out by sampling belongs to every suite: none had judged it.
         """
@@ -157,7 +162,7 @@ class Days:
         return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]
 
     def judges(self, period: Period) -> Sequence[JudgeDays]:
-        """What each judge did (golden questions included)."""
+        """Sums of each judge, golden questions included."""
         columns = days.c
         group = (columns.name, columns.detail, columns.value, columns.currency)
         sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
@@ -173,7 +178,10 @@ class Days:
 
 
 def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
-    """What judges did for some answers under their panels: the sums of the judgment that counts for each key."""
+    """Sum judges' work on answers under their panels.
+
+    For each key only the valid judgment counts.
+    """
     found: dict[Place, list[JudgeUse]] = {}
     for part in chunks([answer for answer, _ in places]):
         counting = list(_counting(connection, part, set(places)))
@@ -202,7 +210,7 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
 
 
 def rebuild_days(ledger: Ledger) -> None:
-    """Throw all counts by day away and form them anew from evaluations, judgments and decisions, in one transaction."""
+    """Recompute all counts by day in one transaction."""
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
             connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
@@ -213,7 +221,7 @@ def rebuild_days(ledger: Ledger) -> None:
 
 
 def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
-    """The rows of `score_days` and `days`, by the table's name, that evaluations, judgments and decisions come to."""
+    """Compute the rows of `score_days` and `days`, by table name."""
     counts = DayCounts()
     for portion in each_evaluation(connection, COUNTED):
         uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
@@ -223,7 +231,7 @@ def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
 
 
 def rounded(score: float) -> float:
-    """A score as it is counted for grades; never −0, which one database tells from 0."""
+    """Round a score for grades; never −0, which one database tells from 0."""
     return round(score, _DECIMALS) + 0.0
 
 

@@ -1,4 +1,4 @@
-"""Erasing answers: every text of an answer goes, first from the tables and then from the bytes of the file.
+"""Erase every text of an answer, from the tables and then the file.
 
 The answer's row, its id, its figures, the scores of its judgments and all counts stay, so that scores can still be computed
 again. The keys of its judgments, which are hashes of their content, are replaced by random ones.
@@ -68,7 +68,9 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
 
 
 def erase_before(ledger: Ledger, moment: datetime) -> int:
-    """Erase all answers that were received before a moment, in portions, but for those of runs of the benchmark.
+    """Erase answers received before a moment, in portions.
+
+    Answers of benchmark runs are kept.
 
     Judgments of the gate from before that belong to no answer, since a process died in between, go too.
 
@@ -87,7 +89,7 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
 
 
 def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
-    """Erase judgments of a panel that were made while their answer was erased; nothing where the answer has its texts."""
+    """Erase a panel's judgments made while their answer was erased."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
     with storage_errors(ledger.place), exclusive(ledger) as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
@@ -99,7 +101,7 @@ def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> Non
 
 
 def wipe(ledger: Ledger) -> None:
-    """Overwrite what erased texts left behind.
+    """Overwrite remains of erased texts.
 
     SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
     words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (some
@@ -120,9 +122,9 @@ def wipe(ledger: Ledger) -> None:
 
 
 def blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
-    """Erase what judges wrote of answers without texts (by their numbers), and replace the keys.
+    """Erase judges' texts on answers without texts (by number), and replace the keys.
 
-    Judgments stay as they are that an answer with texts is linked to, too, or that a run of the benchmark made for itself.
+    Judgments are kept if an answer with texts also links to them, or if a benchmark run made them.
     """
     links = select(answer_judgments.c.key).where(answer_judgments.c.answer.in_(numbers)).distinct()
     for part in chunks(list(connection.execute(links).scalars())):

@@ -1,4 +1,4 @@
-"""Evaluations as rows and back."""
+"""Conversion between evaluations and rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "
 
 
 def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
-    """An evaluation as a row, without its number, its answer and its criteria."""
+    """Build an evaluation's row, without number, answer and criteria."""
     row = {name: storable_value(value) for name, value in msgspec.structs.asdict(evaluation).items()}
     for name in ("number", "criteria", *_OF_ANSWER):
         del row[name]
@@ -32,7 +32,7 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
-    """The criteria of evaluations (by their numbers) as rows, in their order."""
+    """Build rows of evaluations' criteria (by number), in order."""
     return [
         {
             "evaluation": number,
@@ -48,27 +48,30 @@ def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[s
 
 
 def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
-    """Insert the criteria of evaluations (by their numbers), in their order."""
+    """Insert the criteria of evaluations (by number), in order."""
     rows = score_rows(criteria)
     if rows:
         connection.execute(insert(evaluation_scores), rows)
 
 
 def whole_evaluations() -> Select[Any]:
-    """Evaluations with the id, the prompt and the response of their answers; the texts of erased ones are NULL."""
+    """Select evaluations with their answers' id, prompt and response.
+
+    Texts of erased answers are NULL.
+    """
     source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
     source = source.outerjoin(answer_texts, answer_texts.c.answer == evaluations.c.answer)
     return select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(source)
 
 
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
-    """Rows of `whole_evaluations` with their criteria, in the same order."""
+    """Read evaluations with their criteria from `whole_evaluations`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
     return [_evaluation_of(row._mapping, criteria.get(row.number, ())) for row in rows]
 
 
 def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:
-    """The evaluations of these numbers, in their order; those that are not there are left out."""
+    """Return the evaluations of these numbers, in order; missing numbers are skipped."""
     found: dict[int, Row[Any]] = {}
     for part in chunks(numbers):
         found |= {row.number: row for row in connection.execute(whole_evaluations().where(evaluations.c.number.in_(part)))}
@@ -78,7 +81,7 @@ def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> lis
 def each_evaluation(
     connection: Connection, origin: str, *conditions: ColumnElement[bool]
 ) -> Iterator[list[tuple[int, Evaluation]]]:
-    """All evaluations of an origin with the numbers of their answers, without texts, in portions."""
+    """Iterate over an origin's evaluations and answer numbers, without texts, in portions."""
     last = 0
     columns = [column for column in evaluations.c if column.name not in _TEXTS]
     query = select(*columns).where(evaluations.c.origin == origin, *conditions).order_by(evaluations.c.number).limit(PORTION)

@@ -1,4 +1,4 @@
-"""Evaluations: answers submitted to be judged, how far each has come, and their scores, written once with the day's counts."""
+"""Evaluations: submitted answers, their progress and their scores."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ class Evaluations:
     # --- submit
 
     def submit(self, given: Sequence[Answer]) -> list[bool]:
-        """Append answers that are to be judged; on return they are on the disk, whatever happens to power.
+        """Append answers to evaluate; on return they are on disk and survive a power failure.
 
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
         that the gate has seen, or that was imported, is judged as it stands in the ledger.
@@ -72,7 +72,7 @@ class Evaluations:
     # --- attempts
 
     def pending(self, after: int, limit: int) -> list[tuple[int, str]]:
-        """Numbers and ids of answers that wait for their evaluation, begun or not, by number, from the one after `after`."""
+        """Numbers and ids of answers waiting for evaluation, after number `after`."""
         source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
         query = select(evaluations.c.number, answers.c.id).select_from(source)
         query = query.where(evaluations.c.state == "waiting", evaluations.c.number > after).order_by(evaluations.c.number)
@@ -80,19 +80,19 @@ class Evaluations:
             return [(row.number, row.id) for row in connection.execute(query.limit(limit))]
 
     def note_failure(self, id: str, reason: str) -> bool:
-        """Count a failed attempt; returns False where the answer does not wait any more: it stays as it is."""
+        """Count a failed attempt; returns False unless the answer still waits."""
         change = _open(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return bool(connection.execute(change).rowcount)
 
     def give_up(self, id: str, reason: str) -> None:
-        """Note that no further attempt is made, and count it in the day's totals; once, however often it is called."""
+        """Stop attempts at an answer, and count it in the day's totals once."""
         change = _open(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             _count_failed(connection, connection.execute(change.returning(*_PLACE)).all(), taken_back=False)
 
     def reopen(self, ids: Sequence[str] | None = None) -> int:
-        """Let given-up answers (all: None) wait again with no attempts counted; returns how many.
+        """Let given-up answers (all: None) wait again without attempts; returns how many.
 
         They leave the days' totals of what was given up. Erased ones stay given up.
         """
@@ -107,14 +107,14 @@ class Evaluations:
     # --- judge
 
     def link(self, id: str, run_id: str, keys: Sequence[str]) -> None:
-        """Note that judgments of a panel belong to an answer, so that they are shown with it and erased with it."""
+        """Link a panel's judgments to an answer, for display and erasure."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
             if number is not None:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
 
     def finish(self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None) -> bool:
-        """Write an answer's scores, count them for its day and its judges, link its judgments, set it evaluated.
+        """Store an answer's scores, counts and links, and mark it evaluated.
 
         Args:
             evaluation: prompt and response as they are to be searched.
@@ -152,7 +152,7 @@ class Evaluations:
         return True
 
     def put(self, found: Sequence[Evaluation]) -> None:
-        """Write evaluations of a run of the benchmark; those of the same answer and run are replaced.
+        """Write evaluations of a benchmark run; existing ones are replaced.
 
         They are not counted by day, and not found by words.
         """
@@ -163,7 +163,7 @@ class Evaluations:
     # --- read
 
     def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
-        """An answer's evaluation by the answer's id: the latest, or that under one panel or run."""
+        """Return an answer's evaluation: the latest, or that of one panel or run."""
         query = whole_evaluations().where(answers.c.id == storable(id))
         if run_id is not None:
             query = query.where(evaluations.c.run_id == run_id)
@@ -172,7 +172,7 @@ class Evaluations:
             return next(iter(evaluations_of(connection, rows)), None)
 
     def judgments(self, id: str, run_id: str = "") -> list[Judgment]:
-        """Every judgment of an answer under one panel ("": under any), failed attempts too, in the order they came."""
+        """Return an answer's judgments under a panel ("": any), with failed attempts."""
         query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
         if run_id:
             query = query.where(answer_judgments.c.run_id == run_id)
@@ -181,14 +181,14 @@ class Evaluations:
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
     def failed(self, limit: int) -> list[Evaluation]:
-        """The given-up answers that are not erased, the last received first."""
+        """Return given-up answers that are not erased, last received first."""
         newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP)
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
     def backlog(self) -> Backlog:
-        """How much is not evaluated yet; what is given up and erased does not count."""
+        """Count unevaluated answers; erased given-up answers do not count."""
         columns = evaluations.c
         counts = select(columns.state, func.count()).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -198,7 +198,7 @@ class Evaluations:
         return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
 
     def failing_since(self, since: datetime, limit: int) -> int:
-        """How many answers (at most `limit`) have no score yet and got no verdict from a judge at or after a moment.
+        """Count unscored answers (at most `limit`) without a verdict since a moment.
 
         They wait or were given up, and were received not long before. Golden questions are left out.
         """

@@ -32,7 +32,7 @@ def held_key(trace: Trace) -> str:
 
 
 def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
-    """The numbers of the answers, by id, that wait as one with this one, locked; none where it does not wait."""
+    """Lock the answers that share a pending release with this answer; return their numbers by id."""
     keys = keys_of(connection, [id])
     lock_keys(connection, keys)
     # the rows are locked against an erasure that comes at the same time
@@ -43,7 +43,7 @@ def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
 
 
 def count_waiting(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    """How many wait as one with each of these, itself included; those that do not wait are left out."""
+    """Count the answers of each pending release, the answer included; others are skipped."""
     one, counts, found = decisions.c, dict[str, int](), dict[str, int]()
     for part in chunks(ids):
         rows = connection.execute(_waiting(select(answers.c.id, one.held_key), answers.c.id.in_(part))).all()

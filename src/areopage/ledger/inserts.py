@@ -1,4 +1,4 @@
-"""Inserts that know what to do with a row that is there already; SQLite and PostgreSQL say them in the same words.
+"""Inserts with a rule for existing rows, the same in SQLite and PostgreSQL.
 
 Rows are given in the order of their keys, so that two transactions on PostgreSQL that touch the same ones wait for each other
 and never in a circle.
@@ -15,7 +15,7 @@ AnyInsert = postgresql.Insert | sqlite.Insert
 
 
 def insert_into(connection: Connection, table: Table) -> AnyInsert:
-    """An INSERT of the connection's database, which can be told what to do with a row that is there."""
+    """Build an INSERT that supports conflict rules of the connection's database."""
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
@@ -25,13 +25,13 @@ def _key_names(table: Table) -> list[str]:
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
-    """Insert rows; those whose key is there stay as they are."""
+    """Insert rows; rows with an existing key are kept."""
     if rows:
         connection.execute(insert_into(connection, table).on_conflict_do_nothing(), _by_key(table, rows))
 
 
 def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> None:
-    """Insert a row, or give the row of its key all its other values."""
+    """Insert a row, or replace the values of an existing row."""
     keys = _key_names(table)
     statement = insert_into(connection, table)
     given = statement.excluded
@@ -40,7 +40,7 @@ def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> N
 
 
 def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
-    """Insert rows of counts; where the key is there, add the other columns to its own."""
+    """Insert rows of counts, or add their counts to existing rows."""
     if not rows:
         return
     keys = _key_names(table)
@@ -51,6 +51,6 @@ def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues
 
 
 def _by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
-    """Rows in the order of the table's primary key."""
+    """Sort rows by the table's primary key."""
     names = _key_names(table)
     return sorted(rows, key=lambda row: [row[name] for name in names])

@@ -1,4 +1,4 @@
-"""People's labels of answers, and the queue of answers that they should label."""
+"""People's labels of answers, and the review queue."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,12 +37,15 @@ class ReviewQueue:
         self._ledger = ledger
 
     def add(self, items: Sequence[ReviewItem]) -> int:
-        """Queue answers; one that is in the queue already (open or done) stays as it is. Returns how many are new."""
+        """Queue answers; existing items are kept. Returns how many are new."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return insert_items(connection, items)
 
     def open_items(self, rater: str | None = None, *, limit: int = 50, after: int = 0) -> Sequence[ReviewItem]:
-        """Open items in order of arrival; with a rater, only those without a label of his, or whose answer waits for release."""
+        """Return open items in order of arrival.
+
+        With a rater: items without this rater's label, or whose answer waits for release.
+        """
         query = select(review_items).where(review_items.c.state == "open", review_items.c.number > after)
         if rater is not None:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
@@ -51,11 +54,11 @@ class ReviewQueue:
             return [_item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
 
     def item(self, answer_id: str) -> ReviewItem | None:
-        """The item of an answer."""
+        """Return the item of an answer."""
         return self.items([answer_id]).get(answer_id)
 
     def items(self, answer_ids: Sequence[str]) -> dict[str, ReviewItem]:
-        """The items of answers, by the answer's id; those that are not in the queue are left out."""
+        """Return items by answer id; answers outside the queue are skipped."""
         found: dict[str, ReviewItem] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
@@ -64,20 +67,20 @@ class ReviewQueue:
         return found
 
     def count_open(self) -> int:
-        """How many are open."""
+        """Count the open items."""
         query = select(func.count()).select_from(review_items).where(review_items.c.state == "open")
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(query).scalar_one())
 
 
 class Labels:
-    """The table `labels`, and what judges gave the labelled answers. Each method is one transaction."""
+    """The table `labels`, and judges' scores of labelled answers. Each method is one transaction."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def add(self, labels: Sequence[Label]) -> None:
-        """Append labels, and set review items done that need no further one. All of them or none."""
+        """Append labels and close completed review items, all or none."""
         if not labels:
             return
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
@@ -85,12 +88,12 @@ class Labels:
             set_done(connection, [label.answer_id for label in labels])
 
     def of(self, answer_id: str) -> Sequence[Label]:
-        """The labels of an answer in the order they came, replaced ones too."""
+        """Return all labels of an answer in order, replaced labels included."""
         query = select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
         return list(self._labels(query))
 
     def current(self, since: datetime | None = None) -> Sequence[Label]:
-        """The label that counts for each answer, rater and criterion: the latest.
+        """Return the latest label of each answer, rater and criterion.
 
         Args:
             since: only those given at or after this moment.
@@ -100,7 +103,7 @@ class Labels:
         return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
 
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
-        """The labels that count for some answers: (answer, rater, criterion) -> label."""
+        """Return the valid labels of answers by answer, rater and criterion."""
         found: dict[tuple[str, str, str], Label] = {}
         for part in chunks([storable(id) for id in answer_ids]):
             query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
@@ -108,7 +111,7 @@ class Labels:
         return found
 
     def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
-        """The grounding label of each rater that counts (his latest), by answer."""
+        """Return each rater's latest grounding label, by answer."""
         found: dict[str, list[Label]] = {}
         for (id, _, criterion), label in self.current_of(answer_ids).items():
             if criterion == GROUNDING:
@@ -116,7 +119,7 @@ class Labels:
         return found
 
     def panel_scores(self, answer_ids: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
-        """What panels gave these answers: answer -> suite -> criterion -> score; "" is the global score.
+        """Return panels' scores by answer, suite and criterion; "" is the global score.
 
         Of several panels of one suite the latest counts. Scores that are None are left out.
         """
@@ -138,7 +141,7 @@ class Labels:
         return found
 
     def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
-        """What one judge said of these answers, by the answer's id; criteria are named with their version.
+        """Return a judge's passes by answer id; criteria include their version.
 
         Of several panels that asked the judge about a criterion the one with the newest judgment counts; of several attempts at
         one pass the latest that scored, else the latest.
@@ -169,7 +172,10 @@ class Labels:
         return [(id, one) for (id, _, _), one in latest.items()]
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
-        """How unsupported the gate took these answers to be, in [0, 1]; where it gave no probability its verdict counts."""
+        """The gate's risk of unsupported content, in [0, 1].
+
+        Without a probability the verdict counts.
+        """
         query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
         query = query.join(answers, answers.c.number == decisions.c.answer)
         found: dict[str, float] = {}
@@ -181,7 +187,7 @@ class Labels:
         return found
 
     def judges_of(self, answer_ids: Sequence[str]) -> list[str]:
-        """The names of the judges that judged any of these answers, in order."""
+        """The names of the judges of any of these answers, in order."""
         query = select(judgments.c.judge).join(answer_judgments, judgments.c.key == answer_judgments.c.key)
         query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
         names: set[str] = set()
@@ -210,12 +216,11 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
 
 
 def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
-    """Append rows to `labels`."""
     connection.execute(insert(labels), [_label_row(label) for label in given])
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
-    """Queue answers in their order; one that is in the queue already stays as it is. Returns how many are new."""
+    """Queue answers in order; existing items are kept. Returns how many are new."""
     added = 0
     for start in range(0, len(items), ROWS_PER_INSERT):
         rows = [_item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
@@ -226,7 +231,7 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
 
 
 def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:
-    """Set the review items of answers done that as many people as wanted labelled, and whose answer does not wait for release.
+    """Close review items with enough labels and no pending release.
 
     Held answers with the same key count as one: a label of one is a label of all. The items are locked before their raters are
     counted: of two raters who label at once, the second then sees both.
@@ -257,7 +262,7 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 def _label_row(label: Label) -> dict[str, Any]:
-    """A label as a row, its texts as every database takes them."""
+    """A label as a row, with texts that every database accepts."""
     fields = msgspec.structs.asdict(label)
     texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
@@ -275,5 +280,4 @@ def _item_row(item: ReviewItem) -> dict[str, Any]:
 
 
 def _item_of(row: Row[Any]) -> ReviewItem:
-    """A row as an item."""
     return ReviewItem(**dict(row._mapping) | {"created_at": aware(row.created_at)})

@@ -1,4 +1,4 @@
-"""Lists of evaluated answers: filtered, searched, page by page, and as a stream for exports."""
+"""Lists of evaluated answers: filters, search, pages and streams for exports."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ class EvaluationLists:
         self._ledger = ledger
 
     def page(self, filters: Filters, *, before: int | None = None, limit: int = 50) -> list[Evaluation]:
-        """The newest answers that pass the filters.
+        """Return the newest answers that pass the filters.
 
         Args:
             before: the `number` of the last answer of the page before, with the same filters: what follows on it.
@@ -41,7 +41,7 @@ class EvaluationLists:
             return _portion(connection, filters, "newest", before, limit)
 
     def stream(self, filters: Filters) -> Iterator[Evaluation]:
-        """All answers that pass, oldest first, in portions; memory stays bounded."""
+        """Iterate over matching answers, oldest first, with bounded memory."""
         last: int | None = None
         while True:
             with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -52,29 +52,35 @@ class EvaluationLists:
             last = found[-1].number
 
     def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
-        """The scored answers of a period with the worst global score: the lowest, unless lower is better on the suite's scale."""
+        """Return the period's answers with the worst global score.
+
+        The worst is the lowest, unless lower is better on the suite's scale.
+        """
         columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         order = columns if higher_is_better else [column.desc() for column in columns]
         return self._found(_extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
-        """The answers of a period on which judges differ most."""
+        """Return the period's answers with the largest difference between judges."""
         columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         query = _extremes(COLUMNS.spread, period, scope)
         return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
 
     def recent(self, since: datetime, scope: Scope, limit: int) -> list[Evaluation]:
-        """The answers evaluated at or after a moment, newest first."""
+        """Return the answers evaluated since a moment, newest first."""
         query = select(COLUMNS.number).where(COLUMNS.evaluated_at >= naive(since), *not_by_index(in_scope(scope)))
         return self._found(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
 
     def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[Evaluation]:
-        """A random sample of a period's answers; the same for the same seed and rows. Reads the whole period's keys."""
+        """Return a random sample of a period, fixed by the seed.
+
+        Reads the keys of the whole period.
+        """
         numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
         return self._found(numbers.order_by(_shuffled(COLUMNS.number, seed), COLUMNS.number).limit(limit))
 
     def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
-        """How often each score was given to answers whose timestamp is in [since, until): criterion, score, number of answers.
+        """Count answers by criterion and score, with timestamps in [since, until).
 
         The criterion "" is the global score; scores are rounded as the days' counts are.
         """
@@ -94,11 +100,14 @@ class EvaluationLists:
         return found
 
     def sources(self) -> Sequence[str]:
-        """The sources there are (from the counts by day)."""
+        """Return the known sources, from the counts by day."""
         return self._distinct(days.c.source)
 
     def variants(self) -> Sequence[str]:
-        """The variants there are, "" included where answers have none (from the counts by day)."""
+        """Return the known variants, from the counts by day.
+
+        "" is included where answers have no variant.
+        """
         return self._distinct(days.c.variant)
 
     def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:

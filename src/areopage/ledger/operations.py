@@ -15,7 +15,7 @@ from areopage.ledger.schema import golden_runs, workers
 from areopage.ledger.store import Ledger
 
 Role = Literal["ask", "read", "write", "admin"]
-"""What a key is for. `ask`: questions, and the releases of one's answers, and nothing else: no text that was held back."""
+"""A key's permission. `ask` allows questions and the releases of their answers only: no held text."""
 
 
 class Worker(Struct, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class Workers:
             insert_or_replace(connection, workers, row)
 
     def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
-        """Workers of a pool that are "alive" and sent no heartbeat since a moment."""
+        """Return "alive" workers of a pool without a heartbeat since a moment."""
         alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive")
         return self._workers(alive.where(workers.c.seen_at < naive(since)))
 
@@ -125,7 +125,7 @@ class Workers:
             connection.execute(update(workers).where(workers.c.id == id).values(state=state))
 
     def list(self, pool: str = "monitor") -> Sequence[Worker]:
-        """The workers of a pool, the latest heartbeat first."""
+        """Return the workers of a pool, latest heartbeat first."""
         return self._workers(select(workers).where(workers.c.pool == pool))
 
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
@@ -138,7 +138,7 @@ class Workers:
 
 
 def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
-    """A worker's state as it is known now: its own, but "silent" where it says nothing for so many seconds."""
+    """A worker's state; "silent" after so many seconds without a heartbeat."""
     quiet = (now - worker.seen_at).total_seconds() > dead_after
     return "silent" if worker.state == "alive" and quiet else worker.state
 
@@ -150,19 +150,19 @@ class GoldenRuns:
         self._ledger = ledger
 
     def save(self, run: GoldenRun) -> None:
-        """Insert a round, or replace what is there under its id."""
+        """Insert or replace a round."""
         row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
         row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_or_replace(connection, golden_runs, row)
 
     def list(self, suite: str | None = None, limit: int = 50) -> Sequence[GoldenRun]:
-        """The newest rounds."""
+        """Return the newest rounds."""
         query = select(golden_runs) if suite is None else select(golden_runs).where(golden_runs.c.suite == suite)
         return self._rounds(query, limit)
 
     def last_good(self, suite: str) -> GoldenRun | None:
-        """The newest finished round whose verdict is "good" or "first"."""
+        """Return the newest finished round with the verdict "good" or "first"."""
         good = select(golden_runs).where(
             golden_runs.c.suite == suite, golden_runs.c.finished_at.is_not(None), golden_runs.c.verdict.in_(("good", "first"))
         )

@@ -1,4 +1,4 @@
-"""Which answers a figure or a list is about: scopes, periods, filters, and the sums that they lead to.
+"""Scopes, periods and filters of answers, and the sums they give.
 
 The functions below say the same in SQL, over the table `evaluations`.
 """
@@ -105,7 +105,7 @@ class EvaluationFilter(Struct, frozen=True, kw_only=True):
 
     Args:
         source: None: any but golden questions.
-        ids: of answers; then from whatever source. Empty: any.
+        ids: of answers, from any source. Empty: any.
     """
 
     since: datetime | None = None
@@ -114,7 +114,7 @@ class EvaluationFilter(Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...] = ()
 
     def conditions(self) -> Conditions:
-        """The conditions on `evaluations`."""
+        """Build the conditions on `evaluations`."""
         columns = evaluations.c
         found = [columns.origin == "monitor", columns.state == "evaluated"]
         if self.ids:
@@ -169,17 +169,17 @@ class TraceSummary(Struct, frozen=True, kw_only=True):
 
 
 def in_source(column: ColumnElement[str], source: str | None) -> ColumnElement[bool]:
-    """Whether a row is of a source; of any but golden questions' where none is named."""
+    """Match rows of a source; without a source, all but golden questions."""
     return column == storable(source) if source is not None else not_golden(column)
 
 
 def not_golden(column: ColumnElement[str]) -> ColumnElement[bool]:
-    """Whether a row is no golden question's."""
+    """Match rows other than golden questions."""
     return func.substr(column, 1, len(GOLDEN_SOURCE)) != GOLDEN_SOURCE  # LIKE would mind the case in one database only
 
 
 def in_scope(scope: Scope) -> Conditions:
-    """The conditions of a scope on `evaluations`."""
+    """Build a scope's conditions on `evaluations`."""
     columns = evaluations.c
     conditions = [columns.origin == "monitor", in_source(columns.source, scope.source)]
     if scope.suite is not None:
@@ -190,12 +190,12 @@ def in_scope(scope: Scope) -> Conditions:
 
 
 def in_period(period: Period) -> Conditions:
-    """The conditions of a period on `evaluations`."""
+    """Build a period's conditions on `evaluations`."""
     return between(_midnight(period.start), _midnight(period.end))
 
 
 def between(since: datetime, until: datetime) -> Conditions:
-    """Since a moment, and before another."""
+    """Match moments in [since, until)."""
     timestamp: ColumnElement[Any] = evaluations.c.timestamp
     return [timestamp >= naive(since), timestamp < naive(until)]
 
@@ -206,7 +206,10 @@ def _midnight(day: date) -> datetime:
 
 
 class PassedOver(FunctionElement[Any]):
-    """A column in a condition that SQLite is not to choose an index by: its `+column`. PostgreSQL sees the column itself."""
+    """A column that SQLite does not choose an index by.
+
+    SQLite sees `+column`; PostgreSQL sees the column.
+    """
 
     name = "passed_over"
     inherit_cache = True
@@ -214,12 +217,15 @@ class PassedOver(FunctionElement[Any]):
 
 @compiles(PassedOver)
 def compile_passed_over(element: PassedOver, compiler: SQLCompiler, **options: Any) -> str:
-    """The column, behind a plus in SQLite."""
+    """Compile the column with a plus sign for SQLite."""
     column = compiler.process(element.clause_expr.element, **options)
     return f"+{column}" if compiler.dialect.name == "sqlite" else column
 
 
 def not_by_index(conditions: Conditions) -> Conditions:
-    """Comparisons with a column that SQLite is not to choose an index by; it would collect and sort all rows that they leave."""
+    """Compare a column without its index in SQLite.
+
+    SQLite would otherwise collect and sort all matching rows.
+    """
     comparisons = [cast("BinaryExpression[bool]", condition) for condition in conditions]
     return [BinaryExpression(PassedOver(one.left), one.right, one.operator) for one in comparisons]

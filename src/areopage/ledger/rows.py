@@ -1,4 +1,4 @@
-"""Records as rows and back: the one place that knows how a text, a time or an outcome stands in a column."""
+"""Conversion between records and rows: texts, times and outcomes."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
-    """Keys in portions that a query can take."""
+    """Split keys into portions that fit a query."""
     distinct = list(dict.fromkeys(keys))
     for start in range(0, len(distinct), KEYS_PER_QUERY):
         yield distinct[start : start + KEYS_PER_QUERY]
@@ -29,27 +29,27 @@ def is_scored(judgment: Judgment) -> bool:
 
 
 def row_of(record: Judgment | Run) -> dict[str, Any]:
-    """A record's fields, its texts as every database takes them."""
+    """A record's fields, with texts that every database accepts."""
     fields = msgspec.structs.asdict(record)
     return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def judgment_row(judgment: Judgment) -> dict[str, Any]:
-    """A judgment as a row; its verdicts are rows of their own."""
+    """A judgment's row; its verdicts are separate rows."""
     row = row_of(judgment)
     del row["verdicts"]
     return row | {"steps": json_text(judgment.steps), "created_at": naive(judgment.created_at)}
 
 
 def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
-    """A row and its verdicts as a judgment."""
+    """Read a judgment from a row and its verdicts."""
     fields = {name: value for name, value in row._mapping.items() if name != "id"}
     steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
     return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
 
 
 def label_of(row: Row[Any]) -> Label:
-    """A row as a label; it may hold other columns, too."""
+    """Read a label from a row, which may have other columns."""
     return Label(
         answer_id=row.answer_id,
         rater=row.rater,
@@ -63,7 +63,7 @@ def label_of(row: Row[Any]) -> Label:
 
 
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a row; scores are a column, so that SQL can reckon with them."""
+    """A verdict as a row; scores are a column, so that SQL can aggregate them."""
     outcome = verdict.outcome
     scored = isinstance(outcome, Scored)
     evidence = tuple(storable(extract) for extract in outcome.evidence) if isinstance(outcome, Scored) else ()
@@ -87,7 +87,7 @@ FAILURES: dict[str, Callable[..., Outcome]] = {
 
 
 def outcome_of(row: Row[Any]) -> Outcome:
-    """The outcome of a verdict's row."""
+    """Read the outcome of a verdict's row."""
     if row.outcome == "scored":
         evidence = msgspec.json.decode(row.evidence, type=tuple[str, ...])
         return Scored(score=row.score, explanation=row.explanation, evidence=evidence)
@@ -95,17 +95,17 @@ def outcome_of(row: Row[Any]) -> Outcome:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON text."""
+    """Serialise a value as JSON."""
     return msgspec.json.encode(value).decode()
 
 
 def storable(text: str) -> str:
-    """A text that every database takes: NUL and lone surrogates become U+FFFD."""
+    """Replace NUL and lone surrogates by U+FFFD, for every database."""
     return UNSTORABLE.sub("\ufffd", text)
 
 
 def naive(moment: datetime) -> datetime:
-    """UTC without its zone, as the columns hold it."""
+    """Remove the zone of a UTC time, as in the columns."""
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
@@ -114,12 +114,12 @@ def aware(moment: datetime) -> datetime: ...
 @overload
 def aware(moment: None) -> None: ...
 def aware(moment: datetime | None) -> datetime | None:
-    """A column's time with its zone."""
+    """Add the UTC zone to a column's time."""
     return moment.replace(tzinfo=UTC) if moment else None
 
 
 def storable_value(value: Any) -> Any:
-    """A value of lists, dictionaries and texts with every text as databases take it."""
+    """Make every text of a nested value storable."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
@@ -130,7 +130,7 @@ def storable_value(value: Any) -> Any:
 
 
 def storable_json(value: Any) -> str:
-    """A record, or anything of records, as JSON text that every database takes."""
+    """Serialise records as JSON that every database accepts."""
     try:
         text = json_text(value)
     except UnicodeEncodeError:  # half a character, which JSON has no form for

@@ -1,4 +1,6 @@
-"""The tables of the ledger. Rows are appended; every score and every count is a cache that can be computed again.
+"""The tables of the ledger.
+
+Rows are appended; every score and every count is a cache that can be recomputed.
 
 Texts lie apart from figures: a walk over a million answers does not read them, and erasing an answer empties few rows.
 Tables that are only read by their whole key are stored in that key's order in SQLite (no row ids): half the size, half the seeks.
@@ -267,7 +269,7 @@ decisions = Table(
     Column("profile", String(32), nullable=False),
     Column("version", String(64), nullable=False),
     Column("gate_seconds", Float),
-    # of a held answer a hash of all that a reviewer decides on: equal ones wait as one; "" for others and once it is erased
+    # of a held answer a hash of all that a reviewer decides on: equal ones share a release; "" for others and once it is erased
     Column("held_key", String(32), nullable=False),
     # counts are formed by going through this index alone: it lies in the order that they are grouped by, nothing is sorted
     Index(

@@ -1,8 +1,8 @@
-"""The index of words and filters over `evaluations`: which answers hold these words and pass these filters, by number.
+"""The search index of words and filters over `evaluations`.
 
 Words are folded here, not in the database, so that both find the same: without accents and case ("conges" finds « Congés »),
-ligatures apart, cut at whatever is no letter or digit. A row's filters (grade, source, variant, day, the grades of its criteria)
-stand in the index as words of their own that no user can type, so that any combination of words and filters is one
+ligatures apart, cut at each character that is no letter or digit. A row's filters (grade, source, variant, day, the grades of
+its criteria) are stored in the index as special words that no user can type. So any combination of words and filters is one
 intersection inside the index and never a walk over rows.
 """
 
@@ -38,7 +38,7 @@ Direction = Literal["newest", "oldest"]
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What is looked for in the index: all of `words`, one of `days` (where there are any), not `without`.
+    """A search: all of `words`, any of `days` (if given), not `without`.
 
     The last of `prefixes` (at most one) may be the beginning of a word.
     """
@@ -50,14 +50,14 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def words_of(written: str) -> Iterator[str]:
-    """The words of a text, folded, in order; the same word may come again."""
+    """The folded words of a text, in order, with repetitions."""
     folded = unaccented(written.casefold()).casefold().translate(LIGATURES)
     for word in WORD.findall(folded):
         yield word[:LONGEST_WORD]
 
 
 def index_words(evaluation: Evaluation) -> list[str]:
-    """Every word that an answer is found by."""
+    """All index words of an answer."""
     words = filter_words(evaluation)
     room = MOST_CHARACTERS
     known = set(words)
@@ -71,7 +71,7 @@ def index_words(evaluation: Evaluation) -> list[str]:
 
 
 def filter_words(evaluation: Evaluation) -> list[str]:
-    """The words that stand for an answer's filters."""
+    """The index words of an answer's filters."""
     day = evaluation.timestamp.astimezone(UTC).date()
     words = [_day_word(day), _month_word(day), _year_word(day)]
     words += [_grade_word(evaluation.grade), _source_word(evaluation.source), _variant_word(evaluation.variant)]
@@ -80,47 +80,43 @@ def filter_words(evaluation: Evaluation) -> list[str]:
 
 
 def _day_word(day: date) -> str:
-    """The word of a day."""
     return f"{MARK}d{day:%Y%m%d}"
 
 
 def _year_word(day: date) -> str:
-    """The word of a day's year."""
     return f"{MARK}y{day:%Y}"
 
 
 def _month_word(day: date) -> str:
-    """The word of a day's month."""
     return f"{MARK}m{day:%Y%m}"
 
 
 def _grade_word(grade: str) -> str:
-    """The word of a global score's grade."""
     return f"{MARK}b{grade}"
 
 
 def _source_word(source: str) -> str:
-    """The word of a source."""
     return f"{MARK}s{digest(source)}"
 
 
 def _variant_word(variant: str) -> str:
-    """The word of a variant."""
     return f"{MARK}v{digest(variant)}"
 
 
 def _criterion_word(criterion: str, grade: str) -> str:
-    """The word of a criterion's grade."""
     return f"{MARK}c{digest(f'{criterion} {grade}')}"
 
 
 def digest(value: str) -> str:
-    """Any text as a short word."""
+    """A short word derived from any text."""
     return hashlib.sha256(storable(value).encode()).hexdigest()[:16]
 
 
 def period_words(period: Period) -> tuple[str, ...]:
-    """Words of whole years, whole months and single days that together are a period (within `EARLIEST` and `LATEST`)."""
+    """Words of years, months and days that cover a period.
+
+    The period is cut to `EARLIEST` and `LATEST`.
+    """
     words = []
     day, end = max(period.start, EARLIEST), min(period.end, LATEST)
     while day < end:
@@ -139,7 +135,10 @@ def period_words(period: Period) -> tuple[str, ...]:
 
 
 def wanted(filters: Filters) -> Wanted | None:
-    """What filters ask of the index; None where nothing can pass: an empty period, or a text without any word."""
+    """Convert filters to a search; None if nothing can match.
+
+    An empty period or a text without words matches nothing.
+    """
     words = []
     if filters.grade is not None:
         words.append(_criterion_word(filters.criterion, filters.grade) if filters.criterion else _grade_word(filters.grade))
@@ -161,7 +160,7 @@ def wanted(filters: Filters) -> Wanted | None:
 
 
 def create_search_table(connection: Connection) -> None:
-    """Make the index, of each database's own kind.
+    """Create the index in the form of the database.
 
     PostgreSQL keeps the words apart from their rows (TOAST), so that a word that stands everywhere leads to few pages.
     """
@@ -176,7 +175,7 @@ def create_search_table(connection: Connection) -> None:
 
 
 def add_words(connection: Connection, words: dict[int, list[str]]) -> None:
-    """Enter answers into the index: words by the number of the evaluation."""
+    """Add words to the index by number of evaluation."""
     if connection.dialect.name == "sqlite":
         statement = "INSERT INTO evaluation_search (rowid, words) VALUES (:number, :words)"
         rows: list[dict[str, Any]] = [{"number": number, "words": " ".join(listed)} for number, listed in words.items()]
@@ -187,7 +186,7 @@ def add_words(connection: Connection, words: dict[int, list[str]]) -> None:
 
 
 def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
-    """Take answers out of the index."""
+    """Remove answers from the index."""
     key = "rowid" if connection.dialect.name == "sqlite" else "number"
     if numbers:
         connection.execute(text(f"DELETE FROM evaluation_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
@@ -211,14 +210,14 @@ def _ts_query(asked: Wanted) -> str:
 
 
 def numbers_found(connection: Connection, asked: Wanted, direction: Direction, edge: int | None, most: int) -> list[int]:
-    """The numbers of answers in the index, at most `most`, from the newest or the oldest on, beyond `edge` where there is one."""
+    """Find numbers of answers, at most `most`, beyond `edge` if given."""
     newest = direction == "newest"
     if connection.dialect.name == "sqlite":
         order = "rowid < :edge ORDER BY rowid DESC" if newest else "rowid > :edge ORDER BY rowid"
         statement = f"SELECT rowid FROM evaluation_search WHERE evaluation_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
         values = {"query": _fts_query(asked), "edge": _edge_or_end(edge, newest), "most": most}
         return list(connection.execute(text(statement), values).scalars())
-    # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are asked first by themselves
+    # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are queried first
     start = _edge_or_end(edge, newest)
     if newest and edge is None:
         start = (connection.execute(text("SELECT max(number) FROM evaluation_search")).scalar() or 0) + 1

@@ -1,4 +1,4 @@
-"""What stays of an answer's texts once it is judged: all, their beginning, what is not personal, or nothing."""
+"""Storage policy: the texts kept after judging."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
-    """What stays of an answer.
+    """Apply the storage policy to an answer.
 
     The prompt, the response, the text that was delivered, the reference, the documents (titles, texts, sources) and the values of
     metadata are treated, each by `stored_text`; ids and sources stay. With the policy `none`, documents, metadata and the
@@ -51,7 +51,7 @@ def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
 
 
 def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgment:
-    """What stays of a judgment: its scores always; what the judge wrote, by the policy.
+    """Apply the storage policy to a judgment; scores are always kept.
 
     A raw text that was truncated or removed cannot be parsed again.
     """
@@ -70,12 +70,12 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
 
 
 def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
-    """What stays of a trace: of one that waits for a person everything, until it is settled; of others by the policy."""
+    """Apply the storage policy to a trace; held traces stay whole until settled."""
     return trace if trace.waits else reduced_trace(trace, policy, max_chars)
 
 
 def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
-    """What the policy leaves of a trace. Ids, figures, and the reasons' codes stay.
+    """Reduce a trace by the policy; ids, figures and reason codes are kept.
 
     Spans and sentences of the decision are found again in the texts that stay; one that is not there any more is left out (a
     sentence is emptied: its index and its figure stay).

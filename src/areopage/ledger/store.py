@@ -1,4 +1,4 @@
-"""Read and append: the only place that speaks SQL about runs, answers and judgments."""
+"""SQL access to runs, answers and judgments."""
 
 import os
 import secrets
@@ -44,7 +44,7 @@ class Ledger:
 
     @classmethod
     def open(cls, location: str | Path) -> "Ledger":
-        """Open a SQLite file or a database URL, and bring it to the newest revision.
+        """Open a SQLite file or a database URL and migrate it.
 
         Raises:
             StorageError, MissingExtra: see `open_engine`.
@@ -62,7 +62,7 @@ class Ledger:
         self.close()
 
     def secret(self) -> bytes:
-        """The ledger's own secret, made at the first call; prompts derive their nonces from it."""
+        """The ledger's secret for prompt nonces, created at the first call."""
         with storage_errors(self.place):
             for _ in range(2):
                 with self.engine.connect() as connection:
@@ -82,12 +82,12 @@ class Ledger:
     # --- runs
 
     def create_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> None:
-        """Append a run with its cases and the rows that could not be used (each a JSON text), in order."""
+        """Append a run with its cases and rejected rows (as JSON), in order."""
         with storage_errors(self.place), self.engine.begin() as connection:
             _insert_run(connection, run, cases, rejected)
 
     def begin_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> Run:
-        """Append a run, unless an unfinished run of the bench with its fingerprint is there.
+        """Append a run unless an unfinished benchmark run has its fingerprint.
 
         Of several processes that begin equal runs at the same time, one appends its run and all get that one.
 
@@ -106,41 +106,41 @@ class Ledger:
             return run if found is None else _run_of(found)
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
-        """Note when a run was complete; None: it is not any more."""
+        """Record when a run was completed; None reopens it."""
         with storage_errors(self.place), self.engine.begin() as connection:
             connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
 
     def runs(self) -> list[Run]:
-        """All runs of the bench, the newest first."""
+        """Return all benchmark runs, newest first."""
         return self._runs(select(runs).where(runs.c.kind == "bench"))
 
     def unfinished_run(self, fingerprint: str) -> Run | None:
-        """The newest run of the bench with a fingerprint that is not complete."""
+        """Return the newest unfinished benchmark run with a fingerprint."""
         found = self._runs(_unfinished(fingerprint))
         return found[0] if found else None
 
     def put_panel(self, run: Run) -> None:
-        """Insert a panel of the monitor or the gate; one that is there already stays as it is."""
+        """Insert a panel of the monitor or the gate; an existing panel is kept."""
         with storage_errors(self.place), self.engine.begin() as connection:
             insert_missing(connection, runs, [_run_row(run)])
 
     def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
-        """A panel of a kind, by its id."""
+        """Return a panel of a kind by its id."""
         found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
         return found[0] if found else None
 
     def panels(self, kind: RunKind) -> list[Run]:
-        """All panels of a kind, the newest first."""
+        """Return all panels of a kind, newest first."""
         return self._runs(select(runs).where(runs.c.kind == kind))
 
     def run(self, name: str) -> Run:
-        """A run of the bench by its id, an unambiguous beginning of it, its folder, or `latest`.
+        """Find a benchmark run by id, unambiguous prefix, folder, or `latest`.
 
         Raises:
             UnknownRun: there is none; the newest are listed.
         """
         known = self.runs()
-        folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` that nobody has stays as it is
+        folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` of an unknown user is kept
         found = [run for run in known if name == run.id or folder == run.folder]
         if not found and name == "latest":
             found = known[:1]
@@ -157,11 +157,11 @@ class Ledger:
             return [_run_of(row) for row in connection.execute(_newest(query))]
 
     def run_cases(self, run_id: str) -> list[str]:
-        """The cases of a run as they were appended, in order."""
+        """Return the cases of a run in order."""
         return self._texts(select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position))
 
     def run_rejected(self, run_id: str) -> list[str]:
-        """The rows of a run that could not be used, in order."""
+        """Return the rejected rows of a run in order."""
         return self._texts(select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position))
 
     def _texts(self, query: Select[Any]) -> list[str]:
@@ -176,7 +176,10 @@ class Ledger:
             insert_judgments(connection, judged)
 
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
-        """The judgment that counts for each key: the latest that scored, else the latest attempt."""
+        """Return the valid judgment of each key.
+
+        The valid judgment is the latest scored, else the latest attempt.
+        """
         best: dict[str, Judgment] = {}
         with storage_errors(self.place):
             for judgment in self._attempts(keys):
@@ -185,7 +188,7 @@ class Ledger:
         return best
 
     def judgments_under(self, places: Sequence[tuple[int, str]]) -> dict[tuple[int, str], list[Judgment]]:
-        """The judgments that count for answers (by their numbers) under panels, found by their links, in the order they came."""
+        """Return the valid judgments linked to answers (by number) under panels, in order."""
         links: dict[tuple[int, str], list[str]] = {}
         wanted = set(places)
         with storage_errors(self.place), self.engine.connect() as connection:
@@ -198,7 +201,7 @@ class Ledger:
         return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
 
     def reread(self, judged: Sequence[Judgment]) -> None:
-        """Replace the verdicts of stored judgments, whose raw texts were read again, in one transaction.
+        """Replace the verdicts of judgments read again, in one transaction.
 
         A judgment that was erased meanwhile stays erased.
         """
@@ -216,12 +219,12 @@ class Ledger:
                 connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
 
     def last_judgment(self) -> int:
-        """The number of the newest judgment; 0 where there is none."""
+        """Return the newest judgment's number; 0 without judgments."""
         with storage_errors(self.place), self.engine.connect() as connection:
             return connection.execute(select(func.max(judgments.c.id))).scalar() or 0
 
     def judged_after(self, keys: Sequence[str], number: int) -> set[str]:
-        """Which of these keys have judgments, failed attempts too, that came after the judgment of a number."""
+        """Return the keys with judgments, failed attempts included, after a number."""
         found: set[str] = set()
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(keys):
@@ -230,14 +233,14 @@ class Ledger:
         return found
 
     def judgment_counts(self) -> dict[str, int]:
-        """How many judgments each run of the bench paid for."""
+        """Count the paid judgments of each benchmark run."""
         benches = select(runs.c.id).where(runs.c.kind == "bench")
         query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:
-        """Every judgment of these keys, failed attempts too, in the order they came."""
+        """Return every judgment of these keys in order, failed attempts included."""
         with storage_errors(self.place):
             return list(self._attempts(sorted(keys)))
 
@@ -250,7 +253,7 @@ class Ledger:
 
 
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
-    """Rows of `judgments` with their verdicts, in the same order."""
+    """Read judgments with their verdicts from rows, in order."""
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
         for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):

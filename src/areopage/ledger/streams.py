@@ -1,4 +1,4 @@
-"""All answers, evaluations, judgments and labels in the order they came, read in portions: memory does not grow with them."""
+"""Streams of answers, evaluations, judgments and labels, with bounded memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -20,13 +20,13 @@ _Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
 
 
 def each_answer(ledger: Ledger) -> Iterator[Answer]:
-    """Every answer; erased ones have no texts."""
+    """Iterate over all answers; erased answers have no texts."""
     for portion in _portions(ledger, whole_answers(), answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
         yield from portion
 
 
 def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
-    """The evaluations that meet conditions, with the numbers of their answers, a portion at a time."""
+    """Iterate over matching evaluations and answer numbers, in portions."""
 
     def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
         return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
@@ -35,7 +35,7 @@ def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Ite
 
 
 def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
-    """Every judgment with the ids of the answers that it is about, each with its panel."""
+    """Iterate over judgments with their panels and answer ids."""
 
     def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
         query = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
@@ -50,7 +50,7 @@ def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, st
 
 
 def each_label(ledger: Ledger) -> Iterator[Label]:
-    """Every label, replaced ones too."""
+    """Iterate over all labels, replaced labels included."""
     for portion in _portions(ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
         yield from portion
 

@@ -1,4 +1,4 @@
-"""Counts of traces: by day for whole days, of the rows themselves for all else."""
+"""Counts of traces: whole days from `days`, other periods from rows."""
 
 import math
 from collections import Counter
@@ -41,14 +41,14 @@ class _Counts(Struct, frozen=True):
 
 
 def bin_of(share: object) -> int | None:
-    """Which of the bins over [0, 1] a figure falls into; None where there is no figure."""
+    """The bin of a figure over [0, 1]; None without a figure."""
     if isinstance(share, bool) or not isinstance(share, int | float) or math.isnan(share):
         return None
     return min(BINS - 1, max(0, int(min(1.0, max(0.0, share)) * BINS)))
 
 
 def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
-    """Counts of the traces that a filter lets through: whole days are quick at any size, all else goes through the rows."""
+    """Count the traces that pass a filter; whole days are fast."""
     counts = _day_counts(connection, filter) if is_of_days(filter) else _row_counts(connection, filter)
     labelled, ungrounded = _labelled(connection, filter)
     return TraceSummary(
@@ -68,7 +68,10 @@ def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
 
 
 def count_traces(connection: Connection, given: Iterable[Trace]) -> None:
-    """Count new traces on the days that they came. To be done last: the day's rows stay locked until the commit."""
+    """Count new traces by day.
+
+    Call it last: the day's rows stay locked until the commit.
+    """
     added: Counter[tuple[Any, ...]] = Counter()
     for one in given:
         day, collection = one.at.astimezone(UTC).date(), storable(one.collection)[:LONGEST_NAME]
@@ -77,7 +80,7 @@ def count_traces(connection: Connection, given: Iterable[Trace]) -> None:
 
 
 def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
-    """The rows of `days` that all decisions come to, formed anew."""
+    """Recompute the rows of `days` from all decisions."""
     one = decisions.c
     columns: dict[Kind, ColumnElement[Any]] = {
         "mode": one.mode,
@@ -96,7 +99,7 @@ def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def is_of_days(filter: TraceFilter) -> bool:
-    """Whether a filter asks for nothing but whole days (or all time), channels, a verdict and a collection."""
+    """Whether a filter names only whole days, channels, a verdict and a collection."""
     whole = all(bound is None or naive(bound).time() == time() for bound in (filter.since, filter.until))
     return whole and filter.prompt is None and not filter.unlabelled
 
@@ -145,7 +148,7 @@ def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
 
 
 def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElement[bool]]:
-    """What a filter asks of rows of `decisions`, `joined` with `answers`.
+    """Build a filter's conditions on `decisions` `joined` with `answers`.
 
     Of channel, collection and verdict SQLite may seek in the index of one, the first that is given: it knows nothing of how rare
     a value is, and the rarest are channels, then collections.
@@ -170,7 +173,7 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
 
 
 def joined(query: Select[Any], filter: TraceFilter) -> Select[Any]:
-    """A query over `decisions`, with `answers` beside them where the filter needs them."""
+    """Build a query over `decisions`, with `answers` if the filter needs them."""
     if filter.prompt is None and not filter.unlabelled:
         return query.select_from(decisions)
     return query.select_from(decisions.join(answers, answers.c.number == decisions.c.answer))

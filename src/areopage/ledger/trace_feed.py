@@ -1,4 +1,4 @@
-"""What an export of traces reads: how far the ledger goes, and which answers have lost texts since."""
+"""Reads for an export of traces: the end of the ledger, and changed texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -23,7 +23,7 @@ class TraceEnd(Struct, frozen=True, kw_only=True):
 
 
 class TraceFeed:
-    """Traces of the channel `chat` and their changes, in an order in which nothing is ever inserted before what was read.
+    """Traces of the channel `chat` and their changes, in append order.
 
     Each method may be called from any thread.
     """
@@ -32,7 +32,7 @@ class TraceFeed:
         self._ledger = ledger
 
     def end(self) -> TraceEnd:
-        """How far an export may read now.
+        """Return the current end for an export.
 
         PostgreSQL gives numbers before it commits: a lock waits for the transactions that hold lower ones.
 
@@ -42,7 +42,7 @@ class TraceFeed:
         return TraceEnd(change=self._last(trace_changes), answer=self._last(answers))
 
     def traces(self, after: int, until: int) -> Iterator[Sequence[Trace]]:
-        """Traces by the numbers of their answers, in portions."""
+        """Iterate over traces by number of answer, in portions."""
         of_chat = func.coalesce(decisions.c.channel, "") == "chat"  # no index is sought in: it would be sorted by number
         while True:
             number = decisions.c.answer.between(after + 1, until)
@@ -55,20 +55,20 @@ class TraceFeed:
             after = found[-1].answer.number
 
     def changed(self, after: int, until: int) -> set[str]:
-        """Ids of the answers whose texts have changed."""
+        """Iterate over ids of answers with changed texts."""
         query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return set(connection.execute(query.where(trace_changes.c.number.between(after + 1, until))).scalars())
 
     def current(self, ids: Iterable[str]) -> Iterator[Trace]:
-        """Traces as they are now, by their ids."""
+        """Return current traces by id."""
         for part in chunks([storable(id) for id in ids]):
             with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
                 found = read_traces(connection, answers.c.id.in_(part))
             yield from found
 
     def numbers(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of traces by their ids; those that the ledger does not have are left out."""
+        """Return the numbers of traces by id; unknown ids are skipped."""
         found: dict[str, int] = {}
         query = select(answers.c.id, answers.c.number).join(decisions, decisions.c.answer == answers.c.number)
         query = query.where(decisions.c.channel == "chat")

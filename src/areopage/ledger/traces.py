@@ -1,4 +1,4 @@
-"""Traces: answers with the decision of the gate on each."""
+"""Traces: answers with the gate's decisions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ PORTION = 200
 
 
 class Traces:
-    """The tables `decisions`, `decision_reasons` and `releases`, with the answers that they belong to.
+    """The tables `decisions`, `decision_reasons` and `releases`, with their answers.
 
     Each method may be called from any thread, and is one transaction but for `each` and `each_labelled`.
     """
@@ -47,7 +47,7 @@ class Traces:
     def append(self, traces: Sequence[Trace]) -> int:
         """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
 
-        On return they are on the disk, whatever happens to power. An id that is there already stays as it is.
+        On return they are on disk and survive a power failure. A trace with a known id is kept unchanged.
 
         Returns:
             How many are new.
@@ -58,13 +58,16 @@ class Traces:
             return insert_traces(connection, traces)
 
     def get(self, id: str) -> Trace | None:
-        """A trace by its answer's id; an erased one has no texts."""
+        """Return a trace by its answer's id; an erased trace has no texts."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             row = connection.execute(_whole_traces().where(answers.c.id == storable(id))).one_or_none()
         return _trace_of(row) if row else None
 
     def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
-        """The newest first, by their time; `before` is the answer's number of the last one of the page before."""
+        """Return traces, newest first.
+
+        `before` is the answer's number of the previous page's last trace.
+        """
         at, number = decisions.c.at, decisions.c.answer
         if filter.prompt is not None:  # the same values, in an index by the prompt
             at, number = answers.c.received_at, answers.c.number
@@ -78,7 +81,7 @@ class Traces:
             return [_trace_of(row) for row in connection.execute(query)]
 
     def each(self, filter: TraceFilter) -> Iterator[Trace]:
-        """All of them in the order they came, read in portions: memory does not grow with their number."""
+        """Iterate over all matching traces in order, with bounded memory."""
         number, last = decisions.c.answer, 0
         # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
         conditions = conditions_of(filter, scan=filter.prompt is None)
@@ -91,7 +94,7 @@ class Traces:
             last = found[-1].answer.number
 
     def each_labelled(self, filter: TraceFilter) -> Iterator[tuple[Trace, Sequence[Label]]]:
-        """The same, each with its labels of grounding; see `Labels.grounding`."""
+        """Iterate over traces with their grounding labels; see `Labels.grounding`."""
         found = self.each(filter)
         while portion := tuple(islice(found, PORTION)):
             given = Labels(self._ledger).grounding([one.id for one in portion])
@@ -99,23 +102,23 @@ class Traces:
                 yield one, given.get(one.id, ())
 
     def count(self, filter: TraceFilter) -> int:
-        """How many traces `each` gives."""
+        """Count the traces that `each` gives."""
         query = joined(select(func.count()), filter).where(*conditions_of(filter))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(query).scalar_one())
 
     def summary(self, filter: TraceFilter) -> TraceSummary:
-        """Counts; cheap on a million rows."""
+        """Summarise a period; fast on a million rows."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return summed(connection, filter)
 
     def latest_label(self) -> int:
-        """The number of the latest label of any answer; a later one has a higher number."""
+        """The number of the latest label; numbers increase."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(select(func.max(labels.c.number))).scalar() or 0)
 
     def stands(self, answer_id: str, label: int) -> bool:
-        """Whether an answer may be given again: it is not erased, and no label after that one doubts it.
+        """Whether an answer may be reused: not erased, and not doubted by a later label.
 
         A label of another answer to the same prompt counts too. Only the labels that came later are looked at, however often the
         prompt came.
@@ -132,7 +135,9 @@ class Traces:
     # --- held answers
 
     def settle(self, release: Release, reduce: Callable[[Trace], Trace] | None = None) -> int:
-        """Release or refuse a held answer, and all equal ones that wait with it; of two calls at once one does.
+        """Release or reject a held answer and its waiting duplicates.
+
+        Of two concurrent calls only one succeeds.
 
         Args:
             reduce: what stays of the texts, which no review needs any more; None: all of them.
@@ -158,12 +163,18 @@ class Traces:
         return len(done)
 
     def waiting(self, answer_ids: Sequence[str]) -> dict[str, int]:
-        """How many wait for the same release as each of these, itself included; those that do not wait are left out."""
+        """Count the answers of each pending release, the answer included.
+
+        Answers that do not wait are skipped.
+        """
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return count_waiting(connection, [storable(id) for id in answer_ids])
 
     def release(self, answer_id: str) -> Release | None:
-        """How a held answer stands; `waiting` where it is not settled; None: there is no such id, or it was not held."""
+        """Return a held answer's release; None for unknown or unheld answers.
+
+        The state is `waiting` until the answer is settled.
+        """
         id = storable(answer_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()
@@ -175,7 +186,7 @@ class Traces:
 
 
 def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
-    """Append traces with their answers, links, counts and items of the review queue; returns how many are new."""
+    """Insert traces with their answers, links, counts and review items; return how many are new."""
     by_id: dict[str, Trace] = {}
     for trace in given:
         by_id.setdefault(storable(trace.id), trace)
@@ -195,13 +206,13 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
 
 
 def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
-    """Traces by conditions on `decisions` and `answers`, in the order they came."""
+    """Return traces by conditions on `decisions` and `answers`, in order."""
     query = _whole_traces().where(*conditions).order_by(decisions.c.answer).limit(limit)
     return [_trace_of(row) for row in connection.execute(query)]
 
 
 def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
-    """Note that answers have lost texts, for exports of traces; only the pipeline's own are noted."""
+    """Record lost texts for exports of traces; only pipeline answers count."""
     for part in chunks(numbers):
         of_chat = select(decisions.c.answer).where(decisions.c.answer.in_(part), decisions.c.channel == "chat")
         connection.execute(insert(trace_changes).from_select(["answer"], of_chat.order_by(decisions.c.answer)))

@@ -1,4 +1,4 @@
-"""Transactions that write: which are on the disk at once, and whose turn it is in a SQLite file.
+"""Write transactions: durability and ordering in a SQLite file.
 
 SQLite's own waiting looks again after ever longer pauses, up to 100 ms: beside a busy worker, a request to submit an answer would
 be passed by again and again. A caller that waits in `_begin_soon` looks every millisecond.
@@ -19,7 +19,10 @@ PAUSE = 0.001
 
 @contextmanager
 def durable(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that is on the disk once it is committed; every other one of SQLite is so a moment later."""
+    """A transaction that is on disk once committed.
+
+    Other SQLite transactions reach the disk a moment later.
+    """
     with ledger.engine.connect() as connection:
         if connection.dialect.name != "sqlite":
             with connection.begin():
@@ -37,7 +40,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
 
 @contextmanager
 def exclusive(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that reads before it writes: in SQLite nobody else writes in between, in PostgreSQL rows are to be locked."""
+    """A transaction that reads before it writes. SQLite excludes other writers; in PostgreSQL the caller locks rows."""
     with ledger.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -47,7 +50,7 @@ def exclusive(ledger: Ledger) -> Iterator[Connection]:
 
 @contextmanager
 def snapshot(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that only reads, and sees the ledger as it is at the first read."""
+    """A read-only transaction with a consistent view from its first read."""
     with ledger.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN")

@@ -163,7 +163,7 @@ def _schema_grammar(schema: Schema) -> str:
 def load_server(path: Path, loading: Loading) -> Any:
     """Load a model file for one call at a time.
 
-    llama.cpp's wrapper opens a port on loopback besides: a random key that nobody knows keeps it shut.
+    llama.cpp's wrapper also opens a port on loopback. A random secret key protects it.
 
     Raises:
         ModelError: llama.cpp cannot load the file.

@@ -12,7 +12,7 @@ from areopage.errors import CallRejected, ModelError
 from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob
 
 DEFAULT_N_CTX = 4096  # tokens
-DEFAULT_MAX_TOKENS = 512  # a small model may never end by itself
+DEFAULT_MAX_TOKENS = 512  # a small model may never stop
 MAX_STRING = 320  # characters of a string that a schema leaves open
 MAX_ITEMS = 2  # items of a list that a schema leaves open
 # Other names of llama.cpp's options, so that a judge can be moved here from another provider.
@@ -183,7 +183,7 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
     """Put the pieces of a streamed answer together.
 
     Args:
-        chunks: what llama.cpp handed over, in order.
+        chunks: the chunks from llama.cpp, in order.
         seconds: how long the call took.
         asked: the model's reference, for messages.
 

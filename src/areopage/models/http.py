@@ -1,6 +1,6 @@
 """One thin JSON transport for every adapter that speaks HTTP: aiohttp carries the bytes, msgspec reads and writes them.
 
-A `JsonServer` turns whatever goes wrong on the way into the three `CallError`s; it tries nothing again
+A `JsonServer` turns every transport error into one of the three `CallError`s. It does not retry
 (see `areopage.models.retry`). Keys live in headers and never reach a message.
 """
 
@@ -106,10 +106,10 @@ class JsonServer:
         return await self._call("GET", path, None, into, self._timeouts.total, query)
 
     async def probe(self, path: str) -> int:
-        """The status with which the server answers OPTIONS, which has it do nothing; whatever it is, somebody is there.
+        """The status of an OPTIONS request, which has no effect. Any status means that the server is reachable.
 
         Raises:
-            CallTimedOut, CallUnreachable: nobody is.
+            CallTimedOut, CallUnreachable: the server is not reachable.
         """
         return (await self._exchange("OPTIONS", path, None, min(self._timeouts.total, LOOKUP_SECONDS), None)).status
 
@@ -152,7 +152,7 @@ class JsonServer:
             raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
 
     async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> _Reply:
-        """Send and receive, whatever the status.
+        """Send a request and return the reply with any status.
 
         Raises:
             CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
@@ -167,7 +167,7 @@ class JsonServer:
         )
         try:
             session = await self._open_session()
-            # A redirect is not followed: it would carry the prompts to a server that nobody configured.
+            # A redirect is not followed: it would carry the prompts to a server that is not configured.
             async with session.request(
                 method, where, params=query, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
             ) as response:

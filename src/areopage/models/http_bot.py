@@ -47,7 +47,7 @@ class HttpBot:
         return None
 
     async def check(self) -> ModelStatus:
-        """Make sure that somebody is at the bot's address; it is asked nothing. See `LanguageModel.check`.
+        """Check that the bot's address responds, without a question. See `LanguageModel.check`.
 
         The digest stands for the address and the form of the request: nothing tells which model answers behind them.
         """

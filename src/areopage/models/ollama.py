@@ -20,7 +20,7 @@ DEFAULT_URL = "http://localhost:11434"
 DEFAULT_PORT = 11434
 # Fields of the request itself; Ollama ignores them without a word when they stand among `options`.
 TOP_LEVEL_OPTIONS = frozenset({"keep_alive", "think", "logprobs", "top_logprobs", "truncate", "shift"})
-# The windows, in tokens, that servers take by themselves when a call names no num_ctx (by version and by memory).
+# The windows, in tokens, that servers use by default when a call names no num_ctx (by version and by memory).
 DEFAULT_WINDOWS = (2048, 4096, 32768, 262144)
 WIDE_MARGIN = 1.3
 

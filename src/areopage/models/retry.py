@@ -53,7 +53,7 @@ class Calls:
       calls do not use up the attempts, only `patience`.
     - Where nothing listens, calls are tried again for as long as `outage`.
 
-    Whatever is still wrong then is raised as it came.
+    The last error is then raised unchanged.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Calls:
             return None
         end = faults.refused_at + self._outage if refused else faults.first_at + self._patience
         left = end - now - (asked or 0.0)
-        # A pause beyond what this call may wait is not shared: each call finds out by itself, and is not held up by it.
+        # A pause longer than this call may wait is not shared, so that it does not delay other calls.
         if left < 0 or end <= now:
             return None
         if asked:

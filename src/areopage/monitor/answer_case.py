@@ -1,4 +1,4 @@
-"""An answer as a chatbot submits it, as the case that is judged."""
+"""Conversion of submitted answers to cases."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ ID_LENGTH = 32
 
 
 def case_of(prompt: Prompt, response: str, documents: Documents = (), *, id: str = "") -> Case:
-    """The case of an answer.
+    """Build the case of an answer.
 
     Args:
         prompt: what the user asked: a text, or the turns of a conversation.
@@ -39,7 +39,7 @@ def case_of(prompt: Prompt, response: str, documents: Documents = (), *, id: str
 
 
 def prompt_of(prompt: Prompt) -> str | tuple[Turn, ...]:
-    """A prompt as records hold it.
+    """Convert a prompt to records.
 
     Raises:
         DatasetError: it is neither a text nor turns.
@@ -54,7 +54,7 @@ def prompt_of(prompt: Prompt) -> str | tuple[Turn, ...]:
 
 
 def writable(text: str) -> str:
-    """A text that can be written as UTF-8; lone surrogates, which JSON may hold, become U+FFFD."""
+    """Replace lone surrogates, which JSON may hold, by U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -86,7 +86,7 @@ def _documents_of(documents: Documents) -> tuple[Document, ...]:
 
 
 def plain(item: Document | Mapping[str, Any] | str) -> Any:
-    """A document as `read_documents` takes it."""
+    """Convert a document for `read_documents`."""
     if isinstance(item, Document):
         return msgspec.structs.asdict(item)
     return dict(item) if isinstance(item, Mapping) else item

@@ -68,7 +68,7 @@ class QualityHook:
 
     @property
     def counts(self) -> Counter[str]:
-        """What became of the answers."""
+        """Counts of answers by outcome."""
         return self._recorder.counts
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -99,7 +99,7 @@ class QualityHook:
         await self._app(scope, receive_and_copy, send_and_copy)
 
     def _note(self, heard: "_Heard") -> None:
-        """The response is complete, and gone."""
+        """Record a completed response."""
         kind = heard.headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         if not 200 <= heard.status < 300:
             self.counts["failed"] += 1
@@ -138,7 +138,7 @@ class QualityHook:
 
 
 class _Copy:
-    """Chunks, up to a limit."""
+    """Chunks up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self._chunks: list[bytes] = []
@@ -160,7 +160,7 @@ class _Copy:
 
 
 class _Heard:
-    """What passed by of one request and its response."""
+    """The observed data of one request and its response."""
 
     def __init__(self, limit: int) -> None:
         self.request, self.response = _Copy(limit), _Copy(limit)
@@ -169,7 +169,7 @@ class _Heard:
 
 
 def find(value: Any, path: str) -> Any:
-    """What stands at a dotted path; None where nothing does. "" is the value itself."""
+    """The value at a dotted path; None if missing, "" is the value itself."""
     for step in path.split(".") if path else ():
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,4 +1,4 @@
-"""One evaluation: load the answer, ask the jury for what is not known yet, write the score once, raise the alert."""
+"""One attempt at an evaluation: load, judge, store, alert."""
 
 import asyncio
 import logging
@@ -30,7 +30,10 @@ T = TypeVar("T")
 
 
 class Evaluator:
-    """Evaluates answers for one ledger. Evaluating twice, or at the same time elsewhere, leaves one score."""
+    """Evaluates answers for one ledger.
+
+    Repeated or concurrent evaluations leave one score.
+    """
 
     def __init__(
         self, ledger: Ledger, judge: QualityJudge, config: MonitorConfig, threads: Executor, progress: ProgressCounter
@@ -52,7 +55,7 @@ class Evaluator:
         self._alerting = open_alerting(ledger, config)
 
     def handler(self, ready: Callable[[], bool], pause: float) -> Handler:
-        """The handler of evaluations.
+        """Build the work engine's handler.
 
         Args:
             ready: whether the judges can be asked; where they cannot, answers go back to the queue.
@@ -75,7 +78,7 @@ class Evaluator:
         )
 
     async def run(self, id: str, attempt: int) -> Outcome:
-        """Make one attempt at an answer; one that does not wait for a score is left as it is.
+        """Make one attempt at an answer; skip answers without a pending score.
 
         Args:
             id: the answer's.
@@ -106,7 +109,7 @@ class Evaluator:
     async def _failed(
         self, id: str, attempt: int, reason: str, panel: str, keys: Sequence[str], paid: Sequence[Judgment]
     ) -> Outcome:
-        """Note a failed attempt; where the answer was erased meanwhile, what the judges wrote of it is erased as well."""
+        """Record a failed attempt; erase judges' texts if the answer was erased."""
         if attempt + 1 >= self._section.attempts:
             self._progress.add(None, paid)
         elif await self._in_thread(lambda: self._evaluations.note_failure(id, reason)):
@@ -125,7 +128,7 @@ class Evaluator:
         return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
 
     def _begin(self, id: str) -> Answer | None:
-        """The answer, linked to the judgments that it needs; None where nothing is to be done."""
+        """Load the answer and link its judgments; None if nothing is due."""
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
         if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
@@ -145,7 +148,7 @@ class Evaluator:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
 
     def _stored_evaluation(self, answer: Answer, found: Evaluated, now: datetime) -> Evaluation:
-        """The evaluation as the ledger keeps it."""
+        """The stored form of an evaluation."""
         storage = self._config.storage
 
         def kept(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Golden questions: fixed questions put to the live bot on a schedule, judged like every answer, compared round by round.
+"""Golden questions: fixed questions, asked on a schedule, judged and compared.
 
 A round is begun once, by its row in the ledger. It is an item of the work engine: a worker asks what has no answer yet, each
 answer is stored as it arrives, and the round is looked at again until its answers are judged.
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 class Golden(Struct, frozen=True, kw_only=True):
-    """Golden questions, ready to be asked.
+    """Loaded golden questions.
 
     `suite` is the name under which rounds are kept; their answers' source is `golden:` and that name.
     """
@@ -62,7 +62,7 @@ class Golden(Struct, frozen=True, kw_only=True):
 
 
 def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> Golden:
-    """The golden questions of a monitor.
+    """Load the golden questions of a monitor.
 
     Args:
         environment: variables that the bot's headers may name; by default the process's.
@@ -96,18 +96,14 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
 
 
 def golden_section(config: MonitorConfig) -> GoldenSection:
-    """The section of golden questions.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """Return the section; raise a configuration error if it is missing."""
     if config.section.golden is None:
         raise config.fault("there are no golden questions: add the section", "golden")
     return config.section.golden
 
 
 def golden_jobs(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> list[ScheduledJob]:
-    """The scheduled job that begins rounds; none without a section of golden questions.
+    """The scheduled job that begins rounds; none without golden questions.
 
     The questions are read for each round; where they cannot be read already, the log says so.
     """
@@ -126,7 +122,7 @@ def golden_jobs(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
 
 
 def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> Handler | None:
-    """The handler of rounds; None without a section of golden questions."""
+    """The handler of rounds; None without golden questions."""
     if config.section.golden is None:
         return None
 
@@ -150,7 +146,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
 
 
 def begin_round(golden: Golden, due: datetime) -> GoldenRun:
-    """Begin the round of a moment, unless one is running; a worker asks its questions.
+    """Begin a round unless one is running; a worker asks its questions.
 
     Returns:
         The round that was begun, or that was there.
@@ -164,7 +160,9 @@ def begin_round(golden: Golden, due: datetime) -> GoldenRun:
 
 
 async def run_round(golden: Golden, due: datetime) -> GoldenRun:
-    """Ask the questions of a new round here, unless one is running; workers know the round once all are asked.
+    """Ask a new round's questions here, unless a round is running.
+
+    Workers see the round once all questions are asked.
 
     Returns:
         The round that was asked, or that was there.
@@ -174,7 +172,7 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
 
 
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
-    """The round that is running, or that of this moment."""
+    """The running round, or the round of this moment."""
     for known in GoldenRuns(golden.ledger).list(golden.suite, ROUNDS_SEEN):
         if known.verdict == "running" or known.id == _round_id(golden, due):
             logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
@@ -191,7 +189,7 @@ def _round_id(golden: Golden, due: datetime) -> str:
 
 
 async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
-    """Ask the questions of a round, and finish it once its answers are judged."""
+    """Ask a round's questions, and finish the round once judged."""
     running = await asyncio.to_thread(running_rounds, golden.ledger, golden.suite)
     run = next((one for one in running if one.id == id), None)
     if run is not None and run.asked_at is None:
@@ -204,7 +202,7 @@ async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
 
 
 def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
-    """Finish a round that cannot be carried on."""
+    """Finish a round that cannot continue."""
     for run in running_rounds(ledger):
         if run.id == id:
             given_up = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
@@ -212,12 +210,12 @@ def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
 
 
 def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
-    """The rounds that are not finished."""
+    """Return the unfinished rounds."""
     return [run for run in GoldenRuns(ledger).list(suite, ROUNDS_SEEN) if run.verdict == "running"]
 
 
 async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
-    """Ask what has no answer yet, and submit each answer for evaluation as it comes.
+    """Ask open questions and submit each answer as it arrives.
 
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
     answer is over at once.
@@ -258,7 +256,7 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
 
 
 def unanswered(golden: Golden, run: GoldenRun) -> list[Case]:
-    """The questions of a round that have no answer in the ledger."""
+    """Return a round's questions without an answer in the ledger."""
     known = Answers(golden.ledger).numbers([answer_id(run.id, case.id) for case in golden.cases])
     return [case for case in golden.cases if answer_id(run.id, case.id) not in known]
 

@@ -1,4 +1,4 @@
-"""The end of a round of golden questions: read its scores, compare, alert, and keep the verdict."""
+"""The end of a round: compare scores, alert, and store the verdict."""
 
 import hashlib
 import re
@@ -27,7 +27,10 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
 
 
 def answer_id(round_id: str, case_id: str) -> str:
-    """The id of a question's answer in a round; where it would be too long or odd, a hash stands for it."""
+    """The id of a question's answer in a round.
+
+    A hash replaces long or invalid ids.
+    """
     id = f"golden-{round_id}-{case_id}"
     if len(id) <= MAX_ID and _PLAIN_ID.fullmatch(id):
         return id
@@ -35,7 +38,7 @@ def answer_id(round_id: str, case_id: str) -> str:
 
 
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
-    """Finish a round when each answer is judged or given up, or when it has lasted too long; None: not yet."""
+    """Finish a round once all answers are settled or time is over; else None."""
     if now - run.started_at <= PATIENCE and any(_is_waiting(alerting.ledger, run, case) for case in cases):
         return None
     return finish_round(alerting, cases, run, now)
@@ -48,7 +51,9 @@ def _is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
 
 
 def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
-    """Judge a round, alert, and keep it. The alert goes first: after a crash in between the round is finished once more.
+    """Judge a round, alert, and store the verdict.
+
+    The alert goes first: after a crash in between the round is finished once more.
 
     Scores are compared only where the same judges, criteria and weights gave them.
     """
@@ -93,7 +98,7 @@ def _read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last:
 
 
 def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
-    """Why a round has its verdict."""
+    """The reason for a round's verdict."""
     return lines(
         _change_text(result, last, locale),
         listed(locale.messages["golden_fell"], (_fallen(question, locale) for question in result.fell)),

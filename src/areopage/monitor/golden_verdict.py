@@ -1,4 +1,4 @@
-"""What a round of golden questions says: its mean, its change against the last good round by question, its verdict."""
+"""The verdict on a round: mean, change by question, comparison."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MOST_FALLEN = 5
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """One golden question: its score in this round, and in the round it is compared with (None: none)."""
+    """A golden question with its scores in this and the compared round."""
 
     id: str
     text: str
@@ -44,7 +44,7 @@ class RoundResult(Struct, frozen=True, kw_only=True):
 
 
 def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> RoundResult:
-    """Compare a round with another one, question by question.
+    """Compare two rounds question by question.
 
     It is a drop where the mean difference is at least `drop` points for the worse and, from five questions on, its 95 % interval
     (Student's, of paired differences) leaves 0 out. Else a round with a question that has no score is incomplete; else it is
@@ -78,7 +78,7 @@ def _difference_of(question: Question) -> float | None:
 
 
 def paired_change(differences: Sequence[float]) -> tuple[float | None, float | None, float | None]:
-    """The mean of paired differences with its 95 % interval, which needs two of them."""
+    """The mean of paired differences with its 95 % interval (from two pairs)."""
     count = len(differences)
     if not count:
         return None, None, None

@@ -1,4 +1,6 @@
-"""Score answers in the background: a decorator for the function that answers; `asgi_hook` does the same for an endpoint.
+"""Background scoring: a decorator for functions that answer questions.
+
+`asgi_hook` does the same for endpoints.
 
 Both only append to the spool, after the answer is there; a fault in them is counted and never reaches the caller.
 """
@@ -27,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A question with its answer, as found in a call. `id` "" has one made."""
+    """A question with its answer from a call. An id "" is replaced by a new id."""
 
     prompt: str | Sequence[Turn | Mapping[str, Any]]
     response: str
@@ -49,7 +51,7 @@ def monitored(
     evaluate: bool = True,
     extract: Extract | None = None,
 ) -> Callable[[F], F]:
-    """Decorate a function, sync or async, that answers a question: each answer is submitted for evaluation.
+    """Decorate a sync or async function to submit its answers for evaluation.
 
     Args:
         spool: the worker's spool, or its folder.
@@ -98,7 +100,7 @@ def monitored(
 
 
 class Recorder:
-    """Puts exchanges into a spool and counts what became of them."""
+    """Writes exchanges to a spool and counts outcomes."""
 
     def __init__(self, spool: Spool, *, source: str, variant: str, language: str) -> None:
         self.counts: Counter[str] = Counter()
@@ -127,7 +129,7 @@ class Recorder:
 
     @contextmanager
     def unharmed(self, where: str) -> Iterator[None]:
-        """Let nothing that goes wrong inside reach the answer: it is counted as lost, and logged once.
+        """Suppress internal errors, count the answer as lost, and log once.
 
         Args:
             where: named in the log.
@@ -163,5 +165,5 @@ def _find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None
 
 
 def named(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The value under the first of several names that is there; None under none."""
+    """The value of the first existing name; None without any."""
     return next((fields[name] for name in names if fields.get(name) is not None), None)

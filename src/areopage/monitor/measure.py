@@ -1,4 +1,4 @@
-"""Fold the ledger's days into the figures of a period: one pass over counts, however many answers they stand for.
+"""Aggregate the ledger's counts by day into the figures of a period.
 
 Means, intervals and comparisons are made of sums of the scores as they were given; grades and histograms count scores as they are
 shown, with two decimals.
@@ -28,7 +28,7 @@ Means = Mapping[str, Moments]
 
 
 def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:
-    """The figures of a period, and what changed against the period of the same length just before it.
+    """Compute a period's figures and the change from the previous period.
 
     Args:
         scope: golden questions count only where its source names them.
@@ -75,12 +75,12 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
 
 
 def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
-    """What people call a suite's criteria, by path, in the registry's order."""
+    """Display names of a suite's criteria by path, in the registry's order."""
     return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
 
 
 def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> tuple[DayFigures, ...]:
-    """The days of a period alone, also those on which nothing was scored.
+    """The days of a period, including days without scores.
 
     Raises:
         StorageError: the ledger cannot be read.
@@ -105,7 +105,7 @@ def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
 
 
 def previous_of(period: Period) -> Period:
-    """The period of the same length that ends where this one starts."""
+    """The preceding period of the same length."""
     return Period(start=period.start - timedelta(days=period.days), end=period.start)
 
 

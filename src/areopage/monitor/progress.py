@@ -16,7 +16,7 @@ End = Literal["evaluated", "unscored", "again", "given_up"]
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """What one worker has done since it started, and what is left for all.
+    """A worker's completed work since its start, and all remaining work.
 
     Args:
         evaluated: answers that got a score; `unscored` those that finally got none.
@@ -39,12 +39,12 @@ class Progress(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """How many answers are not evaluated yet."""
+        """The number of unevaluated answers."""
         return self.backlog.waiting
 
     @property
     def seconds_left(self) -> float | None:
-        """How long that takes at the present rate; None where nothing can be said."""
+        """The estimated remaining seconds; None if unknown."""
         return self.left / self.rate if self.rate > 0 else None
 
 
@@ -59,7 +59,7 @@ class ProgressCounter:
         self._moments: deque[float] = deque()
 
     def add(self, end: End | None, paid: Sequence[Judgment] = ()) -> None:
-        """Count the end of an attempt (None: none to count), and what was newly paid for it."""
+        """Add an ended attempt (None: none) and its paid calls."""
         if end is not None:
             self._ends[end] += 1
         for judgment in paid:
@@ -69,7 +69,7 @@ class ProgressCounter:
             self._moments.append(self._clock())
 
     def now(self, backlog: Backlog) -> Progress:
-        """The progress so far."""
+        """The current progress."""
         moment = self._clock()
         while self._moments and self._moments[0] < moment - WINDOW:
             self._moments.popleft()

@@ -1,4 +1,4 @@
-"""Judge single answers from Python: give an answer, get its scores.
+"""Judge single answers from Python.
 
 async with QualityJudge.from_suite("answer_quality", judges=["ollama:qwen3:8b"]) as judge:
     found = await judge.evaluate(prompt, response, documents)
@@ -35,7 +35,10 @@ WHOLE_BUDGET = ContextBudget()
 
 
 class QualityJudge:
-    """Judges answers on the criteria of a suite. One instance serves many answers at once, from any event loop."""
+    """Judges answers on a suite's criteria.
+
+    One instance serves many answers at once, from any event loop.
+    """
 
     def __init__(
         self,
@@ -45,7 +48,7 @@ class QualityJudge:
         *,
         remarks: Sequence[str] = (),
     ) -> None:
-        """Judge by this panel; `from_suite` makes one.
+        """Use this panel; `from_suite` creates a judge from a suite.
 
         Args:
             settings: how models are reached, the environment included.
@@ -67,7 +70,7 @@ class QualityJudge:
         context: ContextBudget = WHOLE_BUDGET,
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """A judge on the criteria, the scale and the weights of a suite. No model is called yet.
+        """Create a judge from a suite's criteria, scale and weights; calls no model.
 
         Args:
             suite: a bundled suite's name, a suite's folder, or a loaded suite.
@@ -102,7 +105,7 @@ class QualityJudge:
         context_chunks: Documents = None,
         id: str = "",
     ) -> Evaluated:
-        """Evaluate an answer. A judge that fails is part of what is returned; nothing is raised for it.
+        """Evaluate an answer. Failures of judges are part of the result.
 
         Args:
             prompt: what the user asked (also `question`).
@@ -129,7 +132,9 @@ class QualityJudge:
         documents: Documents = None,
         **named: Any,
     ) -> Evaluated:
-        """As `evaluate`, for code that does not await. It waits in the calling thread; an event loop of its own does the work.
+        """Run `evaluate` from synchronous code.
+
+        It blocks the calling thread; a separate event loop does the work.
 
         Inside a running event loop it works too, and blocks that loop: `await evaluate(...)` does not.
         """
@@ -138,7 +143,7 @@ class QualityJudge:
     async def attach(
         self, payload: Mapping[str, Any], prompt: Prompt, response: str, documents: Documents = None, *, evaluate: bool = True
     ) -> dict[str, Any]:
-        """An answer's payload with `quality_score` added; without it where `evaluate` is false.
+        """Add `quality_score` to an answer's payload, unless `evaluate` is false.
 
         The answer goes out in any case: where there is no score, the values are None and `reason` says why.
         """
@@ -184,7 +189,7 @@ class QualityJudge:
     # --- what it judges by
 
     async def check(self) -> None:
-        """Make sure that every judge can be asked; the first evaluation does so by itself.
+        """Check that every judge can be called; the first evaluation also does this.
 
         Raises:
             ServerDown, ModelMissing, ModelError, MissingExtra: a judge's model cannot be used.
@@ -194,12 +199,12 @@ class QualityJudge:
 
     @property
     def panel(self) -> Panel:
-        """The panel, with what a check of the judges found once they were checked."""
+        """The panel, with the results of its judges' checks once checked."""
         return self._session.panel
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the reader should know of the configuration."""
+        """Remarks on the configuration."""
         unjudged = self.panel.unjudged
         left_out = (f"left out, since no judge may judge it: {name_list(unjudged)}",) if unjudged else ()
         return (*self._remarks, *left_out)
@@ -213,7 +218,7 @@ class QualityJudge:
         return self._session.run
 
     def keys(self, case: Case) -> list[str]:
-        """The keys of the judgments that a case needs.
+        """The keys of a case's judgments.
 
         Raises:
             ModelError: as for `run`.
@@ -224,11 +229,11 @@ class QualityJudge:
     # --- life
 
     async def aclose(self) -> None:
-        """Close the models of the running event loop, and what `evaluate_sync` opened; a later call opens them again."""
+        """Close the running event loop's models and `evaluate_sync`'s; later calls reopen them."""
         await self._session.aclose()
 
     def close(self) -> None:
-        """Close what `evaluate_sync` opened; also done by itself at the interpreter's end."""
+        """Close what `evaluate_sync` opened. The interpreter's exit also closes it."""
         self._session.close()
 
     async def __aenter__(self) -> Self:

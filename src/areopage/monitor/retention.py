@@ -1,4 +1,4 @@
-"""Answers are kept as long as the configuration says; after that their texts are erased."""
+"""Erasure of texts after the configured retention period."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ SCHEDULE = "30 3 * * *"
 
 
 def retention_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
-    """The scheduled job that erases what is older than `storage.retention_days`; None where everything is kept."""
+    """The job that applies `storage.retention_days`; None if everything is kept."""
     days = config.storage.retention_days
     if days is None:
         return None
@@ -26,7 +26,7 @@ def retention_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
 
 
 def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
-    """Erase all answers that were received before a moment, and note it in the audit log.
+    """Erase answers received before a moment, and record it in the audit log.
 
     Args:
         actor: who wants it, for the audit log.

@@ -1,4 +1,4 @@
-"""The spool: an answering process leaves what is to be evaluated in a file, in well under a millisecond.
+"""The spool: answers waiting in files, written in well under a millisecond.
 
 Each process writes a file of its own, one line per answer, each by one system call. What is written survives the death of
 the process, not a power cut. A worker takes it over (`drain`).
@@ -24,13 +24,13 @@ LOG = logging.getLogger(__name__)
 
 
 class Spool:
-    """A folder that answers wait in. May be used by any thread, and goes on working in a forked process.
+    """A folder of waiting answers. It supports any thread and forked processes.
 
     `lost` counts what could not be written, in this process.
     """
 
     def __init__(self, folder: Path | str, *, roll_at: int = ROLL_AT) -> None:
-        """Name the folder; it is made with the first answer.
+        """Set the folder; the first answer creates it.
 
         Args:
             folder: the same as the worker's.
@@ -58,7 +58,7 @@ class Spool:
         return True
 
     def lose(self, reason: str) -> None:
-        """Count an answer that will not be evaluated, and say why, once until it goes well again."""
+        """Count a lost answer, and log the reason once until writing works again."""
         self.lost += 1
         writer = self._writer()
         if not writer.failing:
@@ -69,18 +69,18 @@ class Spool:
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
 
     def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
-        """Submit what waits; see `spool_files.drain`."""
+        """Submit waiting answers; see `spool_files.drain`."""
         return drain(self.folder, deliver, limit)
 
     def close(self) -> None:
-        """Let go of this process's file, so that a worker may remove it."""
+        """Release this process's file, so that a worker may remove it."""
         writer = self._writers.pop(os.getpid(), None)
         if writer is not None:
             writer.close()
 
 
 class _Writer:
-    """One process's file."""
+    """The file of one process."""
 
     def __init__(self, folder: Path, roll_at: int) -> None:
         self._folder, self._roll_at = folder, roll_at
@@ -91,7 +91,7 @@ class _Writer:
         self.failing = False
 
     def write(self, line: bytes) -> None:
-        """Append a line, whole or not at all.
+        """Append a whole line or nothing.
 
         Raises:
             OSError: it cannot be written.
@@ -109,7 +109,7 @@ class _Writer:
             self._size += written
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         with self._turn:
             self._end()
 

@@ -24,14 +24,14 @@ Deliver = Callable[[Sequence[Answer]], object]
 
 
 class Drained(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pass over a spool took over, and how many lines it had to put aside."""
+    """The submissions and rejected lines of one pass over a spool."""
 
     taken: int = 0
     rejected: int = 0
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """Complete lines of a file: what they hold, what could not be read (line, reason), and the offset after them."""
+    """Complete lines of a file, unreadable lines with reasons, and the next offset."""
 
     submissions: tuple[Answer, ...]
     bad: tuple[tuple[bytes, str], ...]
@@ -39,7 +39,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
-    """Take over what stands in a spool, about `limit` submissions at most.
+    """Submit the answers of a spool, about `limit` at most.
 
     A batch counts as taken over once `deliver` has returned; a crash before that is noted repeats it, which the ids make
     harmless. Only one process drains a folder at a time; for the others there is nothing to do.
@@ -118,12 +118,12 @@ def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
 
 
 def rejected_lines(folder: Path) -> int:
-    """How many lines of a spool were put aside."""
+    """Count the rejected lines of a spool."""
     return sum(file.read_bytes().count(b"\n") for file in (folder / REJECTED).glob("*.jsonl"))
 
 
 def waiting_bytes(folder: Path) -> int:
-    """How many bytes of a spool are not taken over yet."""
+    """Count the bytes of a spool that are not submitted yet."""
     return sum(max(0, data.stat().st_size - _read_offset(data)) for data in folder.glob("*.jsonl"))
 
 
@@ -144,7 +144,7 @@ def _write_offset(data: Path, offset: int) -> None:
 
 @contextmanager
 def owned(path: Path) -> Iterator[bool]:
-    """Whether a lock is free; it is held as long as the block lasts."""
+    """Whether a lock is free; the lock is held during the block."""
     try:
         lock = hold(path)
     except OSError as error:

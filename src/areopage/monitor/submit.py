@@ -1,4 +1,4 @@
-"""Submit an answer for evaluation: make the record, store it, and only then return.
+"""Submit answers for evaluation; on return they are stored.
 
 Nothing here needs more than the base install, and making the record opens no database: a chatbot's process may do it.
 """
@@ -35,10 +35,10 @@ MOST_AT_ONCE = 1000
 
 
 class Intake:
-    """Stores submitted answers. Callers in any thread and any event loop share commits."""
+    """Stores submitted answers. Callers in any thread and event loop share commits."""
 
     def __init__(self, ledger: "Ledger", sampling: float = 1.0) -> None:
-        """Take submissions for a ledger.
+        """Accept submissions for a ledger.
 
         Args:
             ledger: where they are stored.
@@ -51,7 +51,7 @@ class Intake:
         self._sampling = sampling
 
     def submit(self, answers: Sequence[Answer]) -> Sequence[bool]:
-        """Store answers; on return they are on the disk.
+        """Store answers; on return they are on disk.
 
         Returns:
             For each whether it is new; one whose id is known changes nothing.
@@ -63,7 +63,7 @@ class Intake:
         return self._batch.write([self._by_share(checked(answer)) for answer in answers])
 
     async def submit_async(self, answers: Sequence[Answer]) -> Sequence[bool]:
-        """Like `submit`, without blocking the event loop."""
+        """Store answers like `submit`, without blocking the event loop."""
         return await self._batch.write_async([self._by_share(checked(answer)) for answer in answers])
 
     def _by_share(self, answer: Answer) -> Answer:
@@ -75,13 +75,13 @@ class Intake:
 
 
 def is_sampled(id: str, share: float) -> bool:
-    """Whether an answer is in the sample: decided by its id alone, so that submitting it again changes nothing."""
+    """Whether an answer is in the sample, decided by its id alone."""
     drawn = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
     return drawn < share * 2.0**64
 
 
 def new_id() -> str:
-    """An id that sorts by time (a UUID of version 7)."""
+    """Create an id that sorts by time (UUID version 7)."""
     milliseconds = time.time_ns() // 1_000_000
     drawn = secrets.randbits(74)
     return str(UUID(int=milliseconds << 80 | 0x7 << 76 | drawn >> 62 << 64 | 0b10 << 62 | drawn & (1 << 62) - 1))
@@ -99,7 +99,7 @@ def submission_of(
     answered_at: datetime | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """An answer as it is submitted, checked.
+    """Build and check a submission.
 
     Args:
         prompt: the question, or the turns of a conversation that ends with it (`role` user or assistant, `content`).
@@ -142,7 +142,7 @@ def submission_of(
 
 
 def checked(answer: Answer) -> Answer:
-    """The answer, if it can be stored.
+    """Return the answer if it can be stored.
 
     Raises:
         SubmissionError: something is missing or too large.

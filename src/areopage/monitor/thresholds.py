@@ -1,4 +1,4 @@
-"""What the configuration's thresholds come to on a suite's scale: the one place that knows what `auto` stands for."""
+"""Configured thresholds on a suite's scale, with the meaning of `auto`."""
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     """Numbers on a suite's scale, or distances on it.
 
     Args:
-        answer: an answer that is worse is alerted on by itself, and weak for the review queue; None: none is.
+        answer: a worse answer raises its own alert and is weak for the review queue; None: no such alert.
         mean, mean_clear: a mean that is worse opens an alert, one that is not worse than `mean_clear` closes it.
         drop: by how many points a mean has to get worse.
         golden_drop: the same of a round of golden questions.
@@ -36,7 +36,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
 
 
 def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
-    """The thresholds of a monitor, checked.
+    """Compute and check the thresholds of a monitor.
 
     Raises:
         ConfigError: one is not on the scale, so that its rule would always alert, or never.
@@ -46,7 +46,7 @@ def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
 
 
 def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
-    """The thresholds of a section: its own numbers, and for `auto` those that the scale gives."""
+    """Compute a section's thresholds on a scale, `auto` included."""
     alerts = section.alerts
     mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
     return Thresholds(
@@ -81,7 +81,7 @@ def _points_of(points: Points, share: float, scale: Scale) -> float:
 
 
 def check_thresholds(config: MonitorConfig, scale: Scale) -> None:
-    """See that every threshold in use can be passed by some score.
+    """Check that some score can pass every threshold in use.
 
     Raises:
         ConfigError: the first that cannot, at its line.

@@ -40,7 +40,7 @@ class MonitorWorker(Worker):
         pace: Pace = USUAL_PACE,
         check_pause: float = CHECK_PAUSE,
     ) -> None:
-        """Make a worker; nothing begins before `start`.
+        """Create a worker; `start` begins its work.
 
         Args:
             ledger: the ledger of the configuration, open.
@@ -56,7 +56,7 @@ class MonitorWorker(Worker):
         super().__init__(ledger, work, pool=POOL, folder=folder, dead_after=dead_after, pace=pace)
 
     def progress(self) -> Progress:
-        """The progress so far.
+        """The current progress.
 
         Raises:
             StorageError: the ledger cannot be read.
@@ -65,7 +65,10 @@ class MonitorWorker(Worker):
 
 
 class MonitorWork:
-    """What the monitor's worker does. While a judge's server is down, answers wait; jobs run all the same."""
+    """The work of the monitor's worker.
+
+    While a judge's server is unreachable, answers wait; scheduled jobs still run.
+    """
 
     def __init__(
         self,
@@ -87,11 +90,11 @@ class MonitorWork:
 
     @property
     def handlers(self) -> Sequence[Handler]:
-        """The handlers of evaluations and of rounds of golden questions."""
+        """The handlers of evaluations and golden rounds."""
         return self._handlers
 
     async def open(self) -> None:
-        """Check the judges; evaluations begin once their servers answer."""
+        """Check the judges; evaluations begin once their servers respond."""
         # SQLite takes one writer at a time: they queue here rather than at its lock
         count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="areopage-ledger")
@@ -106,7 +109,7 @@ class MonitorWork:
             LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
 
     async def step(self) -> bool:
-        """Take over what was spooled; returns whether there may be more."""
+        """Submit spooled answers; return whether more may wait."""
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
             await self._check()
         drained = await self._in_thread(lambda: self._spool.drain(self._intake.submit))

@@ -1,1 +1,1 @@
-"""Front door 2: answers through the gate: retrieve, grade, generate, evaluate; then deliver, fall back or hold back."""
+"""The answering pipeline: retrieve, grade, generate, evaluate, then apply the gate's verdict."""

@@ -1,4 +1,4 @@
-"""Figures of the gate over a period, added up one answer at a time: memory does not grow with the number of answers.
+"""Figures of the gate over a period, aggregated with bounded memory.
 
 Shares have Wilson's 95 % intervals, which take answers as independent of each other.
 """
@@ -46,12 +46,12 @@ class Latency(Struct, frozen=True, kw_only=True):
 
 
 class LabelFigures(Struct, frozen=True, kw_only=True):
-    """The gate by people's labels; what is held back counts as found.
+    """The gate measured on people's labels; a held answer counts as detected.
 
     Args:
-        labelled, ungrounded, delivered: answers with a label; those not wholly grounded; those that the gate let out.
-        precision: of the answers held back, those that are ungrounded.
-        recall: of the ungrounded ones, those that were held back.
+        labelled, ungrounded, delivered: answers with a label; those not wholly grounded; those that the gate delivered.
+        precision: of the held answers, those that are ungrounded.
+        recall: of the ungrounded ones, those that were held.
         escapes: of the delivered ones, those that are ungrounded.
     """
 
@@ -72,15 +72,15 @@ class WorstAnswer(Struct, frozen=True, kw_only=True):
 
 
 class GateFigures(Struct, frozen=True, kw_only=True):
-    """Everything that a report shows.
+    """The figures of a report.
 
     Args:
         verdicts, reasons, origins, modes, profiles, versions: counts by name; reasons are decisive ones.
         shares: of each verdict.
         confidences, p_unsupported: histograms of ten equal steps over [0, 1].
         without_confidence, without_p: answers that such a figure is not known of; imported ones have no p_unsupported.
-        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds, whatever
-            the rules that decided; `confident_spec`: those whose confidence is 0.35 or more.
+        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds under
+            any rules; `confident_spec`: those whose confidence is 0.35 or more.
         judged: answers that a judge settled.
         erased: answers whose texts are gone.
     """
@@ -110,7 +110,7 @@ class GateFigures(Struct, frozen=True, kw_only=True):
 
 
 class GateCounts:
-    """Takes traces with their labels, and knows the figures of all of them."""
+    """Aggregates traces with their labels."""
 
     def __init__(self, worst: int = WORST) -> None:
         self._most_worst = worst
@@ -127,7 +127,7 @@ class GateCounts:
         self._worst: list[tuple[tuple[bool, float, int], WorstAnswer]] = []
 
     def take(self, trace: Trace, labels: Sequence[Label] = ()) -> None:
-        """Count an answer."""
+        """Add an answer."""
         self._answers += 1
         self._erased += trace.erased
         self._count_names(trace)
@@ -184,7 +184,7 @@ class GateCounts:
             heapq.heapreplace(self._worst, entry)
 
     def figures(self) -> GateFigures:
-        """What was counted so far."""
+        """Return the figures so far."""
         counts = {name: dict(counter.most_common()) for name, counter in self._counts.items()}
         verdicts: dict[str, int] = {verdict: counts["verdicts"].get(verdict, 0) for verdict in GATE_VERDICTS}
         return GateFigures(
@@ -254,7 +254,7 @@ def _latency(seconds: "Counter[int]") -> Latency:
 
 
 def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
-    """From counts by (held back, ungrounded)."""
+    """From counts by (held, ungrounded)."""
     caught, missed = labels[True, True], labels[False, True]
     held, delivered = caught + labels[True, False], missed + labels[False, False]
     return LabelFigures(

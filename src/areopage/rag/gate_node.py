@@ -1,4 +1,4 @@
-"""The gate in somebody else's pipeline: a node for any LangGraph graph. Needs no extra.
+"""The gate as a node for any LangGraph graph. Needs no extra.
 
 graph.add_node("gate", areopage.gate_node(areopage.load_gate()))
 """
@@ -15,14 +15,14 @@ from areopage.rag.loose import LooseDocuments, documents_of
 
 
 class GateUpdate(TypedDict):
-    """What the node changes. `decision` is plain JSON data, which every checkpointer can keep."""
+    """The node's changes. `decision` is plain JSON data, which every checkpointer accepts."""
 
     decision: dict[str, Any]
     verdict: GateVerdict
 
 
 class GateNode(Protocol):
-    """A node: from the state to what it changes."""
+    """A node: maps the state to changes."""
 
     def __call__(self, state: Any) -> GateUpdate:
         """Decide on the state's answer."""
@@ -30,7 +30,7 @@ class GateNode(Protocol):
 
 
 def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
-    """Have a gate decide on documents in any form; see `areopage.check_answer`.
+    """Decide on documents in any form; see `areopage.check_answer`.
 
     Raises:
         DatasetError: one of the documents is none.
@@ -46,7 +46,7 @@ def gate_node(
     documents: str = "documents",
     on_decision: Callable[[Decision], None] | None = None,
 ) -> GateNode:
-    """A node for a LangGraph graph: reads three keys of the state, writes `decision` and `verdict`.
+    """Build a LangGraph node that writes `decision` and `verdict`.
 
     Route on the verdict (deliver, fallback, human_review) behind it.
 

@@ -1,4 +1,4 @@
-"""Documents as other programs hold them: texts, objects, LangChain's documents, with or without a score beside."""
+"""Conversion of documents: texts, objects, LangChain documents, with optional scores."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What goes into the pipeline, what comes out, and the ports of its parts."""
+"""Input, output and interfaces of the pipeline."""
 
 from typing import Protocol
 
@@ -74,7 +74,7 @@ class Retriever(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
@@ -101,5 +101,5 @@ class Generator(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...

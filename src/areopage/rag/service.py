@@ -1,4 +1,4 @@
-"""The pipeline as one object: a prompt in, its trace out, and in the ledger."""
+"""The pipeline as one object: a prompt becomes a stored trace."""
 
 import asyncio
 import threading
@@ -33,7 +33,7 @@ FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
 
 
 class RagService:
-    """Answers prompts through the graph, with cache and ledger around it. Safe for many prompts at once.
+    """Answers prompts through the graph, with cache and ledger; safe for concurrent use.
 
     Use it from one event loop at a time, or by `answer_sync`.
     """
@@ -88,7 +88,7 @@ class RagService:
     # --- prompts
 
     async def answer(self, prompt: ChatPrompt) -> Trace:
-        """Answer a prompt; its trace is in the ledger when this returns.
+        """Answer a prompt; on return its trace is in the ledger.
 
         Where the caller does not wait to the end, what is under way is finished and stored all the same: it is paid for.
 
@@ -120,7 +120,7 @@ class RagService:
             task.cancel()
 
     async def forget(self, trace: Trace) -> None:
-        """Cache no answer to a trace's prompt any more.
+        """Remove the cached answer to a trace's prompt.
 
         Where a storage policy changed the prompt, the cache's entry is not found; it is not used once the trace is erased.
         """
@@ -128,7 +128,7 @@ class RagService:
         await self._kept.forget(asked, self._language(trace.prompt))
 
     async def export_traces(self) -> None:
-        """Bring the trace files to what the ledger has.
+        """Update the trace files from the ledger.
 
         Raises:
             StorageError: a file cannot be written; the next export completes it.
@@ -136,7 +136,7 @@ class RagService:
         await asyncio.to_thread(self._export.run)
 
     def answer_sync(self, prompt: ChatPrompt) -> Trace:
-        """`answer` for programs without an event loop; never call it inside one."""
+        """Run `answer` without an event loop; never call it inside one."""
         with self._guard:
             if self._own_loop is None:
                 self._own_loop = OwnLoop("rag-service")
@@ -144,7 +144,7 @@ class RagService:
         return own.wait_for(self.answer(prompt))
 
     async def aclose(self) -> None:
-        """Close everything, and export the traces; what is under way is broken off."""
+        """Cancel open prompts, close everything and export traces."""
         with self._guard:
             own, self._own_loop = self._own_loop, None
         await self._break_off()

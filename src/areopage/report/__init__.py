@@ -1,1 +1,1 @@
-"""What is written of a run for people and programs: results.json, tables, the HTML report."""
+"""Output of results for people and programs: results.json, tables, HTML reports."""

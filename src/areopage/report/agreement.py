@@ -1,4 +1,4 @@
-"""Agreement between judge and people as text, CSV and JSON, and the phrases that its page has in common with them."""
+"""Agreement between judges and people as text, CSV and JSON."""
 
 import csv
 import io
@@ -28,14 +28,14 @@ COLUMNS = (
 
 
 def name_of(locale: Locale, report: AgreementReport, criterion: str) -> str:
-    """What people call a criterion; a table of ratings without criteria just has scores."""
+    """A criterion's display name."""
     if criterion:
         return report.names.get(criterion, criterion)
     return locale.say("people_overall" if report.names else "people_unnamed")
 
 
 def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = False) -> str:
-    """A figure with its interval: 0.87 (0.77 to 0.93); a dash where there is none."""
+    """A figure with its interval: 0.87 (0.77 to 0.93); a dash if missing."""
     if figure.value is None:
         return MISSING
     value = locale.signed(figure.value) if sign else locale.number(figure.value)
@@ -51,7 +51,7 @@ def range_text(locale: Locale, low: float, high: float, *, sign: bool = False) -
 
 
 def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
-    """Whether the correlation is over the bound, in plain words."""
+    """Describe whether the correlation exceeds the bound."""
     bound = locale.short(claim.bound)
     if claim.certainty is None:
         return locale.say("people_constant" if claim.reason == "constant" else "people_few")
@@ -76,7 +76,7 @@ def _certainty_text(locale: Locale, certainty: float) -> str:
 
 
 def agreement_text(report: AgreementReport, locale: Locale) -> str:
-    """The figures as a page of plain text, each line complete in itself."""
+    """Format the figures as plain text."""
     found = report.agreement
     lines = [locale.say("people_title"), *heading(report, locale), ""]
     if not found.labels:
@@ -110,7 +110,7 @@ def heading(report: AgreementReport, locale: Locale) -> list[str]:
 
 
 def remarks(report: AgreementReport, locale: Locale) -> list[str]:
-    """What a reader must know to read the figures right."""
+    """Notes for the correct interpretation of the figures."""
     found, lines = report.agreement, []
     if report.since is not None:
         lines.append(locale.say("people_since", date=locale.date(report.since)))
@@ -193,7 +193,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def agreement_csv(report: AgreementReport) -> str:
-    """One line per criterion; numbers with a point, in every language."""
+    """Format one CSV line per criterion, with decimal points."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -225,10 +225,10 @@ def agreement_csv(report: AgreementReport) -> str:
 
 
 def ends(figure: Estimate | Correlation) -> Iterable[float | None]:
-    """A figure and the ends of its interval."""
+    """A figure and its interval's ends."""
     return figure.value, figure.low, figure.high
 
 
 def agreement_json(report: AgreementReport) -> str:
-    """Everything, as JSON."""
+    """Format all figures as JSON."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()

@@ -48,7 +48,7 @@ GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667
 
 
 def bench_report(view: RunView) -> Report:
-    """The report of a run, in the run's language, or in English where that is neither English nor French."""
+    """Build a run's report in its language, else English."""
     locale, spec, run = report_locale(view.spec.language), view.spec, view.run
     result = run_result(view)
     target = str(spec.target.reference) if spec.target else locale.say("given_responses")

@@ -1,4 +1,4 @@
-"""The responses with the worst final scores, with everything that the judges said of them."""
+"""The responses with the worst final scores, with judges' comments."""
 
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
@@ -31,7 +31,7 @@ TITLE = 160
 
 
 def worst_section(view: RunView, locale: Locale) -> Section:
-    """The worst first; the dataset's order decides between equals."""
+    """Build the section, worst first; ties keep the dataset's order."""
     cases = {case.id: case for case in view.cases}
     sign = 1 if view.spec.scale.higher_is_better else -1
     scored = [(sign * record.tree.score, record) for record in view.scores.records if record.tree.score is not None]
@@ -44,7 +44,7 @@ def worst_section(view: RunView, locale: Locale) -> Section:
 
 
 def audience(locale: Locale, maturity: str) -> str:
-    """What people call an audience."""
+    """An audience's display name."""
     key = f"maturity_{maturity}"
     return locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")
 

@@ -46,7 +46,7 @@ def trend_chart(
     levels: Sequence[Level] = (),
     number: Callable[[float], str] = "{:g}".format,
 ) -> Markup:
-    """A line per series over days, with its legend, as a <figure>.
+    """Draw a line per series over days, with a legend, as a <figure>.
 
     Args:
         days: a short label for each day, in order; only some are written below the chart.
@@ -195,5 +195,5 @@ def _text(css: str, x: float, y: float, text: str) -> Markup:
 
 
 def _at(coordinate: float) -> str:
-    """A coordinate, whatever the page's language."""
+    """A coordinate, with a decimal point in every language."""
     return f"{coordinate:.1f}".removesuffix(".0")

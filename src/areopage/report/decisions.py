@@ -10,12 +10,12 @@ PERCENTAGES = frozenset(["unsupported_sentence", "no_citation"])
 
 
 def decision_locale(language: str) -> Locale:
-    """The messages about the gate's decisions in a language; English where it is not known."""
+    """The messages on decisions in a language; English if unknown."""
     return locale_for(language, MESSAGES)
 
 
 def explain(decision: Decision, language: str) -> list[str]:
-    """Every reason as one plain sentence, decisive ones first.
+    """Describe every reason, decisive reasons first.
 
     Args:
         language: "fr" or "en".
@@ -25,7 +25,7 @@ def explain(decision: Decision, language: str) -> list[str]:
 
 
 def verdict_text(decision: Decision, language: str) -> str:
-    """The verdict in a sentence or two."""
+    """Describe the verdict."""
     locale = decision_locale(language)
     said = [locale.messages["gate_verdicts"][decision.verdict]]
     if decision.refusal:
@@ -36,7 +36,7 @@ def verdict_text(decision: Decision, language: str) -> str:
 
 
 def reason_text(decision: Decision, reason: Reason, locale: Locale) -> str:
-    """One reason as a sentence that names the sentence, the words and the document it is about."""
+    """Describe a reason with its sentence, words and document."""
     text = locale.say(_key(reason), **_values(decision, reason, locale))
     if reason.sentence is not None:
         text = locale.say("gate_in_sentence", sentence=locale.whole(reason.sentence + 1), reason=text)

@@ -1,4 +1,4 @@
-"""Answers with their scores as a file for other programs: CSV, JSON lines or Parquet; one answer at a time, however many.
+"""Export of answers and scores as CSV, JSON Lines or Parquet, with bounded memory.
 
 Texts are what the given policy leaves of them.
 """
@@ -53,7 +53,7 @@ def _column_names(criteria: Sequence[str]) -> dict[str, str]:
 def export_answers(
     scores: Iterable[Evaluation], form: ExportForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
 ) -> int:
-    """Write answers into a file, whole or not at all.
+    """Write answers to a file, atomically.
 
     Args:
         criteria: the paths that get a column each in a table; JSON lines hold every criterion that an answer has.
@@ -80,12 +80,12 @@ def export_answers(
 def print_answers(
     scores: Iterable[Evaluation], form: ExportForm, file: IO[str], criteria: Sequence[str], policy: Policy, max_chars: int
 ) -> None:
-    """Write answers to an open file, such as the standard output, as CSV or JSON lines."""
+    """Write answers to an open file as CSV or JSON Lines."""
     WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, _column_names(criteria))
 
 
 class Counted:
-    """What passes through, counted in `rows`."""
+    """Counts iterated items in `rows`."""
 
     def __init__(self, scores: Iterable[Evaluation]) -> None:
         self._scores = scores
@@ -166,7 +166,7 @@ def _parquet_library() -> tuple[Any, Any]:
 
 
 def flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
-    """An answer as a row, its columns in order; without `moments`, times are ISO texts."""
+    """Convert an answer to a row; without `moments`, times are ISO texts."""
     found = {one.criterion: one.score for one in score.criteria}
 
     def cell(name: str) -> Any:

@@ -50,7 +50,7 @@ def file_name(form: Form) -> str:
 
 
 def gate_report(found: GateOverview) -> Report:
-    """The report over these figures."""
+    """Build the report from figures."""
     locale, figures = report_locale(found.language), found.figures
     period = _period(found.scope, locale)
     collection = found.scope.collection

@@ -1,4 +1,4 @@
-"""What the gate's report shows, read from the ledger; texts are what may leave the ledger."""
+"""Data of the gate's report, with exportable texts only."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -25,14 +25,14 @@ Warned = tuple[str, int]
 
 
 class Piece(Struct, frozen=True):
-    """A piece of an answer, and whether the gate doubts it."""
+    """A part of an answer, and whether the gate doubts it."""
 
     text: str
     marked: bool
 
 
 class ShownAnswer(Struct, frozen=True, kw_only=True):
-    """A worst answer as the report shows it. `reasons` are sentences in the report's language."""
+    """A worst answer of the report. `reasons` are sentences in the report's language."""
 
     id: str
     at: datetime
@@ -75,7 +75,7 @@ def gather(
     place: Sequence[str] = (),
     moved: Callable[[int], None] = lambda _: None,
 ) -> GateOverview:
-    """Read everything that a report shows, in portions.
+    """Read a report's data, in portions.
 
     Args:
         language: "fr" or "en".
@@ -122,7 +122,7 @@ def _warnings_of(figures: GateFigures) -> list[Warned]:
 
 
 def shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
-    """An answer with what may leave the ledger of its texts."""
+    """Reduce an answer to its exportable texts."""
     trace = worst.trace
     reasons = explain(trace.decision, language)[:MOST_REASONS] if trace.decision is not None else []
     return ShownAnswer(
@@ -194,7 +194,7 @@ def outward(parts: Sequence[Piece], policy: Policy, max_chars: int) -> tuple[Pie
 
 
 def json_figures(found: GateOverview) -> dict[str, Any]:
-    """The JSON form: the figures, and what they are about."""
+    """Build the JSON form: figures and scope."""
     scope = found.scope
     return {
         "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""What a ledger holds, as files for other programs: one for each kind of record, as JSON lines or CSV.
+"""Export of a ledger as JSON Lines or CSV, one file per kind of record.
 
 Nothing is added and nothing is taken away: of texts there is what the storage policy and erasure left.
 """
@@ -51,13 +51,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, int]:
-    """Write the files of `COLUMNS` into a new folder, which is there whole or not at all.
+    """Write the files of `COLUMNS` to a new folder, atomically.
 
     Returns:
         How many rows each file has.
 
     Raises:
-        UserError: the folder is there already.
+        UserError: the folder exists already.
         StorageError: a file cannot be written, or the ledger not read.
     """
     if folder.exists():

@@ -1,4 +1,4 @@
-"""The content of a report, whatever its application and form.
+"""The content of a report, independent of application and format.
 
 Every text is plain: the HTML and Markdown renderers escape all of them. Shares lie in [0, 1]; numbers in texts are formatted in
 the report's language.

@@ -66,7 +66,7 @@ def file_name(day: date, form: Form) -> str:
 
 
 def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
-    """The scheduled job that writes the configured reports; None where they are switched off."""
+    """The scheduled job of configured reports; None if disabled."""
     section = config.section.report
     if not section.enabled:
         return None
@@ -94,7 +94,7 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
 
 
 def quality_report(found: QualityFigures) -> Report:
-    """The report over these figures."""
+    """Build the report from figures."""
     locale, figures = report_locale(found.language), found.figures
     period = sentence_case(locale.period(figures.period.start, found.last_day))
     suite, scope = f"{found.suite} {found.suite_version}", figures.scope
@@ -246,7 +246,7 @@ def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
 
 
 def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> BarChart:
-    """How many answers lie in each step of the scale, coloured by grade."""
+    """Count answers in each step of the scale, coloured by grade."""
     counts = figures.histogram
     width = (scale.max - scale.min) / max(len(counts), 1)
     css = [grade_of(scale.min + width * (step + 0.5), scale) for step in range(len(counts))]
@@ -254,7 +254,7 @@ def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> 
 
 
 def daily_means(days: Sequence[DayFigures], criterion: str) -> list[float | None]:
-    """The mean of each day; None on days without answers."""
+    """The mean of each day; None without answers."""
     return [day.means[criterion].mean if criterion in day.means else None for day in days]
 
 
@@ -454,7 +454,7 @@ def _variant_name(variant: str, locale: Locale) -> str:
 
 
 def text_note(policy: Policy, locale: Locale) -> str:
-    """What was done to the texts; "" where they are whole."""
+    """Describe changes to the texts; "" for complete texts."""
     return "" if policy == "full" else locale.say(f"text_{policy}")
 
 

@@ -1,4 +1,4 @@
-"""What the quality report shows, read from the ledger; numbers stay numbers, texts are what may leave the ledger."""
+"""Data of the quality report, with exportable texts only."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -23,7 +23,7 @@ SCHEMA = "areopage/quality-report/1"
 
 
 class QualityFigures(Struct, frozen=True, kw_only=True):
-    """What the report shows.
+    """The data of a quality report.
 
     Args:
         figures: those of the period; the texts of the worst answers are already what `text` leaves of them.
@@ -55,17 +55,17 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def criteria(self) -> Sequence[CriterionFigures]:
-        """The criteria that have scores, in the period or before."""
+        """The criteria with scores in this or the previous period."""
         return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
 
     @property
     def unfit(self) -> bool:
-        """Whether there are scores, and a judge is unfit."""
+        """Whether scores exist and a judge is unfit."""
         return is_unfit(self.figures.qualification) and not self.empty
 
 
 def last_days(days: int, last: date) -> Period:
-    """A period by its length and its last day."""
+    """Build a period from its length and last day."""
     return Period(start=last - timedelta(days=days - 1), end=last + timedelta(days=1))
 
 
@@ -79,7 +79,7 @@ def gather(
     source: str | None = None,
     variant: str | None = None,
 ) -> QualityFigures:
-    """Read everything that a report shows.
+    """Read a report's data.
 
     Args:
         language: of the report; "" takes the configuration's, else the suite's own.
@@ -110,7 +110,7 @@ def gather(
 
 
 def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
-    """An answer's score with what may leave the ledger of its texts."""
+    """Reduce an answer's score to its exportable texts."""
 
     def kept(text: str) -> str:
         return stored_text(text, policy, max_chars)

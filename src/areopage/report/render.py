@@ -1,4 +1,4 @@
-"""Reports as HTML, Markdown and JSON, and where they are written.
+"""Rendering and writing of reports as HTML, Markdown and JSON.
 
 A report's texts may come from outside, and all of them are escaped. The HTML page loads nothing, and its policy forbids scripts.
 In Markdown every text is plain words on one line: it breaks no table, becomes no link, image or HTML, and holds no control
@@ -37,7 +37,7 @@ _BLANK = re.compile(r"\s++")
 
 
 def write_report(report: Report, form: Form, path: Path) -> None:
-    """Write a report; a file at the path is replaced as a whole.
+    """Write a report, replacing an existing file atomically.
 
     Raises:
         StorageError: the file cannot be written.
@@ -48,14 +48,14 @@ def write_report(report: Report, form: Form, path: Path) -> None:
 
 
 def render(report: Report, form: Form) -> str:
-    """A report in one of its forms."""
+    """Render a report in a format."""
     if form == "html":
         return render_html(report)
     return _render_markdown(report) if form == "md" else _render_json(report)
 
 
 def render_html(report: Report) -> str:
-    """A report as a page that needs no other file."""
+    """Render a report as a self-contained page."""
     return environment(TEMPLATES, report.locale).get_template("report.html.j2").render(report=report)
 
 
@@ -75,7 +75,7 @@ def _render_json(report: Report) -> str:
 
 
 def environment(templates: Path, locale: Locale) -> Environment:
-    """Where templates of one language are rendered: escaping is always on, and an unknown name is an error."""
+    """The template environment of a language; escapes all values, rejects unknown names."""
     made = Environment(
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -108,12 +108,12 @@ def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:
 
 
 def points(share: float) -> str:
-    """A share as a coordinate on a drawing that is 100 units wide, whatever the language."""
+    """A share as a coordinate on a drawing 100 units wide, with a decimal point in every language."""
     return f"{share * 100:.2f}"
 
 
 def plain_words(text: str, longest: int = LONGEST_WORDS) -> str:
-    """A text on one line, cut, as Markdown that shows it as it is.
+    """A text on one line, cut and escaped for Markdown.
 
     Signs with a meaning in Markdown are escaped, `<`, `>`, `&` and `@` become entities, and web addresses are broken so that no
     reader makes links of them.

@@ -1,4 +1,4 @@
-"""Files that are either the old ones or the new ones, never half of either."""
+"""Atomic replacement of files."""
 
 import os
 import secrets
@@ -11,7 +11,7 @@ from areopage.errors import StorageError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A place to write to, in the folder of `path`, that takes the place of `path` when the block ends well.
+    """Yield a temporary path that replaces `path` if the block succeeds.
 
     What is there and is no ordinary file (a pipe, a device) cannot be replaced: it is written to as it is.
 

@@ -65,7 +65,7 @@ class PassView(Struct, frozen=True, kw_only=True):
 
 
 def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
-    """The planned passes over one criterion of one case, judge by judge."""
+    """Return the planned passes over a case's criterion, judge by judge."""
     own = view.spec.criteria_by_id()[score.criterion].scale
     for judge in score.judges:
         for number in range(1, judge.planned + 1):
@@ -90,7 +90,7 @@ def all_passes(view: RunView) -> Iterator[PassView]:
 
 
 def quoted_verbatim(extract: str, folded_response: str) -> bool:
-    """Whether an extract stands in a response word for word; runs of white space count as one space.
+    """Whether a response contains an extract literally; white space is normalised.
 
     Args:
         folded_response: the response as `fold_space` leaves it.
@@ -100,17 +100,17 @@ def quoted_verbatim(extract: str, folded_response: str) -> bool:
 
 
 def fold_space(text: str) -> str:
-    """A text with every run of white space made one space."""
+    """Replace each run of white space by one space."""
     return " ".join(text.split())
 
 
 def criterion_label(criterion: Criterion) -> str:
-    """What people call a criterion."""
+    """A criterion's display name."""
     return criterion.label or criterion.name.replace("_", " ")
 
 
 def run_result(view: RunView) -> RunResult:
-    """The results of the run."""
+    """Build the results of the run."""
     scores = view.scores
     return RunResult(
         final_aggregate_score=scores.tree.score,
@@ -211,7 +211,7 @@ def _settled_weights(tree: Node) -> dict[str, float]:
 
 
 def record_results(view: RunView) -> Iterator[RecordResult]:
-    """The results of each case, in the dataset's order."""
+    """Build the results of each case, in the dataset's order."""
     by_case = {record.case_id: record for record in view.scores.records}
     for case in view.cases:
         record = by_case.get(case.id) or _unjudged(case)

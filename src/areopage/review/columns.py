@@ -55,7 +55,7 @@ def shown(names: Sequence[str]) -> list[str]:
 
 
 def cell_text(cell: Any) -> str:
-    """A cell as text; a whole number has no decimals, whatever the file made of it."""
+    """A cell as text; a whole number has no decimals, even where the file adds them."""
     if cell is None:
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

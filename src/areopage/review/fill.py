@@ -58,7 +58,7 @@ class FillCounts(Struct, frozen=True, kw_only=True):
 
 
 def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCounts:
-    """Queue answers of the last days; an answer that is in the queue stays as it is, so that this may be done as often as wanted.
+    """Queue answers of the last days. Existing items are kept, so repeated calls are safe.
 
     Alerts count up to now, everything else by whole days. The sample comes first: an answer that was drawn at random counts as
     such even where it is weak too, or else figures over the sample would leave out the weak ones. Its seed is the day. Golden
@@ -90,7 +90,7 @@ def shuffled(ids: Iterable[str]) -> list[str]:
 
 
 def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
-    """A day's random sample, the same whoever draws it."""
+    """A day's random sample, the same in every process."""
     if size == 0:
         return []
     return own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))

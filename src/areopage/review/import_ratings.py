@@ -63,7 +63,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     again after it was mended.
 
     Args:
-        rater: who rated the rows that name nobody.
+        rater: the rater of rows that name none.
 
     Raises:
         DatasetError: the file cannot be read, or its columns name no answer, no criterion or no rater.

@@ -59,7 +59,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         raise CriteriaError(f"{name!r} {fault} of the suite {self.suite.name}: use one of {allowed}")
 
     def score(self, text: str) -> float:
-        """A score as somebody wrote it, with a point or a comma.
+        """Read a score written with a point or a comma.
 
         Raises:
             UserError: it is no number, or not on the scale.
@@ -71,7 +71,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         return value
 
     def overall(self, scores: dict[str, float]) -> float | None:
-        """The overall score of somebody who scored every criterion that weighs; None where one is missing."""
+        """A rater's overall score; None unless every weighted criterion has a score."""
         if not all(path in scores for path, share in self.shares.items() if share > 0):
             return None
         return math.fsum(share * scores[path] for path, share in self.shares.items() if share > 0)

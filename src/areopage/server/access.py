@@ -1,4 +1,4 @@
-"""Who may do what: API keys, sessions of the pages, and forms that only our own pages may send."""
+"""Authorisation: API keys, page sessions and form tokens."""
 
 from collections.abc import Awaitable, Callable
 from typing import cast
@@ -31,8 +31,8 @@ TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 class Actor(Struct, frozen=True, kw_only=True):
     """Who is asking. `name` is the key's name; without a key "local", which a key may be called as well.
 
-    `keyless`: whether he entered without a key, as whoever sits at this computer may on a server that has none.
-    `collections`: the only ones that he may ask, and whose answers he may see; () means all.
+    `keyless`: whether the request has no key. Local requests need none on a server without keys.
+    `collections`: the only collections that the actor may query and see answers of; () means all.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Actor(Struct, frozen=True, kw_only=True):
     collections: tuple[str, ...] = ()
 
     def may_see(self, collection: str) -> bool:
-        """Whether a collection is in his scope."""
+        """Whether a collection is in the actor's scope."""
         return not self.collections or collection in self.collections
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What the server decides by: the keys, the seal of its cookies, the addresses it answers for."""
+    """The server's access rules: keys, cookie seal and addresses."""
 
     keys: KeyDirectory
     seal: Seal
@@ -54,7 +54,7 @@ class Access(Struct, frozen=True, kw_only=True):
 
 
 def access_to(context: ServerContext) -> Access:
-    """The access rules of a server."""
+    """Build a server's access rules."""
     return Access(
         keys=KeyDirectory(ApiKeys(context.ledger)),
         seal=Seal(context.ledger.secret()),
@@ -63,12 +63,12 @@ def access_to(context: ServerContext) -> Access:
 
 
 def access_of(request: Request) -> Access:
-    """The access rules of the server that got a request."""
+    """Return the access rules of a request's server."""
     return cast(Access, request.app.state.access)
 
 
 def actor_of(request: Request) -> Actor | None:
-    """Who asks, once `require` has let him in."""
+    """Return the actor admitted by `require`."""
     return cast(Actor | None, getattr(request.state, "actor", None))
 
 
@@ -90,10 +90,10 @@ def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
 
 
 async def authenticate(request: Request) -> Actor:
-    """Who asks.
+    """Return the actor of a request.
 
     Raises:
-        Refusal: 401 where nobody can be told, 403 where a browser was made to send this by another site.
+        Refusal: 401 without valid credentials, 403 for a browser's cross-site request.
     """
     access = access_of(request)
     if request.method not in SAFE_METHODS and not access.addresses.trusts(request):
@@ -119,7 +119,7 @@ async def authenticate(request: Request) -> Actor:
 
 
 async def bearer(request: Request, header: str) -> Actor:
-    """Who showed a key.
+    """Return the actor of an API key.
 
     Raises:
         Refusal: 401, the key is wrong or revoked.
@@ -133,7 +133,7 @@ async def bearer(request: Request, header: str) -> Actor:
 
 
 def _no_key(message: str) -> Refusal:
-    """The refusal of somebody unknown."""
+    """A 401 response that names the authentication scheme."""
     return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
 
 

@@ -1,4 +1,4 @@
-"""The server: API, pages and their guards, put together."""
+"""Assembly of the server: API, pages and middleware."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -128,7 +128,7 @@ def create_app(
     checks: Sequence[Check] = (),
     tracing: "TracerProvider | None" = None,
 ) -> FastAPI:
-    """The application of one server.
+    """Build a server's application.
 
     Args:
         checks: asked by `/readyz`.

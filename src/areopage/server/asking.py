@@ -1,4 +1,4 @@
-"""Questions put to the pipeline, by programs and by people: who may ask what, and what they are told when it fails."""
+"""Questions to the pipeline from the API and pages, and their errors."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def pipeline_of(request: Request) -> Pipeline:
-    """The pipeline of the server that got a request.
+    """Return the pipeline of a request's server.
 
     Raises:
         Refusal: 503, it has none.
@@ -48,7 +48,7 @@ def prompt_of(
     no_cache: bool = False,
     session: str = "",
 ) -> ChatPrompt:
-    """A question as the pipeline takes it.
+    """Convert a question for the pipeline.
 
     Raises:
         Refusal: 403, the key's scope lacks the collection; 422, there is nothing asked.
@@ -69,7 +69,7 @@ def prompt_of(
 
 
 async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace:
-    """Put a question to the pipeline, and count what the gate decided.
+    """Send a question to the pipeline, and count the decision.
 
     Raises:
         Refusal: there is no such collection, or a model or store cannot be reached.
@@ -83,7 +83,7 @@ async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace
 
 @contextmanager
 def plain_faults(collection: str) -> Iterator[None]:
-    """What goes wrong with models and stores, as a client may hear it: the log has the rest."""
+    """Convert errors of models and stores for clients; details are logged."""
     try:
         yield
     except UnknownCollection:
@@ -101,7 +101,7 @@ def plain_faults(collection: str) -> Iterator[None]:
 
 
 def count_answer(request: Request, found: Trace) -> None:
-    """Note an answer's decision in the metrics and in the request's span; one out of the cache was noted when it was made."""
+    """Record a decision in metrics and span; cached answers are skipped."""
     if found.decision is None or found.mode == "cached":
         return
     spent = [signal.seconds for signal in found.decision.signals if signal.seconds is not None]
@@ -110,7 +110,7 @@ def count_answer(request: Request, found: Trace) -> None:
 
 
 def reasons_of(found: Trace, language: str) -> list[str]:
-    """Why an answer is as it is, in the question's language; of a text that did not leave nothing is quoted.
+    """The reasons for a decision, without quotes of undelivered text.
 
     Args:
         language: the one where the question's cannot be told.
@@ -132,5 +132,5 @@ def _general_reasons(language: str) -> Mapping[str, str]:
 
 
 def held_path(found: Trace) -> str | None:
-    """Where a person's decision will be found; None where nobody has to decide."""
+    """The path of a person's decision; None where no decision is due."""
     return f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None

@@ -1,4 +1,4 @@
-"""What every request of one server shares."""
+"""State shared by a server's requests."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ class Pipeline(Struct, frozen=True, kw_only=True):
     Args:
         service: answers questions.
         collection: where a question that names no collection is looked up.
-        language: what is written to whoever asks where the question's language cannot be told.
+        language: the language of messages where the question's language cannot be detected.
     """
 
     service: "RagService"
@@ -52,5 +52,5 @@ class ServerContext(Struct, frozen=True, kw_only=True):
 
 
 def context_of(request: Request) -> ServerContext:
-    """The context of the server that got a request."""
+    """Return the context of a request's server."""
     return cast(ServerContext, request.app.state.context)

@@ -1,4 +1,4 @@
-"""What a client is told when something is wrong: JSON for programs, a page for people; never a traceback."""
+"""Error responses: JSON for programs, pages for people, never a traceback."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Refusal(HTTPException):
-    """A request that is not served. `code` is for programs, the message for people."""
+    """A rejected request. `code` is for programs, the message for people."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, message, headers)
@@ -44,7 +44,7 @@ def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
 
 
 async def _on_http(request: Request, fault: Exception) -> Response:
-    """A refusal, or what the framework refuses by itself (404, 405)."""
+    """Answer a refusal of ours or of the framework (404, 405)."""
     assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
     code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
     if fault.status_code == HTTPStatus.UNAUTHORIZED and not _is_api(request):
@@ -60,7 +60,7 @@ async def _on_invalid(request: Request, fault: Exception) -> Response:
 
 
 async def _on_user_error(request: Request, fault: Exception) -> Response:
-    """Something that whoever runs the server can mend; the line stays in the log, a client learns no path."""
+    """Answer an error that the operator can correct. The details stay in the log; the client sees no path."""
     log.error("%s", fault)
     if isinstance(fault, StorageError):
         return answer(request, 503, "storage", "the ledger is unavailable: retry later", {"Retry-After": "5"})
@@ -73,7 +73,7 @@ async def _on_bug(request: Request, fault: Exception) -> Response:
 
 
 def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer in the form that suits who asks."""
+    """Format the response for the client."""
     if _is_api(request) or "text/html" not in request.headers.get("accept", ""):
         return _error_json(status, code, message, headers)
     shown: ShowFault = request.app.state.show_fault
@@ -103,7 +103,7 @@ def _is_api(request: Request) -> bool:
 
 
 def place(location: tuple[int | str, ...]) -> str:
-    """Where in a request a mistake stands: `body.items[3].prompt`."""
+    """The location of an error in a request: `body.items[3].prompt`."""
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -1,4 +1,4 @@
-"""Headers of every answer: what a browser may load and do with it; and answers that are headers alone."""
+"""Security headers of responses, and HEAD requests."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,7 +24,7 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -47,7 +47,7 @@ class HeadOfGet:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return

@@ -57,7 +57,7 @@ def readyz(request: Request) -> Response:
 
 
 async def _reader_or_local(request: Request) -> Actor:
-    """Somebody with a key to read, or this computer: what collects metrics often runs beside the server."""
+    """Accept a key that may read, or a request from this computer, where metrics collectors often run."""
     return Actor(name="local", role="read", keyless=True) if is_local(request) else await READ(request)
 
 

@@ -1,4 +1,4 @@
-"""API keys as the server knows them: looked up in the ledger, remembered for a few seconds."""
+"""API keys, looked up in the ledger and cached for a few seconds."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ class KeyDirectory:
         self._failures = FailureLog()
 
     async def find(self, key: str, client: str) -> ApiKey | None:
-        """The record of a key; a wrong one costs one look-up and is noted in the log."""
+        """Find a key's record; a wrong key costs one look-up and is logged."""
         digest = hashlib.sha256(key.encode("utf-8", "replace")).digest()
         remembered = self._found.get(digest)
         if remembered is None:
@@ -54,11 +54,11 @@ class KeyDirectory:
         return record
 
     async def by_id(self, key_id: str) -> ApiKey | None:
-        """The record of a key that is not revoked."""
+        """Find the record of a key that is not revoked."""
         return (await self._valid()).get(key_id)
 
     async def any(self) -> bool:
-        """Whether there is a key, so that everybody must show one."""
+        """Whether a key exists, so that every client must send one."""
         return bool(await self._valid())
 
     async def _valid(self) -> dict[str, ApiKey]:
@@ -69,7 +69,7 @@ class KeyDirectory:
 
 
 class FailureLog:
-    """Notes wrong keys in the log: one line per `LOG_SECONDS`, with how many there were."""
+    """Logs wrong keys: one line per `LOG_SECONDS`, with their number."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -84,5 +84,5 @@ class FailureLog:
 
 
 def fresh(at: float) -> bool:
-    """Whether something learned at a moment may still be believed."""
+    """Whether cached data of a moment is still valid."""
     return time.monotonic() - at < REMEMBERED_SECONDS

@@ -1,4 +1,4 @@
-"""What is refused before anything of ours sees it: a stranger's Host, and a body that is too large or comes too slowly."""
+"""Early rejection of unknown hosts and of large or slow request bodies."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ ANY_HOST_PATHS = frozenset({"/healthz", "/readyz"})
 
 
 class KnownHosts:
-    """Refuses requests for a host that is not ours: a page of another site may have pointed its own name at this computer.
+    """Rejects unknown hosts, against DNS rebinding by other sites.
 
     Health checks hold no data, and who shows an API key is no such page: both may use any name.
     """
@@ -22,7 +22,7 @@ class KnownHosts:
         self._addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] == "http" and scope["path"] not in ANY_HOST_PATHS:
             request = Request(scope)
             host = request.headers.get("host", "")
@@ -34,15 +34,18 @@ class KnownHosts:
 
 
 class BodyLimit:
-    """Refuses a body of more than `most` bytes: at once where its length is told, else as soon as it is passed; and one that is
-    not there as a whole `seconds` after somebody began to read it."""
+    """Refuses large and slow request bodies.
+
+    A body of more than `most` bytes is refused at once where its length is told, else as soon as it exceeds the limit. A body
+    that is incomplete `seconds` after the application began to read it is refused too.
+    """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
         self.app = app
         self._most, self._seconds = most, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -58,7 +61,7 @@ class BodyLimit:
 
         async def counted() -> Message:
             nonlocal taken, whole, end
-            if whole:  # from here on whoever asks waits for the client to go
+            if whole:  # further calls wait for the client to disconnect
                 return await receive()
             end = end or asyncio.get_running_loop().time() + self._seconds
             try:

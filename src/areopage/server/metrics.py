@@ -1,4 +1,4 @@
-"""Prometheus metrics: what this process did, and what its ledger says when somebody asks."""
+"""Prometheus metrics of this process, and of its ledger at each scrape."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class Metrics:
-    """The metrics of one server, in a registry of their own."""
+    """The metrics of one server, in a separate registry."""
 
     def __init__(self, context: ServerContext, traces: Batch[Trace, None]) -> None:
         self._registry = CollectorRegistry()
@@ -59,38 +59,38 @@ class Metrics:
         self._new, self._known = self._submissions.labels("no"), self._submissions.labels("yes")
 
     def submitted(self, new: Sequence[bool]) -> None:
-        """Count submitted answers; for each whether it was new."""
+        """Count submitted answers by whether they are new."""
         fresh = sum(new)
         self._new.inc(fresh)
         self._known.inc(len(new) - fresh)
 
     def decided(self, decision: Decision, seconds: float | None) -> None:
-        """Note a decision, and what it took where that is known."""
+        """Record a decision and its duration if known."""
         self._decisions.labels(decision.verdict, decision.profile).inc()
         if seconds is not None:
             self._gate_seconds.observe(seconds)
 
     def served(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Note a request by its route's template."""
+        """Record a request by its route's template."""
         self._seconds.labels(method, route, str(status)).observe(seconds)
 
     def text(self) -> bytes:
-        """All of them in Prometheus' text format; it asks the ledger, hence blocks."""
+        """Format all metrics as Prometheus text; reads the ledger, so it blocks."""
         return generate_latest(self._registry)
 
 
 class LedgerCollector(Collector):
-    """What the ledger says; the same from every process that shares it."""
+    """Metrics from the ledger; equal in all processes that share it."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the ledger is not asked before somebody scrapes."""
+        """Return nothing: the ledger is read only at a scrape."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Ask the ledger."""
+        """Read the ledger."""
         yield from self._backlog()
         yield from self._answers()
         yield from self._judges()
@@ -130,19 +130,19 @@ class LedgerCollector(Collector):
 
 
 def metrics_of(request: Request) -> Metrics:
-    """The metrics of the server that got a request."""
+    """Return the metrics of a request's server."""
     return cast(Metrics, request.app.state.metrics)
 
 
 class Timing:
-    """Notes how long each request took."""
+    """Records the duration of each request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -162,10 +162,10 @@ class Timing:
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the route that served a request; "other" for all that none serves: strangers make no series."""
+    """The template of a request's route; "other" for unknown paths."""
     return getattr(scope.get("route"), "path_format", "") or "other"
 
 
 def method_of(scope: Scope) -> str:
-    """The method, if it is one that we serve; HEAD comes here as the GET that it is answered by."""
+    """The method if served; HEAD is counted as GET."""
     return scope["method"] if scope["method"] in ("GET", "POST", "DELETE") else "other"

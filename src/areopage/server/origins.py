@@ -1,4 +1,4 @@
-"""Which addresses this server answers for, and which other sites may send it something."""
+"""The server's own addresses, and the foreign origins it accepts."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Addresses:
 
     @classmethod
     def of(cls, config: AppConfig) -> "Addresses":
-        """Those of a configuration: where the server listens, `server.origins`, and the link that alerts carry."""
+        """Read the addresses of a configuration."""
         return cls(config.server.host, config.server.origins, config.section.monitor.alerts.link)
 
     def answers_for(self, host: str) -> bool:
@@ -70,7 +70,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_local(request: Request) -> bool:
-    """Whether a request comes from this computer to this computer, with no proxy in between."""
+    """Whether a request is local, without a proxy."""
     client = request.client.host if request.client else ""
     if any(name in request.headers for name in FORWARDED):
         return False

@@ -1,4 +1,4 @@
-"""One process of the server: from a configuration to a clean stop."""
+"""One server process, from its configuration to a clean stop."""
 
 import asyncio
 import gc
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         self._hurry = hurry
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take SIGINT or SIGTERM."""
+        """Handle SIGINT or SIGTERM."""
         if self.should_exit:
             self.force_exit = True
             self._hurry()
@@ -76,7 +76,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
 
     Args:
         config: also says where to listen, and whether questions are answered.
-        say: shows one line to whoever started the server.
+        say: shows a line to the user who started the server.
         worker: evaluate answers in this process; else other processes do.
 
     Raises:
@@ -118,7 +118,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
 
 
 def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
-    """The answering pipeline of a configuration.
+    """Build the answering pipeline of a configuration.
 
     Raises:
         UserError: a value is wrong, or a part is not installed.
@@ -129,7 +129,7 @@ def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
 
 
 class Process:
-    """A server and its worker, from their start to their end."""
+    """A server and its worker, from start to end."""
 
     def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, ready: Callable[[], None]) -> None:
         """Args:
@@ -143,7 +143,7 @@ class Process:
         self._hurried: list[threading.Thread] = []
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
-        """Serve until a signal comes, or the worker ends by itself: a server that judges no more must not look well.
+        """Serve until a signal comes or the worker fails: a server without its worker must not look healthy.
 
         Raises:
             AreopageError: the worker cannot start, or had to end.
@@ -166,7 +166,7 @@ class Process:
             raise self._fault
 
     def stop(self) -> None:
-        """Let `run` end, from another thread, once what is begun is served."""
+        """Stop `run` from another thread after open requests end."""
         self._server.should_exit = True
 
     async def _begin(self) -> None:
@@ -181,7 +181,7 @@ class Process:
         self._ready()
 
     async def _watch_over(self, worker: Worker) -> None:
-        """End the server where the worker has ended; whoever started the server starts it again."""
+        """Stop the server when the worker has ended, so that the supervisor restarts it."""
         while worker.alive:  # noqa: ASYNC110 - its thread cannot set an event of ours
             await asyncio.sleep(WATCH_SECONDS)
         self._server.should_exit = True
@@ -200,7 +200,7 @@ class Process:
         try:
             if self._worker:
                 self._worker.stop(seconds)
-        except Exception as fault:  # noqa: BLE001 - whatever ended the worker is raised once the server has stopped
+        except Exception as fault:  # noqa: BLE001 - the worker's error is raised once the server has stopped
             self._fault = self._fault or fault
 
     def _worker_fault(self) -> str:
@@ -221,7 +221,7 @@ def _check_keys(ledger: Ledger, host: str) -> None:
 
 
 def listener_at(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one.
+    """Open a listening socket; port 0 takes a free port.
 
     Raises:
         UserError: the port is taken, or the address is not one of this computer's.

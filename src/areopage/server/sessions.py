@@ -1,4 +1,4 @@
-"""Sessions of the pages and tokens of their forms: texts that only this ledger's servers can have signed. No state is kept."""
+"""Stateless sessions and form tokens, signed with the ledger's secret."""
 
 import base64
 import binascii
@@ -23,19 +23,19 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seal:
-    """Signs and checks with a secret of the ledger's; all servers of one ledger agree."""
+    """Signs and verifies with the ledger's secret, shared by its servers."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     def open_session(self, key_id: str, now: datetime) -> str:
-        """The cookie of a new session."""
+        """Create the cookie of a session."""
         expires = int((now + timedelta(hours=SESSION_HOURS)).timestamp())
         payload = _text_of(msgspec.json.encode(Session(key_id=key_id, expires=expires, nonce=secrets.token_hex(8))))
         return f"{payload}.{self.sign('session', payload)}"
 
     def session(self, cookie: str, now: datetime) -> Session | None:
-        """The session of a cookie that was signed here and has not expired."""
+        """Return the session of a valid, unexpired cookie."""
         payload, dot, signature = cookie.partition(".")
         if not dot or len(cookie) > LONGEST_COOKIE or not same(signature, self.sign("session", payload)):
             return None
@@ -46,16 +46,16 @@ class Seal:
         return session if session.expires > now.timestamp() else None
 
     def form_token(self, cookie: str) -> str:
-        """The token that forms of a session carry; without a session (cookie "") that of anybody who can read our pages."""
+        """The anti-forgery token of a session's forms. Without a session (cookie "") all readers share a token."""
         return self.sign("form", cookie)
 
     def sign(self, purpose: str, text: str) -> str:
-        """A signature of a text for one purpose, which is of no use for another."""
+        """Sign a text for one purpose."""
         return _text_of(hmac.digest(self._secret, f"{purpose}\n{text}".encode("utf-8", "replace"), hashlib.sha256))
 
 
 def same(given: str, wanted: str) -> bool:
-    """Whether two texts are the same, in a time that does not tell how far they agree."""
+    """Compare two texts in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 

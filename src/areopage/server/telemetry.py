@@ -1,4 +1,4 @@
-"""OpenTelemetry, where its endpoint is configured: a span for each request and for each evaluation. No text leaves."""
+"""OpenTelemetry spans for requests and evaluations, without texts."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,9 @@ SPAN = "areopage.span"
 
 
 def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
-    """What spans are given to; None where no endpoint is configured. `shutdown()` sends what is left.
+    """Create the tracer provider; None without an endpoint.
+
+    `shutdown()` sends the remaining spans.
 
     Raises:
         MissingExtra: an endpoint is configured and the packages are not installed.
@@ -47,7 +49,7 @@ def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
 
 
 class Tracing:
-    """A span for each request, below the caller's if it names one."""
+    """A span for each request, below the caller's span if given."""
 
     def __init__(self, app: ASGIApp, provider: "TracerProvider") -> None:
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -57,7 +59,7 @@ class Tracing:
         self._propagator = TraceContextTextMapPropagator()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Process one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -80,7 +82,7 @@ class Tracing:
 
 
 def tell_decision(request: Request, id: str, decision: Decision) -> None:
-    """Put a decision of the gate on its request's span, where there is one. The trace's id is there, its texts are not."""
+    """Add a gate decision to its request's span, without texts."""
     span: Span | None = request.scope.get(SPAN)
     if span is None:
         return
@@ -98,7 +100,7 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
     tracer = provider.get_tracer(SCOPE)
 
     class TracedJudge(QualityJudge):
-        """A jury whose evaluations are seen."""
+        """A jury with a span for each evaluation."""
 
         async def evaluate_case(
             self,
@@ -139,5 +141,5 @@ def evaluation(found: Evaluated) -> dict[str, Any]:
 
 
 def known(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that have a value."""
+    """The attributes with a value."""
     return {name: value for name, value in attributes.items() if value is not None}

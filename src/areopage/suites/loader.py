@@ -94,7 +94,7 @@ def find_suite(name_or_folder: str) -> Path:
     """
     if name_or_folder in bundled_names():
         return BUNDLED / name_or_folder
-    folder = Path(os.path.expanduser(name_or_folder))  # noqa: PTH111 - a `~name` that nobody has stays as it is
+    folder = Path(os.path.expanduser(name_or_folder))  # noqa: PTH111 - a `~name` of an unknown user is kept
     if folder.is_file() and folder.name == CONFIG_FILE:
         folder = folder.parent
     if (folder / CONFIG_FILE).is_file():

@@ -105,7 +105,7 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
 
     Raises:
         CriteriaError: the id is malformed, or taken.
-        ConfigError: a prompt file is there already, or the registry is written in a way that an entry cannot be put into.
+        ConfigError: a prompt file exists already, or the form of the registry does not allow a new entry.
         StorageError: a file cannot be written.
     """
     if suite.folder.resolve().is_relative_to(BUNDLED):

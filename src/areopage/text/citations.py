@@ -1,4 +1,4 @@
-"""Which documents an answer cites, whatever form its citations have, and which cited ones do not exist.
+"""Find the documents that an answer cites in any form, and cited documents that do not exist.
 
 | form | read as |
 |---|---|

@@ -53,7 +53,7 @@ discuss discusses discussed highlight highlights indicate indicates indicated ap
 define defined definition regarding concerning related relevant detail details detailed particular particularly instructions step
 steps worth please let know hope feel
 """
-# Words that state little by themselves: an answer may use them without saying much that its documents do not; without accents.
+# Words that state little alone: an answer may use them without saying much that its documents do not; without accents.
 LIGHT_WORDS = """
 important importantly various variety ensure ensures ensuring additional additionally further depend depending depends necessary
 necessarily need needs needed process different like likely vary varies varying time times once well due help helps helping

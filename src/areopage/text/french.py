@@ -54,7 +54,7 @@ semblent semblait disent dit dite dits disait disant ajoute ajoutent ajouter rap
 evoque evoquent figure figurent cite citent citer parle parlent note noter noterez savoir retenir resumer lit lisent dernier
 derniere derniers dernieres present presente presents presentes ci
 """
-# Words that state little by themselves: an answer may use them without saying much that its documents do not; without accents.
+# Words that state little alone: an answer may use them without saying much that its documents do not; without accents.
 LIGHT_WORDS = """
 important importante importants importantes importance divers diverses differents differentes different certain certaine certains
 certaines possible possibles possibilite necessaire necessaires general generale generalement souvent habituellement permet

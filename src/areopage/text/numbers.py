@@ -111,7 +111,7 @@ def around(text: str, start: int) -> int:
 
 
 class DigitIndex:
-    """The numbers of some texts by their digits, whatever parts them: "1 000,50" is found by 10005, "3 000 000" by 3.
+    """The numbers of some texts by their digits, with any separators: "1 000,50" is found by 10005, "3 000 000" by 3.
 
     Each run of digits is found alone, and joined to those that follow closely.
     """

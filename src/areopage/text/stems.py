@@ -65,7 +65,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def is_light(word: str) -> bool:
-    """Whether a word states little by itself."""
+    """Whether a word carries little meaning."""
     return _plain(word) in LIGHT_WORDS
 
 

@@ -68,7 +68,7 @@ class Engine(Queue):
         self._released = threading.Event()
         self._log = ShortLog(self._place)
         logger = logging.getLogger("dbos")
-        if not logger.handlers:  # else dbos would write to the console by itself
+        if not logger.handlers:  # else dbos would write to the console
             logger.addHandler(logging.NullHandler())
         with self._errors():
             self._launch()

@@ -115,7 +115,7 @@ class Worker:
         May be called again meanwhile, from another thread: then the shorter wait counts, and the second call returns at once.
 
         Raises:
-            AreopageError: the worker had ended before by itself, because of that.
+            AreopageError: the error that had ended the worker before.
         """
         self._grace = min(self._grace, seconds)
         own, self._own = self._own, None  # a second call only shortens the wait of the first
@@ -187,7 +187,7 @@ class OpenWorker:
         self._work, self._recovery, self._pace = work, recovery, pace
         self._leading = asyncio.Lock()
         self.loops = [asyncio.create_task(self._dispatching()), asyncio.create_task(self._beating())]
-        """What it does all the time; one of these tasks ends by itself only by a fault."""
+        """The worker's permanent tasks; unless cancelled, a task ends only by an error."""
 
     async def dispatch(self) -> bool:
         """Enqueue what is pending now, if this worker leads; returns whether there was anything.

@@ -27,7 +27,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     Args:
         place: where it stands in the response.
-        state: `supported` where a document (or the question) holds it, in whatever writing; `elsewhere` where documents hold it,
+        state: `supported` where a document (or the question) holds it, in any notation; `elsewhere` where documents hold it,
             but among other words than the answer's, whose place holds another figure of its kind or is far away; `missing`
             where none holds it.
         evidence: where the document that holds it has it; None where none does, or where only a title or the question does.

@@ -1,4 +1,4 @@
-"""Where texts hold what an answer states: word by word first, then value for value, in whatever writing.
+"""Where texts hold what an answer states: word by word first, then value for value, in any notation.
 
 The exact extractors of `areopage.text` are too slow for whole documents in every request: they read the documents only
 where the digits of a claim stand that is not there word by word.
@@ -62,7 +62,7 @@ class Places:
         return self._written[key]
 
     def valued(self, stated: Figure | Reference) -> list[Spot]:
-        """Where the same value stands, in whatever writing."""
+        """Where the same value stands, in any notation."""
         if isinstance(stated, Figure):
             key: tuple[str, ...] = (stated.kind, str(stated.value), stated.unit, stated.days, stated.per)
         else:
@@ -202,7 +202,7 @@ def _cue_of(stated: Figure | Reference) -> str:
 
 
 def _numbered(number: str, window: str) -> tuple[int, int] | None:
-    """Where a number that says enough by itself stands without its kind: 2018-771, l123-4, 2016/679."""
+    """Where a distinctive number stands without its kind: 2018-771, l123-4, 2016/679."""
     if len(number) < 5 or not number[-1].isdigit() or number.isdigit():
         return None
     start = window.lower().find(number)

@@ -73,7 +73,7 @@ class Table(Struct, frozen=True):
 
     Attributes:
         sentences: one line for each claim, (claims, features with `foreign` last);
-            `labels` whether it is unsupported, NaN where nobody said;
+            `labels` whether it is unsupported, NaN without a label;
             `rows` to which answer it belongs; `told` what the answers' features are made of.
         answers: whether each answer is ungrounded; `made` which are made up; `groups` a number for each answer's group.
     """

@@ -64,7 +64,7 @@ class Labelled(Struct, frozen=True, kw_only=True):
 
     @property
     def content(self) -> str:
-        """What stands for its texts (24 hexadecimal digits), whatever file they were read from and how lines were broken."""
+        """A digest of its texts (24 hexadecimal digits), independent of the file and of line breaks."""
         return _digest(self.prompt, self.response, *(document.text for document in self.documents))
 
 

@@ -1,4 +1,4 @@
-"""How far answers may be let out, so that a stated risk is kept with a stated certainty: thresholds from labelled answers.
+"""Thresholds from labelled answers that keep a stated risk with a stated certainty.
 
 Two risks are told apart, since either is called "ungrounded answers delivered":
 

@@ -19,7 +19,7 @@ DECIMALS = 4
 
 
 def fingerprint_of(rows: Sequence[Labelled]) -> str:
-    """A SHA-256 over what is labelled and how, whatever the order of the rows, their ids and where they were read."""
+    """A SHA-256 of texts and labels, independent of row order, ids and file."""
     contents = sorted(
         hashlib.sha256(
             msgspec.json.encode(

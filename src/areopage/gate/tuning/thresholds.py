@@ -2,7 +2,7 @@
 
 Rows that share a group (answers from the same documents) are no independent witnesses, and the tests ask for independent ones:
 one row of each group is drawn, by a hash of the seed, so that the order of the rows does not matter. What the other rules hold
-back is never delivered, whatever the threshold; a pure refusal always is. So the risk is the whole gate's, not the model's.
+is never delivered at any threshold; a pure refusal always is. So the risk is the whole gate's, not the model's.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     Args:
         risk: the share of ungrounded answers that is allowed, in (0, 1); `control` says of which answers.
         confidence: how certain that must be, in (0, 1).
-        grey_band: choose a second threshold, from which an answer is held back without asking a judge.
-        precision: of those held back by the second threshold, at least so many shall be ungrounded, with the same confidence.
+        grey_band: choose a second threshold, from which an answer is held without asking a judge.
+        precision: the least share of ungrounded answers among those held by the second threshold, with the same confidence.
         seed: which row of each group is drawn, and which groups a refitted model is fitted on.
     """
 
@@ -63,8 +63,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
         risk: the one that was asked for.
         threshold: None where the risk cannot be certified; the counts are then 0.
         answers, delivered, wrong: all, those delivered, those of them that are ungrounded.
-        grounded, false_alarms: the grounded ones, and those of them that are held back.
-        bound: what the risk at this threshold is at most, taken by itself; None without a confidence or a threshold.
+        grounded, false_alarms: the grounded ones, and those of them that are held.
+        bound: the upper bound of the risk at this threshold alone; None without a confidence or a threshold.
         p_value: how likely so few wrong ones would be if the risk were just missed; None likewise.
     """
 
@@ -95,8 +95,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     Args:
         rows: the labelled answers.
         answers, ungrounded: those counted, one of each group.
-        ruled_out, ruled_out_ungrounded: of them, those that other rules hold back whatever the threshold.
-        chosen: for the risk that was asked for; `alternatives` for others, each by itself at the same confidence.
+        ruled_out, ruled_out_ungrounded: of them, those that other rules hold at any threshold.
+        chosen: for the risk that was asked for; `alternatives` for others, each at the same confidence.
         now: what the thresholds do that hold without tuning; its `risk` is the one asked for, which nothing promises.
         needed: how many labels would do; only told where the risk cannot be certified.
         guess: where nothing is certified, the loosest threshold that keeps the risk among these very labels, else the one that
@@ -277,7 +277,7 @@ def _guess(steps: Sequence[Step], rows: int, ask: Ask) -> float | None:
 
 
 def _as_it_is(rows: Sequence[Scored], config: GateConfig, ask: Ask) -> Outcome:
-    """What the thresholds do that hold now, the risk's bound for them taken by itself."""
+    """The outcome of the current thresholds, with the risk's bound for them alone."""
     priced = _priced(rows, config.thresholds.deliver, ask.risk)
     if ask.control == "average":
         return priced

@@ -60,7 +60,7 @@ def tuned(
 
 
 def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[Scored]:
-    """Every row as the gate sees it, whatever its thresholds.
+    """Every row as the gate sees it, independent of thresholds.
 
     Raises:
         ValueError: the profile asks no grounding model.

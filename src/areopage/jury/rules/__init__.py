@@ -1,4 +1,4 @@
-"""Judges that are rules in code: the same response always gets the same score, at no cost.
+"""Judges that are rules in code: deterministic and free of charge.
 
 | reference | module | judges |
 |---|---|---|
@@ -18,7 +18,7 @@ KNOWN = ("readability", "answer_quality")
 
 
 def open_judge(reference: ModelReference, settings: ModelSettings) -> CodeJudge:
-    """Open the rules of a reference, with the parameters of the suite.
+    """Open the rules of a reference with the suite's parameters.
 
     Raises:
         ModelError: no such rules, or their parameters are missing or wrong.

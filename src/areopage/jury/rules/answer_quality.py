@@ -1,4 +1,4 @@
-"""The judge `rules:answer_quality`: whether an answer keeps its sections and cites sources that can be found.
+"""The judge `rules:answer_quality`: required sections and verifiable sources.
 
 It answers two criteria, each with a score from 0 to 10, mapped to the scale that is asked for and rounded to one decimal.
 What it sees is form: whether a cited article says what the answer says is for another judge. The sources are scored in
@@ -36,7 +36,7 @@ _LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•–]|[0-9]{1,3}[.)])[ \t]", re.M
 
 
 def answer_quality_judge(reference: ModelReference, rules: AnswerQualityRules) -> CodeJudge:
-    """The judge of the form and the sources of an answer, by these rules."""
+    """Build the judge of an answer's form and sources."""
     return CodeJudge(
         reference,
         partial(_judge_answer, rules),

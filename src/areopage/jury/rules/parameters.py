@@ -47,18 +47,21 @@ _Kind = TypeVar("_Kind")
 
 
 class Ramp(Struct, frozen=True, forbid_unknown_fields=True):
-    """A measure that is better when lower: `full` and `zero` are in the measure's own unit, 0 <= full < zero."""
+    """A measure that is better when lower.
+
+    `full` and `zero` are in the measure's own unit, 0 <= full < zero.
+    """
 
     full: float
     zero: float
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the ramp does not fall."""
+        """Raise ValueError unless `full` < `zero`."""
         if not 0 <= self.full < self.zero:
             raise ValueError(f"full is {self.full:g} and zero is {self.zero:g}: write 0 <= full < zero")
 
     def score(self, value: float) -> float:
-        """The score of a measure, 0 to 5: 5 up to `full`, 0 from `zero` on."""
+        """Map a measure to a score, 0 to 5: 5 up to `full`, 0 from `zero` on."""
         share = (self.zero - value) / (self.zero - self.full)
         return TOP_SCORE * min(1.0, max(0.0, share))
 
@@ -80,7 +83,7 @@ class LanguageRules(Struct, frozen=True, kw_only=True):
 
 
 class JudgedCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The criteria, by path without version, that the two measures answer."""
+    """The criteria, by path without version, that the two measures score."""
 
     sentence_complexity: str = "age.readability.sentence_complexity"
     vocabulary_level: str = "age.readability.vocabulary_level"
@@ -96,20 +99,20 @@ class ReadabilityRules(Struct, frozen=True, kw_only=True):
 
 
 class AnswerCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The criteria, by path without version, that the two measures of an answer's quality serve."""
+    """The criteria, by path without version, that the two measures of an answer's quality score."""
 
     format: str = "quality.answer.format"
     sources: str = "quality.answer.sources"
 
 
 class ExpectedSection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A section that an answer should have, with the headings that may open it, by language (two letters)."""
+    """A required section, with its possible headings by language (two letters)."""
 
     name: str
     headings: dict[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a heading could never be found."""
+        """Raise ValueError for a heading that cannot match."""
         if not any(self.headings.values()):
             raise ValueError(f"the section {self.name!r} has no headings: write at least one")
         for heading in self.aliases:
@@ -122,7 +125,7 @@ class ExpectedSection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return tuple(heading for headings in self.headings.values() for heading in headings)
 
     def label(self, language: str) -> str:
-        """What the section is called in a language; its first heading of all where the language has none."""
+        """The section's name in a language, else its first heading."""
         return next(iter(self.headings.get(language, ())), self.aliases[0])
 
 
@@ -135,7 +138,7 @@ class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_field
     extracts: int = 6
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the sections do not fit together, or a number is out of its range."""
+        """Raise ValueError for conflicting sections or a number out of range."""
         names = [section.name for section in self.sections]
         if not names:
             raise ValueError("sections is empty: write at least one")

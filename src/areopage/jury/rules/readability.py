@@ -1,4 +1,4 @@
-"""The judge `rules:readability`: how easy a response is to read for its audience.
+"""The judge `rules:readability`: how easily its audience can read a response.
 
 It answers two criteria, each with a score from 0 to 5, mapped to the scale that is asked for and rounded to one decimal:
 
@@ -29,7 +29,7 @@ OWN_SCALE = Scale(0.0, TOP_SCORE)
 
 
 def readability_judge(reference: ModelReference, rules: ReadabilityRules) -> CodeJudge:
-    """The judge of how easy a response is to read for its audience, by these rules."""
+    """Build the judge of readability for an audience."""
     return CodeJudge(
         reference,
         partial(_judge_readability, rules, str(reference)),
@@ -112,14 +112,14 @@ def _judge_vocabulary(
 
 
 def _quote(span: Span) -> str:
-    """The sentence, or as many of its first words as an extract may hold."""
+    """The sentence, cut at a word to the length of an extract."""
     if len(span.text) <= _EXTRACT_LENGTH:
         return span.text
     return span.text[:_EXTRACT_LENGTH].rpartition(" ")[0] or span.text[:_EXTRACT_LENGTH]
 
 
 def _explain_sentences(mean: float, longest: int, targets: Targets, audience: str, language: str) -> str:
-    """The numbers behind the score, in words."""
+    """Explain the score with its numbers."""
     mean_text, target = _number(mean, language), _number(targets.mean_sentence.full, language)
     limit = _number(targets.longest_sentence.full, language)
     if language == "fr":
@@ -134,7 +134,7 @@ def _explain_sentences(mean: float, longest: int, targets: Targets, audience: st
 
 
 def _explain_vocabulary(share: float, total: int, complex_syllables: int, targets: Targets, audience: str, language: str) -> str:
-    """The numbers behind the score, in words."""
+    """Explain the score with its numbers."""
     percent, target = _number(100 * share, language), _number(100 * targets.complex_share.full, language)
     if language == "fr":
         return (
@@ -148,6 +148,6 @@ def _explain_vocabulary(share: float, total: int, complex_syllables: int, target
 
 
 def _number(value: float, language: str) -> str:
-    """At most one decimal, with the language's decimal mark."""
+    """A number with at most one decimal and the language's decimal mark."""
     text = f"{value:.1f}".removesuffix(".0")
     return text.replace(".", ",") if language == "fr" else text

@@ -1,4 +1,4 @@
-"""The score of an answer's sources: does it cite, precisely, what the documents hold?
+"""The score of an answer's sources: precise citations that the documents contain.
 
 A citation is precise where it says where to look: an article, section, law, ruling, numbered or named document, or link. It is
 held where a document has the same reference, or the document itself is meant (by its number, id or title). The first part of a
@@ -53,10 +53,10 @@ class Citation(Struct, frozen=True, kw_only=True):
 
 
 class Holdings:
-    """What the documents of a case hold, made comparable."""
+    """The references and figures in a case's documents, normalised for comparison."""
 
     def __init__(self, documents: Sequence[Document], question: str) -> None:
-        """Read the documents once; the question's figures need no source."""
+        """Read the documents; figures of the question need no source."""
         self._documents = documents
         texts = [f"{document.title}\n{document.text}" for document in documents]
         self._references = {(reference.kind, reference.normalised) for text in texts for reference in references(text)}
@@ -69,7 +69,7 @@ class Holdings:
                 self._figures.setdefault((figure.kind, figure.unit), []).append(figure)
 
     def hold(self, reference: Reference) -> bool:
-        """Whether a document has a reference, or is the one that is meant."""
+        """Whether a document contains a reference or is the cited document."""
         name = reference.normalised
         if reference.kind == "marker":
             return self._is_document(name)
@@ -92,12 +92,12 @@ class Holdings:
         return number is not None and 1 <= int(number[1]) <= len(self._documents)
 
     def support(self, figure: Figure) -> bool:
-        """Whether a document, or the question, has a figure."""
+        """Whether a document or the question contains a figure."""
         return any(supports(held, figure) for held in self._figures.get((figure.kind, figure.unit), ()))
 
 
 def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Scored:
-    """Judge the citations of a response; they are quoted in its order.
+    """Judge the citations of a response, quoted in its order.
 
     Args:
         case: its documents are what citations are looked up in.

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that the ledger hands over."""
+"""Alembic's entry point: runs migrations on the ledger's connection."""
 
 from alembic import context
 

@@ -12,7 +12,7 @@ CAUGHT_UP = 0.5
 
 
 def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: AlertLocale) -> Finding:
-    """Bad strictly over the limit, clear under half of it or when nothing waits."""
+    """Bad above the limit; clear below half of it or without a queue."""
     waited = (now - backlog.oldest_at).total_seconds() / 60 if backlog.oldest_at else 0.0
     values = {
         "minutes": locale.whole(round(waited)),

@@ -1,4 +1,4 @@
-"""Sending alerts: the one place that knows Apprise, which is imported when something is to be sent."""
+"""Delivery of alerts with Apprise, which is imported at the first message."""
 
 import logging
 import re
@@ -22,20 +22,23 @@ logger = logging.getLogger(__name__)
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """How one address took a message. `place` names the address without its secrets; `error` is "" where it arrived."""
+    """The delivery to one address.
+
+    `place` names the address without its secrets; `error` is "" on success.
+    """
 
     place: str
     error: str = ""
 
 
 class Complaints:
-    """Says in the log what is wrong with an address: once, and again when it is something else or comes back."""
+    """Logs each fault of an address once, until it changes or returns."""
 
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
     def note(self, results: Sequence[Sent]) -> None:
-        """Take how each address took a message."""
+        """Record the delivery to each address."""
         for result in results:
             known = self._said.get(result.place)
             if not result.error:
@@ -46,7 +49,7 @@ class Complaints:
 
 
 def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
-    """Send a plain text to every address, one after the other; blocks for as long as the services take.
+    """Send a plain text to every address in turn; blocks until all replied.
 
     Raises:
         MissingExtra: Apprise is not installed.
@@ -81,12 +84,12 @@ def _send_one(place: str, url: str, title: str, body: str, environment: Mapping[
 
 
 def resolved(url: str, environment: Mapping[str, str]) -> str:
-    """An address; `env:NAME` stands for one in an environment variable, "" where that is not set."""
+    """Resolve an address; an unset variable of `env:NAME` gives ""."""
     return environment.get(url.removeprefix(FROM_ENVIRONMENT), "").strip() if url.startswith(FROM_ENVIRONMENT) else url
 
 
 def unset(urls: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The warnings about addresses whose environment variable is not set."""
+    """Warnings about addresses whose environment variable is not set."""
     return [
         f"alerts.urls: {place_of(position, url)}: the environment variable is not set, so nothing is sent there: set it"
         for position, url in enumerate(urls, start=1)
@@ -95,13 +98,13 @@ def unset(urls: Sequence[str], environment: Mapping[str, str]) -> list[str]:
 
 
 def place_of(position: int, url: str) -> str:
-    """An address as it may be shown: its number and its kind, or the variable that holds it."""
+    """A displayable address: its number and kind, or its variable."""
     kind = url if url.startswith(FROM_ENVIRONMENT) else f"{url.partition('://')[0]}://…" if "://" in url else "…"
     return f"url {position} ({kind})"
 
 
 def masked(message: str, address: str) -> str:
-    """A message on one line, without anything that the address is made of."""
+    """A message on one line, without any part of the address."""
     pieces = sorted({piece for piece in re.split(r"[^\w.~%-]+", address.partition("://")[2]) if piece}, key=len, reverse=True)
     for piece in pieces:
         if len(piece) >= SHORTEST_SECRET:
@@ -111,7 +114,7 @@ def masked(message: str, address: str) -> str:
 
 
 def next_attempt(attempts: int, now: datetime) -> datetime | None:
-    """When a delivery that failed is tried again, or None to give up: about seven hours after the first attempt.
+    """The time of the next delivery attempt; None gives up after about seven hours.
 
     Args:
         attempts: how many there were, this one included.

@@ -68,7 +68,7 @@ def open_alerting(ledger: Ledger, config: MonitorConfig) -> Alerting:
 
 
 def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting:
-    """The alerting of a monitor whose suite is loaded.
+    """Build the alerting of a monitor whose suite is loaded.
 
     Raises:
         ConfigError: a threshold is not on the suite's scale.
@@ -82,7 +82,7 @@ def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting
 
 
 def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
-    """The scheduled jobs of alerts; without addresses there is nothing to send.
+    """The scheduled jobs of alerts; none for delivery without addresses.
 
     Raises:
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
@@ -118,14 +118,17 @@ def raise_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> 
 
 
 def check_windows(alerting: Alerting, now: datetime) -> None:
-    """Look at every rule but that of single answers, whose alerts are closed after a day."""
+    """Check every rule except single answers, whose alerts close after a day."""
     for finding in _findings(alerting, now):
         settle(alerting, finding, now)
     Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
 
 def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
-    """Open, count or close the alert of a finding. The notice goes first: a notice sent twice is better than none."""
+    """Open, count or close the alert of a finding.
+
+    The notice goes first: a notice sent twice is better than none.
+    """
     alerts = Alerts(alerting.ledger)
     if finding.bad:
         alerts.open(alert_of(finding, now, alerting.delivery))
@@ -164,7 +167,7 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
 
 
 def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
-    """Send what is due: each alert by itself, and those of single answers that did not go out in their hour in one message.
+    """Send due alerts, one message each; delayed alerts of single answers share a message.
 
     Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
     address that fails while another takes the message has an alert of its own, which is shown and not sent.

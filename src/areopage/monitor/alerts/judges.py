@@ -1,4 +1,4 @@
-"""The rule about judges: verdicts that give no score are their failure, never the answers'."""
+"""The rule about judges' failures: answers and verdicts without a score."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from areopage.monitor.config import JudgeRule
 
 
 class Failing(Struct, frozen=True, kw_only=True):
-    """How often judging failed: answers without a global score, and verdicts without a score.
+    """Rates of failed judging: answers without a global score, verdicts without a score.
 
     Args:
         retried: those of the answers without a score that are not finished: judges failed on them, and another attempt follows
@@ -27,7 +27,10 @@ class Failing(Struct, frozen=True, kw_only=True):
 
     @property
     def share(self) -> float:
-        """The larger of both shares, in [0, 1]: one judge of several may fail without an answer losing its score."""
+        """The larger of both shares, in [0, 1].
+
+        One judge of several may fail without an answer losing its score.
+        """
         by_answer = self.unscored / self.answers if self.answers else 0.0
         by_verdict = self.missing / self.planned if self.planned else 0.0
         return max(by_answer, by_verdict)

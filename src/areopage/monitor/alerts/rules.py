@@ -1,4 +1,4 @@
-"""What every rule comes to, and how alerts open and close by it."""
+"""Findings of rules, and the alerts they open and close."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -17,7 +17,9 @@ EVERYTHING = "all"
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What a rule found. Between `bad` and `clear` an alert stays as it is: neither holds there, nor where too little is known.
+    """A rule's finding.
+
+    Between `bad` and `clear` an alert is kept unchanged: neither holds there, nor with too little data.
 
     Args:
         bad: the alert opens, or is seen once more.
@@ -36,19 +38,19 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def alert_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
-    """The alert of a finding that is bad."""
+    """Build the alert of a bad finding."""
     return new_alert(finding.rule, finding.subject, finding.title, finding.body, now, delivery)
 
 
 def notice_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
-    """The notice that an alert has closed; it is over as soon as it is written."""
+    """Build the notice of a closed alert; it is closed itself."""
     title, body = finding.recovered
     notice = new_alert(RECOVERED, f"{finding.rule}:{finding.subject}", title, body, now, delivery)
     return msgspec.structs.replace(notice, state="closed", closed_at=now)
 
 
 def new_alert(rule: str, subject: str, title: str, body: str, now: datetime, delivery: Delivery, *, answer_id: str = "") -> Alert:
-    """An alert that is to be sent at once."""
+    """Build an alert to send at once."""
     return Alert(
         rule=rule,
         subject=subject,
@@ -64,10 +66,10 @@ def new_alert(rule: str, subject: str, title: str, body: str, now: datetime, del
 
 
 def hour_of(moment: datetime) -> datetime:
-    """When the hour of a moment began."""
+    """The start of a moment's hour."""
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
 def hour_after(moment: datetime) -> datetime:
-    """When the hour of a moment ends."""
+    """The end of a moment's hour."""
     return hour_of(moment) + timedelta(hours=1)

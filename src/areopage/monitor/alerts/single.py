@@ -1,4 +1,4 @@
-"""The alert of a single weak answer, and how many of them are sent one by one."""
+"""Alerts of single weak answers, and their hourly limit."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 def answer_alert(
     score: Evaluation, threshold: float | None, section: AlertsSection, now: datetime, locale: AlertLocale | None = None
 ) -> Alert | None:
-    """The alert of an answer whose global score is worse than the threshold.
+    """Build the alert of an answer with a global score below the threshold.
 
     An answer without a score is not a weak one, and golden questions have an alert of their own: None for both.
 
@@ -47,7 +47,7 @@ def answer_alert(
 
 
 def is_worse(value: float, than: float, scale: Scale) -> bool:
-    """Whether a score, as it is shown, is strictly worse than another, on a scale where higher or lower is better."""
+    """Whether a displayed score is strictly worse than another on a scale."""
     shown = round(value, DECIMALS)
     return shown < than if scale.higher_is_better else shown > than
 
@@ -75,7 +75,7 @@ def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> st
 
 
 def _qualification_text(qualification: str, locale: AlertLocale) -> str:
-    """What is known of the judges' fitness, in the locale's language; the names and reasons in it stay as they are."""
+    """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
     if qualification == NEVER_EXAMINED:
         return locale.say("qualification_unknown")
     if is_unfit(qualification):
@@ -89,19 +89,22 @@ def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:
 
 
 def paced(alert: Alert, opened_this_hour: int, per_hour: int) -> Alert:
-    """An alert as it comes; past the hour's limit one that waits for the hour's end, when the rest goes out in one message."""
+    """Delay an alert to the hour's end if the hour's limit is reached.
+
+    Delayed alerts share one message.
+    """
     if opened_this_hour < per_hour:
         return alert
     return msgspec.structs.replace(alert, next_attempt_at=hour_after(alert.opened_at))
 
 
 def is_late(alert: Alert) -> bool:
-    """Whether a single answer's alert does not go out in the hour that it was opened in."""
+    """Whether a single answer's alert is sent after its own hour."""
     return alert.rule == ANSWER and alert.next_attempt_at >= hour_after(alert.opened_at)
 
 
 def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tuple[str, str]:
-    """Title and body of one message for several alerts of single answers."""
+    """Title and body of one message for several alerts."""
     start, end = hour_of(min(alert.opened_at for alert in alerts)), hour_after(max(alert.opened_at for alert in alerts))
     shown = [f"{alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
     rest = len(alerts) - len(shown)

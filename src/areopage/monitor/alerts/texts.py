@@ -1,4 +1,4 @@
-"""The texts of alerts: plain, bounded, in French or in English."""
+"""Texts of alerts: plain, bounded, in French or English."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ FULL_WIDTH = {"@": "＠", "!": "！", "#": "＃"}
 
 
 class AlertLocale(Locale, frozen=True, kw_only=True):
-    """A locale with the messages of alerts, and what is specific to a monitor.
+    """A locale with the messages of alerts and a monitor's settings.
 
     Args:
         scale: of the scores.
@@ -42,7 +42,7 @@ class AlertLocale(Locale, frozen=True, kw_only=True):
         return self.say("pair", name=self.messages[key], value=value)
 
     def mark(self, value: float | None) -> str:
-        """A score with one decimal, or with two where it has them, so that 5.96 does not look like 6.0."""
+        """A score with one decimal, or two if needed, so that 5.96 is not shown as 6.0."""
         return self.number(value).removesuffix("0")
 
     def score(self, value: float | None) -> str:
@@ -50,7 +50,7 @@ class AlertLocale(Locale, frozen=True, kw_only=True):
         return self.say("of", score=self.mark(value), max=self.short(self.scale.max))
 
     def label(self, criterion: str) -> str:
-        """A criterion's name for people."""
+        """A criterion's display name."""
         return plain(self.labels.get(criterion) or criterion.rpartition(".")[2].replace("_", " "), 80)
 
     def kept(self, text: str, limit: int) -> str:
@@ -58,11 +58,11 @@ class AlertLocale(Locale, frozen=True, kw_only=True):
         return plain(stored_text(text, self.storage.text, self.storage.max_chars), limit)
 
     def page(self, path: str = "") -> str:
-        """The line with the live page's address; "" where it is not known."""
+        """The line with the live page's address; "" if unknown."""
         return self.line("link", f"{self.link.rstrip('/')}/monitor{path}") if self.link else ""
 
     def answer_page(self, answer_id: str) -> str:
-        """The line that leads to one answer: its page, else its id."""
+        """The line with an answer's page, else its id."""
         if self.link:
             return self.page(f"/answers/{quote(answer_id, safe='')}")
         return self.line("answer_id", plain(answer_id, 128))
@@ -76,7 +76,7 @@ def alert_locale(
     storage: StorageSection | None = None,
     link: str = "",
 ) -> AlertLocale:
-    """The locale of alerts in a language, English where it is not known."""
+    """The locale of alerts in a language, English if unknown."""
     base = locale_for(language, MESSAGES_FILE)
     return AlertLocale(
         code=base.code,
@@ -89,7 +89,7 @@ def alert_locale(
 
 
 def monitor_locale(config: MonitorConfig, suite: Suite) -> AlertLocale:
-    """The locale of a monitor's alerts: in the language of its configuration, else the suite's own."""
+    """The locale of a monitor's alerts: its configuration's language, else the suite's."""
     language = config.section.language or suite.own_language
     return alert_locale(
         language,
@@ -101,16 +101,16 @@ def monitor_locale(config: MonitorConfig, suite: Suite) -> AlertLocale:
 
 
 def plain(text: str, limit: int) -> str:
-    """A foreign text on one line, bounded, without control characters and mentions that notify a whole channel."""
+    """A foreign text on one line, bounded, without control characters and mentions."""
     return _MENTION.sub(lambda found: FULL_WIDTH[found[0]], one_line(text, limit))
 
 
 def lines(*parts: str) -> str:
-    """The lines of a text; empty ones are left out."""
+    """The lines of a text without empty lines."""
     return "\n".join(part for part in parts if part)
 
 
 def listed(title: str, items: Iterable[str]) -> str:
-    """A title with its items, each on a line; "" without items."""
+    """A title and its items, one per line; "" without items."""
     shown = [f"- {item}" for item in items if item]
     return "\n".join([title, *shown]) if shown else ""

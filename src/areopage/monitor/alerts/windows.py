@@ -1,4 +1,4 @@
-"""Rules over the answers of the last hours: their mean, their share of weak ones, and a drop of the mean.
+"""Rules over the last hours: mean, share of weak answers, drop of the mean.
 
 Only answers with a score count; those without one belong to the rule about judges.
 """
@@ -16,7 +16,7 @@ STILL_DROPPING = 0.5
 
 
 def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
-    """The mean is bad where it is strictly worse than the threshold, and clear where it is not worse than `mean_clear`."""
+    """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
     enough = tally.answers >= rule.minimum and tally.mean is not None
     mean = tally.mean or 0.0
     values = {
@@ -37,7 +37,7 @@ def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: Alert
 
 
 def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
-    """The share of weak answers is bad strictly over the threshold, and clear at `clear` or less."""
+    """Bad strictly over the threshold, clear at `clear` or less."""
     weak = tally.grades(locale.scale)[2]
     enough = tally.answers >= rule.minimum
     share = weak / tally.answers if tally.answers else 0.0
@@ -63,7 +63,10 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
 
 
 def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
-    """A drop of at least `points`, with p under `p_value` by Welch's test; it is over when half of the points are regained."""
+    """Bad for a significant drop of at least `points`; clear at half of it.
+
+    Significant means p under `p_value` by Welch's test.
+    """
     change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
     drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
     values = {

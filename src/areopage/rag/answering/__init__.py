@@ -1,1 +1,1 @@
-"""The graph from a question to what the user gets: its nodes, the grey band’s judge, the cache, what is noted."""
+"""The graph from a question to the answer that the user receives."""

@@ -1,9 +1,9 @@
 """The answer cache: delivered answers, keyed by all that determines them, in memory or in Redis.
 
 An answer is given again only if the collection is as it was, no label has said since that it is not grounded, and its first trace
-is not erased. That is looked up each time, in the collection and in the ledger: whoever ingests, labels or erases may be another
-process, and cannot reach what this one has in memory. Values are JSON, never pickles: whoever can write into a shared Redis must
-not be able to run code here.
+is not erased. Each request checks this in the collection and in the ledger: another process may ingest, label or erase, and
+cannot reach this process's memory. Values are JSON, never pickles: a client that can write into a shared Redis must not be able
+to run code here.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ PAUSE = 10.0  # seconds without the store after it failed
 
 
 class CachedAnswer(Struct, frozen=True, kw_only=True):
-    """The trace of a delivered answer, and what tells whether it may be given again.
+    """The trace of a delivered answer, with the conditions of its reuse.
 
     Args:
         revision: the collection's when the documents were retrieved.
@@ -50,7 +50,10 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
 
 
 class AnswerCache:
-    """Keeps delivered answers. A store that fails is gone without: it is said once, and looked for again after a while."""
+    """Stores delivered answers.
+
+    While the store fails, answers are not cached; the fault is logged once, and the store is retried later.
+    """
 
     def __init__(self, config: RagConfig, say: Callable[[str], None]) -> None:
         """Args:
@@ -73,30 +76,30 @@ class AnswerCache:
 
     @property
     def enabled(self) -> bool:
-        """Whether answers are kept at all."""
+        """Whether the cache is enabled."""
         return self._store != OFF
 
     async def get(self, key: str) -> CachedAnswer | None:
-        """The answer of a key; None where there is none, or the store fails."""
+        """Return the answer of a key; None if missing or the store fails."""
         found = await self._ask(lambda cache: cache.get(f"{PREFIX}{key}"))
         if not isinstance(found, bytes):
             return None
         try:
             return msgspec.json.decode(found, type=CachedAnswer)
-        except msgspec.DecodeError:  # somebody else's entry, or damaged: as good as none
+        except msgspec.DecodeError:  # an entry of another program, or damaged: counts as missing
             return None
 
     async def put(self, key: str, answer: CachedAnswer) -> None:
-        """Keep an answer for the configured time."""
+        """Store an answer for the configured time."""
         entry = msgspec.json.encode(answer)
         await self._ask(lambda cache: cache.set(f"{PREFIX}{key}", entry, expire=self._section.seconds))
 
     async def forget(self, key: str) -> None:
-        """Let go of the answer of a key."""
+        """Remove the answer of a key."""
         await self._ask(lambda cache: cache.delete(f"{PREFIX}{key}"))
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         if self._cache is not None and self._loop is asyncio.get_running_loop():
             await self._cache.close()
 
@@ -146,7 +149,7 @@ class AnswerCache:
 
 
 def _redis_faults() -> tuple[type[Exception], ...]:
-    """What the Redis client raises by itself; nothing where it is not installed, and so cannot be in use."""
+    """The Redis client's exceptions; () where the client is not installed."""
     try:
         from redis.exceptions import RedisError
     except ModuleNotFoundError:
@@ -161,14 +164,14 @@ def shown(url: str) -> str:
 
 
 class Place(Struct, frozen=True):
-    """Where an answer would be kept, and the collection's revision; with "" it is not kept now."""
+    """An answer's key and the collection's revision; "" disables storage for now."""
 
     key: str
     revision: str
 
 
 class KeptAnswers:
-    """Finds answers, and keeps them."""
+    """Finds and stores reusable answers."""
 
     def __init__(
         self, config: RagConfig, gate_version: str, ledger: Ledger, retriever: Retriever, say: Callable[[str], None]
@@ -185,11 +188,11 @@ class KeptAnswers:
 
     @property
     def enabled(self) -> bool:
-        """Whether answers are kept at all."""
+        """Whether the cache is enabled."""
         return self._cache.enabled
 
     async def place(self, asked: ChatPrompt, language: str) -> Place:
-        """Where the answer to a prompt is kept.
+        """Compute the place of a prompt's answer.
 
         Raises:
             UserError: there is no such collection, or its store cannot be reached.
@@ -197,7 +200,7 @@ class KeptAnswers:
         return Place(self._keys.key(asked, language), await self._retriever.revision(asked.collection))
 
     async def find(self, place: Place) -> CachedAnswer | None:
-        """The answer of a place; None where there is none, or where it does not stand any more.
+        """Return the answer of a place; None if missing or no longer valid.
 
         Raises:
             StorageError: the ledger cannot be read.
@@ -210,7 +213,7 @@ class KeptAnswers:
         return found
 
     async def latest_label(self) -> int:
-        """What `keep` wants to know, to be asked before an answer is made.
+        """Return the latest label, which `keep` needs, before an answer is generated.
 
         Raises:
             StorageError: the ledger cannot be read.
@@ -218,7 +221,7 @@ class KeptAnswers:
         return await asyncio.to_thread(self._traces.latest_label)
 
     async def keep(self, place: Place, trace: Trace, label: int) -> None:
-        """Keep an answer if the gate delivered it; what only concerns the user who asked is left out."""
+        """Store a delivered answer without data of the current user."""
         if not place.revision or trace.mode != "generated" or trace.verdict != "deliver":
             return
         answer = replace(trace.answer, case=replace(trace.answer.case, prompt=""), session="", api_key="")
@@ -226,16 +229,16 @@ class KeptAnswers:
         await self._cache.put(place.key, CachedAnswer(trace=kept, revision=place.revision, label=label))
 
     async def forget(self, asked: ChatPrompt, language: str) -> None:
-        """Keep no answer to a prompt any more."""
+        """Remove the cached answer to a prompt."""
         await self._cache.forget(self._keys.key(asked, language))
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._cache.aclose()
 
 
 class CacheKeys:
-    """Makes the keys: all that determines an answer, but for the prompt."""
+    """Computes keys from everything that determines an answer."""
 
     def __init__(self, config: RagConfig, gate_version: str, ledger: bytes) -> None:
         """Args:

@@ -1,4 +1,4 @@
-"""The graph of the pipeline, over LangGraph: its nodes take the state and return what they change.
+"""The pipeline's graph in LangGraph: nodes take the state and return changes.
 
 retrieve → grade_documents → (relevant) generate → evaluate_response → (pass) end
                            → (not relevant) fallback                  → (escalate) human_review
@@ -28,7 +28,7 @@ LONG = 200_000  # characters from which a decision would hold the event loop up:
 
 
 class Nodes:
-    """The six nodes and the two routes between them."""
+    """The six nodes and two routes of the graph."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Nodes:
     # --- nodes
 
     async def retrieve(self, state: RagState) -> RagState:
-        """Find documents."""
+        """Retrieve documents."""
         asked = state["asked"]
         found = await self._retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
         return {"documents": found}
@@ -62,7 +62,7 @@ class Nodes:
     async def grade_documents(self, state: RagState) -> RagState:
         """Say whether any document is near enough to answer from; the gate's threshold decides.
 
-        In shadow mode whatever was found is answered from: nothing may change for the user.
+        In shadow mode the model answers from all found documents: nothing may change for the user.
         """
         started = time.perf_counter()
         decision = await decide(self._gate, state["asked"].prompt, "", state["documents"])
@@ -72,11 +72,11 @@ class Nodes:
         return {"relevant": False, "decision": decision, "gate_seconds": time.perf_counter() - started}
 
     async def generate(self, state: RagState) -> RagState:
-        """Have the model answer."""
+        """Generate an answer with the model."""
         return {"generated": await self._generator.generate(state["asked"].prompt, state["documents"], state["language"])}
 
     async def evaluate_response(self, state: RagState) -> RagState:
-        """Let the gate decide, and a judge where it asks for one."""
+        """Apply the gate, with a judge if the gate needs one."""
         started = time.perf_counter()
         documents, prompt = state["documents"], state["asked"].prompt
         response, judged = _with_cited_ids(state["generated"]), Judged()
@@ -101,28 +101,28 @@ class Nodes:
         return changed
 
     async def fallback(self, state: RagState) -> RagState:
-        """Say that the documents do not tell."""
+        """Return the fallback text."""
         return {"delivered": self._texts.no_answer(state["language"]), "mode": "fallback"}
 
     async def human_review(self, state: RagState) -> RagState:
-        """Say that a person will look at it."""
+        """Return the notice of a human review."""
         return {"delivered": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
 
     # --- routes; coroutines, since LangGraph gives plain functions a thread of their own each time
 
     async def after_grading(self, state: RagState) -> Literal["relevant", "not_relevant"]:
-        """Generate, or fall back."""
+        """Choose between generation and fallback."""
         return "relevant" if state["relevant"] else "not_relevant"
 
     async def after_evaluation(self, state: RagState) -> Literal["pass", "escalate", "fail"]:
-        """Out, to people, or to the fallback."""
+        """Choose between delivery, human review and fallback."""
         if "delivered" in state:
             return "pass"
         return "escalate" if state["decision"].verdict == "human_review" else "fail"
 
 
 async def decide(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
-    """A decision; in a thread where the texts are long."""
+    """Compute a decision; long texts use a thread."""
     if len(response) + sum(len(document.text) for document in documents) > LONG:
         return await asyncio.to_thread(gate.decide, prompt, response, documents)
     return gate.decide(prompt, response, documents)
@@ -156,11 +156,11 @@ def build_graph(nodes: Nodes) -> Graph:
 
 
 async def run_graph(graph: Graph, state: RagState) -> AsyncIterator[tuple[str, RagState]]:
-    """Run the graph; gives each node's name and what it changed.
+    """Run the graph; yield each node's name and changes.
 
     LangGraph hands its runs to LangSmith, which sends texts away as soon as LANGSMITH_TRACING or LANGCHAIN_TRACING_V2 stands in
-    the environment. Whoever deploys a chatbot has not asked this program for that: it is off for our runs. To be consumed in a
-    task of its own, since what is set here holds for the whole context.
+    the environment. Users have not asked this program for that: it is off for our runs. Consume it in a separate task,
+    since the setting holds for the whole context.
     """
     with tracing_context(enabled=False):
         async for update in graph.astream(state, stream_mode="updates"):

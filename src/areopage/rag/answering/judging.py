@@ -1,4 +1,4 @@
-"""The grey band: a judge reads the doubtful sentences of an answer, each against the documents, within a time budget."""
+"""The grey band's judge: checks doubtful sentences within a time budget."""
 
 import asyncio
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ OUTAGE = 0.0  # a user waits: a server that is down is not waited for
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """The judgments on sentences, their panel, and the keys under which the ledger has them or would have them."""
+    """The judgments on sentences, with their panel and keys."""
 
     sentences: tuple[SentenceJudgment, ...] = ()
     panel: str = ""
@@ -47,10 +47,13 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 
 class SentenceJudge:
-    """Asks one judge about sentences. Its judgments are stored in the ledger; a final one is not paid for again."""
+    """Judges sentences with one judge.
+
+    Judgments are stored in the ledger; final ones are not paid for again.
+    """
 
     def __init__(self, judge: Judge, settings: ModelSettings, ledger: Ledger, *, sentences: int, seconds: float) -> None:
-        """Ask this judge, by the bundled criterion in the language of the answer.
+        """Use this judge with the bundled criterion in the answer's language.
 
         Args:
             settings: how its model is reached.
@@ -68,7 +71,7 @@ class SentenceJudge:
     async def judge(
         self, prompt: str, response: str, documents: tuple[Document, ...], decision: Decision, language: str
     ) -> Judged:
-        """Judge the doubtful sentences of a decision; one that is not judged in time, or badly, has `supported` None."""
+        """Judge a decision's doubtful sentences; `supported` is None for missing judgments."""
         wanted = decision.doubtful[: self._sentences]
         calls: dict[int, PlannedCall] = {}
         held: dict[str, Judgment] = {}
@@ -149,7 +152,7 @@ def _sentence_judgment(index: int, judgment: Judgment) -> SentenceJudgment:
 
 
 def load_criterion() -> dict[str, Criterion]:
-    """The criterion by language."""
+    """Load the criterion by language."""
     assets = BUNDLED / SUITE / "assets"
     registry = load_registry(assets / "criteria_registry.yml")
     found: dict[str, Criterion] = {}
@@ -162,7 +165,7 @@ def load_criterion() -> dict[str, Criterion]:
 
 
 def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[str, str], window: int) -> SentenceJudge | None:
-    """The judge of a configuration; None where it names none.
+    """Open the configured judge; None without a judge.
 
     Args:
         window: the context, in tokens; the generator's, so that one model serves both without being loaded again.

@@ -1,4 +1,4 @@
-"""The state of one prompt on its way through the graph, the trace that it becomes, and the texts that users read instead."""
+"""The state of a prompt in the graph, its trace, and the users' texts."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -25,24 +25,24 @@ NOT_DELIVERED: tuple[Mode, ...] = ("fallback", "human_review")
 
 
 class Texts(Struct, frozen=True, kw_only=True):
-    """The texts by language; `language` is the one for a language that has none."""
+    """Texts by language; `language` is the default."""
 
     fallback: Mapping[str, str]
     human_review: Mapping[str, str]
     language: str
 
     def no_answer(self, language: str) -> str:
-        """What is said where the documents do not tell."""
+        """The text for questions that the documents do not answer."""
         return self.fallback.get(language) or self.fallback[self.language]
 
     def held_back(self, language: str, id: str) -> str:
-        """What is said where a person will look at the answer; `id` is what the user finds it under."""
+        """The text for an answer under human review; `id` identifies the answer."""
         text = self.human_review.get(language) or self.human_review[self.language]
         return text.replace("{id}", id)
 
 
 def texts_of(config: RagConfig) -> Texts:
-    """The texts of a configuration, laid over those of the package.
+    """Merge a configuration's texts with the package's texts.
 
     Raises:
         ConfigError: one that is given is empty.
@@ -91,7 +91,7 @@ class RagState(TypedDict, total=False):
 
 
 def trace_of(state: RagState, seconds: float) -> Trace:
-    """The trace of a complete run of the graph, which took so many seconds."""
+    """Build the trace of a complete graph run of so many seconds."""
     asked, decision, generated = state["asked"], state["decision"], state.get("generated")
     mode, language = state["mode"], state["language"]
     answer = Answer(
@@ -124,7 +124,7 @@ def trace_of(state: RagState, seconds: float) -> Trace:
 
 
 def repeated_trace(trace: Trace, state: RagState, texts: Texts, seconds: float) -> Trace:
-    """The trace of a prompt that was answered before, or is answered at the same time.
+    """Build the trace of a prompt answered earlier or concurrently.
 
     Args:
         state: the beginning of the repetition's own.

@@ -1,1 +1,1 @@
-"""What the demo of the gate needs: the pages of an invented bank's help desk, questions, and an areopage.yml."""
+"""Data of the gate demo: support pages of an invented bank, questions, and an areopage.yml."""

@@ -1,4 +1,4 @@
-"""The demo's material, put into a folder of the user's."""
+"""The demo's documents, questions and configuration."""
 
 import json
 import shutil
@@ -21,14 +21,14 @@ EMBEDDED_TOKENS, OTHER_TOKENS = 80, 300
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """A question and answers to it that people wrote."""
+    """A question with answers written by people."""
 
     question: str
     answers: tuple[str, ...]
 
 
 class Script(Struct, frozen=True, kw_only=True):
-    """What is asked, in order."""
+    """The demo's questions in order."""
 
     questions: tuple[str, ...]
     prepared: Prepared
@@ -40,7 +40,7 @@ def read_script() -> Script:
 
 
 def lay_out(folder: Path, model: str) -> Path:
-    """Put documents and areopage.yml into a folder; documents that are there stay as they are.
+    """Write documents and areopage.yml to a folder; existing documents are kept.
 
     Args:
         model: who answers, as areopage.yml names it.

@@ -1,1 +1,1 @@
-"""From documents to an answer: prompts, the model, structured output."""
+"""Generation: prompts, the model, structured output."""

@@ -1,4 +1,4 @@
-"""Generation: a language model answers from the documents alone."""
+"""Generation of answers from documents by a language model."""
 
 import asyncio
 import math
@@ -44,7 +44,10 @@ class ModelGenerator:
         self._seconds = seconds
 
     async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
-        """Answer a prompt; see `Generator.generate`. Where the server cut the prompt, that is a failure."""
+        """Answer a prompt; a prompt truncated by the server is a failure.
+
+        See `Generator.generate`.
+        """
         messages = self._prompts.messages(prompt, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=prompt, documents=documents)
@@ -77,7 +80,7 @@ class ModelGenerator:
 
 
 def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, str]) -> ModelGenerator:
-    """The generator of a configuration; nothing is called yet.
+    """Open the configured generator without calling it.
 
     Raises:
         ConfigError, ModelError: the model's reference or its endpoint is wrong.
@@ -91,12 +94,15 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
 
 
 def prompts_of(section: GenerationSection) -> Prompts:
-    """The prompts of a configuration."""
+    """Build the prompts of a configuration."""
     return load_prompts(section.instructions, section.max_chars, structured=section.structured)
 
 
 def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]:
-    """The options of each call. The window is made for the longest prompt, so that no server cuts one or loads a model again."""
+    """The options of each call.
+
+    The context window fits the longest prompt, so that no server truncates a prompt or reloads a model.
+    """
     characters = section.max_chars * top_k + PROMPT_ROOM
     tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + section.max_tokens
     window = math.ceil(tokens / WINDOW_STEP) * WINDOW_STEP
@@ -108,7 +114,7 @@ def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]
 
 
 def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:
-    """Which model answers, and how it is reached.
+    """Select the answering model and its connection.
 
     Raises:
         ConfigError: the reference's endpoint is wrong.

@@ -1,7 +1,8 @@
 """The prompt of the model that answers: the anchoring instruction, the documents between markers, the question.
 
-Documents come from outside and may address the model. Each stands between markers with a code that nobody can foretell without
-the ledger's secret, its id and title within, so that nothing of it can pass for an instruction or end its own fence.
+Documents come from outside and may address the model. Each is fenced by markers with a code that is
+unpredictable without the ledger's secret. Its id and title are inside the fence, so that no part of it can pass for an
+instruction or end its own fence.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ NONCE_LENGTH = 16
 
 
 class Prompts(Struct, frozen=True, kw_only=True):
-    """The words by part and language, and what the configuration adds to the instruction, by language."""
+    """Prompt texts by part and language, with the configuration's additions."""
 
     words: Mapping[str, Any]
     instructions: Mapping[str, str]
@@ -36,12 +37,12 @@ class Prompts(Struct, frozen=True, kw_only=True):
 
     @property
     def version(self) -> str:
-        """A fingerprint of all that the prompt is made of, but for the user's prompt and documents."""
+        """A fingerprint of the prompt texts, without prompt and documents."""
         parts = [LAYOUT_VERSION, self.words, self.instructions, self.structured, self.max_chars]
         return digest_of(parts)[:12]
 
     def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
-        """The messages of one prompt.
+        """Build the messages of a prompt.
 
         Args:
             language: what to answer in.
@@ -75,12 +76,12 @@ class Prompts(Struct, frozen=True, kw_only=True):
 
 
 def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured: bool) -> Prompts:
-    """The prompts of the package, with a configuration's own instructions."""
+    """Load the package's prompts with a configuration's instructions."""
     words = read_yaml(PROMPTS_FILE).data
     return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
 
 
 def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits that nobody can foretell without the secret; the same for the same prompt and documents."""
+    """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
     content = [prompt, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

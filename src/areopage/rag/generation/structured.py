@@ -1,4 +1,4 @@
-"""Structured answers: the schema that a model is held to, and the reading of what it sends.
+"""Structured answers: the model's schema, and the parsing of its output.
 
 strict JSON → fences and think-blocks stripped → json-repair (an answer that was cut) → the text as it is.
 """
@@ -18,14 +18,14 @@ SCHEMA = object_schema(
 
 
 class Structured(Struct, frozen=True, kw_only=True):
-    """What was read; `cited_ids` is empty where the text is no object."""
+    """A parsed answer; `cited_ids` is empty for plain text."""
 
     text: str
     cited_ids: tuple[str, ...] = ()
 
 
 def read_structured(text: str, finish_reason: str) -> Structured:
-    """Read an answer; what is not the JSON that was asked for is taken as plain text, without any thinking before it.
+    """Parse an answer; invalid JSON becomes plain text without thinking.
 
     Where several objects have an `answer`, the first one counts.
     """
@@ -67,5 +67,5 @@ def _ids_of(value: Any) -> tuple[str, ...]:
 
 
 def plain_answer(text: str) -> str:
-    """The text of an answer that was asked for as plain text, without any thinking before it."""
+    """Extract a plain-text answer without thinking."""
     return without_thinking(text).strip()

@@ -1,1 +1,1 @@
-"""Import of logs that other systems left."""
+"""Import of other systems' logs."""

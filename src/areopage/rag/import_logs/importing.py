@@ -1,4 +1,4 @@
-"""Take the logs of an older system into the ledger: rows of figures, each with its response and its snapshot.
+"""Import an older system's logs: figures with their responses and snapshots.
 
 Rows are joined by their question and the nearest time. Nothing is dropped in silence: lines that cannot be used are rejected,
 each with its reason; fields that contradict each other are taken as they are, and listed. Importing again adds nothing twice.
@@ -34,7 +34,7 @@ Reject = Callable[[RejectedRow], None]
 
 
 class Imported(Struct, frozen=True, kw_only=True):
-    """What became of the logs.
+    """The counts of an import.
 
     Args:
         rows: rows of figures, responses and snapshots that were read.
@@ -57,7 +57,7 @@ class Imported(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, order=True):
-    """Where a response or a snapshot stands; ordered by time."""
+    """The position of a response or snapshot; ordered by time."""
 
     at: float
     file: int
@@ -67,35 +67,35 @@ class Entry(Struct, frozen=True, order=True):
 
 
 class Times:
-    """When rows of figures were written, by their question."""
+    """The times of rows of figures by question."""
 
     def __init__(self) -> None:
         self._moments: dict[bytes, list[float]] = {}
 
     def put(self, question: str, at: datetime) -> None:
-        """Note a row."""
+        """Add a row."""
         insort(self._moments.setdefault(_key_of(question), []), at.timestamp())
 
     def gap(self, question: str, moment: float) -> float:
-        """How far the nearest row of a question is from a moment, in seconds."""
+        """The seconds from a moment to a question's nearest row."""
         moments = self._moments.get(_key_of(question), [])
         right = bisect_left(moments, moment)
         return min((abs(one - moment) for one in moments[max(0, right - 1) : right + 1]), default=NEAR)
 
 
 class Shelf:
-    """Responses, or snapshots, by their question; each is taken once."""
+    """Responses or snapshots by question; each is used once."""
 
     def __init__(self, rows: Times) -> None:
         self._entries: dict[bytes, list[Entry]] = {}
         self._rows = rows
 
     def put(self, question: str, entry: Entry) -> None:
-        """Note where one stands."""
+        """Add an entry."""
         insort(self._entries.setdefault(_key_of(question), []), entry)
 
     def take(self, question: str, at: datetime) -> Entry | None:
-        """The one of this question that lies nearest in time, if it is near, and to no other row nearer; it is gone then."""
+        """Remove and return a question's nearest entry, unless another row is nearer."""
         entries = self._entries.get(_key_of(question), [])
         moment = at.timestamp()
         right = bisect_left(entries, moment, key=lambda entry: entry.at)
@@ -107,7 +107,7 @@ class Shelf:
         return entries.pop(best) if gap <= NEAR and gap <= self._rows.gap(question, entries[best].at) else None
 
     def left(self) -> Iterator[Entry]:
-        """Those that nobody took, by their place."""
+        """The entries not taken, in file order."""
         yield from sorted((one for entries in self._entries.values() for one in entries), key=lambda one: (one.file, one.start))
 
 
@@ -124,7 +124,7 @@ def import_logs(
     reject: Reject,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> Imported:
-    """Take logs into the ledger, as traces of the channel `import`.
+    """Import logs into the ledger as traces of the channel `import`.
 
     Args:
         places: files, and folders that are searched.
@@ -141,7 +141,7 @@ def import_logs(
 
 
 class Import:
-    """One import: first where responses and snapshots stand is noted, then rows of figures go in one after another."""
+    """An import in two passes: index responses and snapshots, then import rows."""
 
     def __init__(self, ledger: Ledger, files: Sequence[LogFile], zone: tzinfo, reject: Reject, progress: Progress) -> None:
         self._traces = Traces(ledger)
@@ -156,7 +156,7 @@ class Import:
         self._added = self._given = self._rejected = 0
 
     def run(self) -> Imported:
-        """Do it."""
+        """Run the import."""
         self._note_all()
         self._take_all()
         self._take_snapshots()

@@ -1,4 +1,4 @@
-"""Find the logs of an older system, and read them record by record: JSON Lines, packed or not, and snapshots of one file each."""
+"""Find and read an older system's logs: JSON Lines, archives and snapshots."""
 
 import gzip
 import os
@@ -22,7 +22,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
-    """A file: where it was named, where it lies unpacked, and whether it is one record as a whole."""
+    """A log file: its name, its unpacked path, and whether it is one record."""
 
     named: Path
     path: Path
@@ -30,12 +30,12 @@ class LogFile(Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Bytes, unpacked."""
+        """The unpacked size in bytes."""
         return self.path.stat().st_size
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A record with its place, or why there is none. `line` is 1-based."""
+    """A record with its position, or the reason for its absence. `line` is 1-based."""
 
     file: LogFile
     line: int
@@ -47,7 +47,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
-    """The log files among files and in folders, in order; packed ones are unpacked into a workspace.
+    """Find log files in order; archives are unpacked into a workspace.
 
     Raises:
         DatasetError: a place does not exist, no file is found, or one cannot be unpacked.
@@ -99,7 +99,7 @@ def _unpack(path: Path, place: Path) -> Path:
 
 
 def pieces(file: LogFile) -> Iterator[Piece]:
-    """Every record of a file, and every line that is none."""
+    """Iterate over a file's records and invalid lines."""
     if file.whole:
         if file.size > MAX_RECORD:
             yield too_long(file, 1, 0, file.size)
@@ -121,7 +121,7 @@ def pieces(file: LogFile) -> Iterator[Piece]:
 
 
 def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
-    """A line that is not read."""
+    """A line that exceeds the size limit."""
     return Piece(file=file, line=line, start=start, size=size, reason=f"longer than {MAX_RECORD:,} bytes")
 
 
@@ -142,7 +142,7 @@ def _read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
 
 
 def read_again(file: LogFile, start: int, size: int) -> dict[str, Any]:
-    """A record that was read before, by its place."""
+    """Read a record again by its position."""
     with file.path.open("rb") as stream:
         stream.seek(start)
         piece = _read_piece(file, 1, start, stream.read(size))

@@ -1,4 +1,4 @@
-"""Lines of an older system's logs: what they are, what they say, and whether their figures agree with each other.
+"""Lines of an older system's logs: kinds, contents and consistency.
 
 Two formats are in use: rows of figures say `avg_score` and `confidence`, or `similarity_score` and `confidence_score`.
 """
@@ -28,7 +28,7 @@ OWN_MODES: tuple[Mode, ...] = ("generated", "cached", "fallback", "human_review"
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """A field that does not say what follows from the row's other fields."""
+    """A field that contradicts the row's other fields."""
 
     place: str
     line: int
@@ -38,7 +38,7 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 def kind_of(record: dict[str, Any]) -> Kind | None:
-    """What a line is, by its fields; None for none of these."""
+    """The kind of a line by its fields; None if unknown."""
     if "generation_trunc" in record or "detected_ids" in record:
         return "response"
     if "metrics" in record and ("generation" in record or "documents" in record):
@@ -47,7 +47,7 @@ def kind_of(record: dict[str, Any]) -> Kind | None:
 
 
 def moment_of(stamp: object, zone: tzinfo) -> datetime:
-    """A time as it is written, in UTC; one without a zone is the zone's local time.
+    """Parse a time to UTC; without a zone, use the given zone.
 
     Raises:
         ValueError: it is none.
@@ -62,7 +62,7 @@ def moment_of(stamp: object, zone: tzinfo) -> datetime:
 
 
 def metrics_line(record: dict[str, Any]) -> MetricsLine:
-    """A record as a line of figures; what this program adds to its lines is taken as far as it is usable.
+    """Convert a record to a line of figures, with usable fields of our own.
 
     Raises:
         ValueError: a field is missing, or not what it should be.
@@ -77,7 +77,7 @@ def metrics_line(record: dict[str, Any]) -> MetricsLine:
 
 
 def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
-    """The figures of a row, by their documented names.
+    """A row's figures by documented name.
 
     Raises:
         ValueError: one is not what it should be, or there is no `quality_pass`.
@@ -130,7 +130,7 @@ def _verdict_of(line: MetricsLine) -> GateVerdict:
 
 
 def differences(line: MetricsLine, place: str, number: int) -> list[Difference]:
-    """Which fields do not say what follows from the others; what is within rounding, or not written, is no difference."""
+    """Fields that contradict others; rounding and missing fields do not count."""
     said = line.metrics
     rule = line.profile in (None, "v1_1")
     return [
@@ -142,7 +142,7 @@ def differences(line: MetricsLine, place: str, number: int) -> list[Difference]:
 
 
 def derived(line: MetricsLine) -> dict[str, Figure]:
-    """What the documented rule makes of a line's other fields; None where they do not tell."""
+    """Apply the documented rule to a line's other fields; None if undetermined."""
     confidence = line.confidence
     passes = escalates = None
     if confidence is not None:
@@ -157,7 +157,7 @@ def derived(line: MetricsLine) -> dict[str, Figure]:
 
 
 def same(line: MetricsLine, field: str, value: Figure) -> bool:
-    """Whether a field says what it should, within the rounding that the line itself shows."""
+    """Whether a field equals its expected value within the line's rounding."""
     given, confidence = line.metrics[field], line.confidence
     if field == "confidence" and given is not None and value is not None:
         return abs(given - value) <= _half_unit(given) + FACTOR * _half_unit(line.avg_score) + 1e-9
@@ -185,7 +185,7 @@ def _id_of(line: MetricsLine) -> str:
 
 
 def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
-    """A line of figures with what else is known of it.
+    """Build the trace of a line of figures with its related data.
 
     Args:
         at: its time.
@@ -222,7 +222,7 @@ def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, s
 
 
 def text_in(record: dict[str, Any] | None, name: str) -> str:
-    """A field's text; "" where there is none."""
+    """A field's text; "" if missing."""
     value = (record or {}).get(name)
     return value if isinstance(value, str) else ""
 

@@ -1,1 +1,1 @@
-"""Documents into a collection: files read, cut into chunks, embedded and written."""
+"""Ingestion: files are read, cut into chunks, embedded and stored."""

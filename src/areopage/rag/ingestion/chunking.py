@@ -1,4 +1,4 @@
-"""Texts that were read from files, and their chunks: whole sentences under their headings, with ids that people can cite."""
+"""Source texts and their chunks: whole sentences with headings and citable ids."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """A piece of a text that no chunk may straddle: a section under its headings, a page.
+    """A part of a text that chunks do not cross: a section or a page.
 
     `headings` lead to it, outermost first; `page` counts from 1, None where there are no pages.
     """
@@ -56,7 +56,7 @@ class SourceText(Struct, frozen=True, kw_only=True):
 
 
 class Unread(Struct, frozen=True, kw_only=True):
-    """What could not be read, and why: a file, a row of it (from 1), or some of its pages."""
+    """An unreadable file, row (from 1) or pages of a file, with the reason."""
 
     file: str
     reason: str
@@ -64,7 +64,10 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """A file to read: `name` is its path under the folder, with slashes; `size` in bytes."""
+    """A file to read.
+
+    `name` is its path under the folder, with slashes; `size` is in bytes.
+    """
 
     path: Path
     name: str
@@ -72,7 +75,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
-    """A piece of a document that is found, shown and cited as one.
+    """A part of a document that is retrieved, shown and cited as a unit.
 
     `key` identifies it for good (a hash of its file, its text, and which of several equal texts there it is), `id` is what an
     answer cites; `position` counts from 0 in the document, `page` from 1.
@@ -90,12 +93,12 @@ class Chunk(Struct, frozen=True, kw_only=True):
 
     @property
     def point(self) -> str:
-        """The id of its point in the vector store."""
+        """The id of the chunk's point in the vector store."""
         return str(UUID(self.key[:32]))
 
     @property
     def embedded(self) -> str:
-        """What is embedded: the text under its title and headings, which say what it is about."""
+        """The text to embed: title, headings and text."""
         path = [name for name in dict.fromkeys((self.title, *self.headings)) if name and not self.text.startswith(name)]
         return f"{' > '.join(path)}\n{self.text}" if path else self.text
 
@@ -109,7 +112,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
 
 
 def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
-    """The chunks of a document in order.
+    """Cut a document into chunks, in order.
 
     Args:
         file: what tells its file from all others.
@@ -136,7 +139,7 @@ def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterato
 
 
 def slug(name: str) -> str:
-    """A name as the beginning of an id: plain words with hyphens, cut at a word where it is long."""
+    """Convert a name to an id prefix: plain words with hyphens."""
     words = plain(name).encode("ascii", "ignore").decode().split()
     short = ""
     for word in words:

@@ -1,4 +1,4 @@
-"""Ingestion: a folder's documents, cut and embedded, into a collection; again and again, each time only what changed."""
+"""Incremental ingestion of a folder's documents into a collection."""
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -25,7 +25,7 @@ GROWN = 1.25  # it is measured anew when a collection has grown or shrunk by so 
 
 
 class IngestProgress(Struct, frozen=True, kw_only=True):
-    """How far it is: `done` of `total` bytes of files, and the chunks embedded in this run."""
+    """Progress: `done` of `total` bytes of files, and embedded chunks."""
 
     done: int
     total: int
@@ -33,7 +33,7 @@ class IngestProgress(Struct, frozen=True, kw_only=True):
 
 
 class IngestReport(Struct, frozen=True, kw_only=True):
-    """What a run did.
+    """The result of a run.
 
     Args:
         files: read or found unchanged; `unchanged` of them.
@@ -60,7 +60,10 @@ class IngestReport(Struct, frozen=True, kw_only=True):
 
 
 class Ingestion:
-    """One run over one folder. Each file is sealed when it is complete: a run that was broken off is taken up by the next one."""
+    """One run over one folder.
+
+    Each complete file is sealed; the next run continues an interrupted one.
+    """
 
     def __init__(
         self,
@@ -99,7 +102,7 @@ class Ingestion:
         self._remarks: list[str] = []
 
     async def run(self, folder: Path) -> IngestReport:
-        """Bring the collection up to date with a folder, or with one file.
+        """Update the collection from a folder or a file.
 
         Raises:
             DatasetError: there is no such folder, or nothing in it can be read.

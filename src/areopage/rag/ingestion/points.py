@@ -1,4 +1,4 @@
-"""Chunks as points of a collection: written in batches, each file's last one sealing it."""
+"""Chunks as points of a collection, in batches; a seal ends each file."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ MOST_WAITING = 1_000
 
 
 class Held(Struct, frozen=True, kw_only=True):
-    """What a point of our making remembers under `areopage` in its payload.
+    """Our metadata of a point, under `areopage` in its payload.
 
     Args:
         file: the file that its chunk is from.
@@ -45,7 +45,7 @@ class _Write(Struct, frozen=True, kw_only=True):
 
 
 class Points:
-    """The points of one collection. What is added is in the store after `flush`."""
+    """The points of one collection; `flush` stores added points."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Points:
         self.embedded = self.removed = 0
 
     async def held(self) -> dict[str, dict[str, Held]]:
-        """What the collection has of our making: file -> point -> what it remembers."""
+        """Return our stored points by file and point."""
         found: dict[str, dict[str, Held]] = defaultdict(dict)
         async for point in self._store.each(self._name, (self._fields.id, RECORD)):
             id = at(point.payload, self._fields.id)
@@ -84,7 +84,7 @@ class Points:
         return found
 
     async def add(self, chunk: Chunk, file: str, known: Held | None, *, recipe: str, chunks: int) -> None:
-        """Write a chunk, as far as the store does not have it so.
+        """Write a chunk unless the store has it already.
 
         Args:
             known: what the store has of it.
@@ -104,11 +104,11 @@ class Points:
             await self.flush()
 
     def remove(self, points: Iterable[str]) -> None:
-        """Remove points, once all that was added before is written."""
+        """Remove points after all earlier additions are written."""
         self._stale += points
 
     async def flush(self) -> None:
-        """Write what waits: the seals after all others, and only then remove what is stale."""
+        """Write queued points, then seals; remove stale points last."""
         waiting, self._waiting, self._texts = self._waiting, [], 0
         stale, self._stale = self._stale, []
         texts = [write.text for write in waiting if write.text is not None]

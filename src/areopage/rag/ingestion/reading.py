@@ -1,4 +1,4 @@
-"""Files as texts to be cut: which files of a folder are read, and by whom."""
+"""Select a folder's readable files and read their texts."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ KINDS = {
 
 
 class RowFields(Struct, frozen=True, kw_only=True):
-    """Which fields of a JSON object hold what a document needs; all others become metadata."""
+    """The document's fields in a JSON object; others become metadata."""
 
     text: str = "text"
     id: str = "id"
@@ -44,7 +44,7 @@ class RowFields(Struct, frozen=True, kw_only=True):
 
 
 def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
-    """The files of a folder that can be read, by name, and those that cannot, with the reason.
+    """Find a folder's readable files by name, and others with reasons.
 
     Hidden ones are passed over. A link is followed to a file inside the folder alone, never to another folder: no circle, and
     nothing gets into a collection that was not put into the folder.
@@ -89,7 +89,7 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
 
 
 def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
-    """The documents of a file; JSON Lines row by row, in memory that does not grow with the file.
+    """Read a file's documents; JSON Lines use bounded memory.
 
     Raises:
         DatasetError: the file cannot be read at all; the message begins with its path.
@@ -163,5 +163,5 @@ def _unfit(path: Path, size: int, mode: int | None = None) -> str:
 
 
 def _name(path: Path, folder: Path) -> str:
-    """A path under the folder, with slashes, printable whatever its bytes are."""
+    """A path under the folder, with slashes; undecodable bytes are replaced."""
     return path.relative_to(folder).as_posix().encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""HTML: the text that a reader of the page sees, in sections under its headings."""
+"""HTML: visible text in sections under their headings."""
 
 import re
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_html(text: str) -> SourceText:
-    """A page as a document. Its title is that of its head, else its first heading."""
+    """Read a page; its title comes from its head, else its first heading."""
     page = _Page()
     page.feed(text)
     page.close()
@@ -46,15 +46,15 @@ class _Page(HTMLParser):
         self._heading: list[str] | None = None
         self._own = ""  # the heading of the section that is being read
         self._in_title = False
-        # The tag whose content nobody sees, and how many of its name are open; "" outside of one.
+        # The tag whose content is invisible, and how many of its name are open; "" outside of such a tag.
         self._silent, self._depth = "", 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A tag opens."""
+        """Process an opening tag."""
         if tag == "title" and self._silent in ("", "head"):
             self._in_title = True
         if tag == "body" and self._silent == "head":
-            self._silent = ""  # a head that nobody closed
+            self._silent = ""  # a head without a closing tag
         if self._silent:
             self._depth += tag == self._silent
         elif tag not in VOID and (tag in SILENT or _is_hidden(attrs)):
@@ -66,7 +66,7 @@ class _Page(HTMLParser):
             self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """A tag closes."""
+        """Process a closing tag."""
         if tag == "title":
             self._in_title = False
         if self._silent:
@@ -79,7 +79,7 @@ class _Page(HTMLParser):
             self._separate(tag)
 
     def handle_data(self, data: str) -> None:
-        """Text between tags."""
+        """Process text between tags."""
         if self._in_title:
             self.title.append(data)
         elif self._silent:
@@ -90,7 +90,7 @@ class _Page(HTMLParser):
             self._pieces.append(_SPACE.sub(" ", data))
 
     def end_part(self) -> None:
-        """A section is over."""
+        """End a section."""
         if self._heading is not None:  # a heading that was never closed is text
             self._pieces += ["\n", *self._heading]
             self._heading = None
@@ -119,7 +119,7 @@ class _Page(HTMLParser):
 
 
 def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
-    """Whether a tag says that nobody sees its content."""
+    """Whether a tag's attributes hide its content."""
     return any(
         name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and _HIDDEN_STYLE.search(value or ""))
         for name, value in attrs

@@ -1,4 +1,4 @@
-"""Markdown: sections under their headings, and what the front matter says."""
+"""Markdown: sections under their headings, and front matter."""
 
 import re
 from datetime import date

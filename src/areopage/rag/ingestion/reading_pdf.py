@@ -30,7 +30,9 @@ SHOWN_PAGES = 10
 
 
 def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
-    """A PDF as one document, a part for each page; pages without text are told.
+    """Read a PDF as one document with a part per page.
+
+    Pages without text are reported.
 
     Raises:
         DatasetError: it is encrypted, scanned (no page holds text) or broken.

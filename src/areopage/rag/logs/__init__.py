@@ -1,1 +1,1 @@
-"""The trace files: their records, and their export from the ledger."""
+"""Trace files: their records, and their export from the ledger."""

@@ -1,4 +1,4 @@
-"""The records of the trace files: a line of figures, a line of the response, a snapshot of what did not pass.
+"""Records of the trace files: figures, responses and snapshots.
 
 They have the documented fields under the documented names, and ours behind them. The export writes them, the import of logs reads
 them.
@@ -131,17 +131,17 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 def has_metrics(trace: Trace) -> bool:
-    """Whether a trace has a line of figures: a cached answer was neither generated nor evaluated."""
+    """Whether a trace has figures; cached answers have none."""
     return trace.mode != "cached"
 
 
 def has_response(trace: Trace) -> bool:
-    """Whether a trace has a line of the response; an erased one still names the model that generated it."""
+    """Whether a trace has a response line; an erased trace still names its model."""
     return trace.mode != "cached" and bool(trace.answer.model or trace.response)
 
 
 def has_snapshot(trace: Trace) -> bool:
-    """Whether a trace has a snapshot: its response did not pass, and is there to be reviewed."""
+    """Whether a trace has a snapshot, which rejected responses have."""
     return trace.mode != "cached" and trace.verdict != "deliver" and bool(trace.response)
 
 

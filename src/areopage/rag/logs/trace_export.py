@@ -1,4 +1,4 @@
-"""Writes the trace files from the ledger, which is the truth.
+"""Export of the trace files from the ledger.
 
 Each log is its own cursor. Its lines are the ledger's traces in the ledger's order, so the last line whose id the ledger knows
 says what is missing. A killed export leaves whole lines and at most a part of one, which the next export cuts off. A snapshot is
@@ -50,7 +50,7 @@ TAIL = 65_536
 
 
 class Exported(Struct, frozen=True, kw_only=True):
-    """What an export did: lines that it appended and rewrote, snapshots that it wrote and removed."""
+    """Counts of an export: lines appended and rewritten, snapshots written and removed."""
 
     lines: int = 0
     snapshots: int = 0
@@ -78,7 +78,7 @@ class _LineId(Struct):
 
 
 class TraceExport:
-    """Exports the traces of a ledger into a folder. Safe to be used by any number of threads and processes at once."""
+    """Exports a ledger's traces to a folder; safe across threads and processes."""
 
     def __init__(self, ledger: Ledger, section: TracesSection, folder: Path) -> None:
         """Args:
@@ -92,11 +92,13 @@ class TraceExport:
 
     @property
     def wanted(self) -> bool:
-        """Whether there is anything to write or to rewrite."""
+        """Whether anything is due for writing."""
         return self._enabled or self._snapshots.is_dir() or any(log.exists for log in (self._metrics, self._responses))
 
     def run(self) -> Exported:
-        """Rewrite what has changed, and append what the files lack. It blocks, also while another export runs.
+        """Rewrite changed lines and append missing ones.
+
+        It blocks, also while another export runs.
 
         Raises:
             StorageError: a file cannot be written, or the ledger cannot be read; the next export completes what this one left.
@@ -199,11 +201,11 @@ class _Log:
 
     @property
     def exists(self) -> bool:
-        """Whether there is the log, or one that was rotated."""
+        """Whether the log or a rotated log exists."""
         return self._path.is_file() or bool(self._rotated())
 
     def recover(self) -> None:
-        """Cut off half a line at the end, and remove what an unfinished rewriting left."""
+        """Remove a partial last line and leftovers of an unfinished rewrite."""
         for path in self._files():
             path.with_name(f".{path.name}{TEMPORARY}").unlink(missing_ok=True)
         if not self._path.is_file():
@@ -216,7 +218,7 @@ class _Log:
                 os.fsync(file.fileno())
 
     def cursor(self, feed: TraceFeed) -> int:
-        """The number of the last line whose trace is in the ledger; 0 where there is none."""
+        """The last line's number in the ledger; 0 without such a line."""
         for path in reversed(self._files()):
             if not path.is_file():
                 continue
@@ -230,7 +232,7 @@ class _Log:
         return 0
 
     def append(self, traces: Sequence[Trace]) -> list[int]:
-        """Append the lines of traces; they are on the disk on return. The log is rotated before it grows too large.
+        """Append lines of traces, rotating a large log; on return they are on disk.
 
         Returns:
             The numbers of the answers that have a line.
@@ -250,7 +252,7 @@ class _Log:
         return [one.answer.number for one in having]
 
     def rewrite(self, changed: Collection[str], feed: TraceFeed) -> int:
-        """Replace the lines of traces that have changed; returns how many. Each file is replaced as a whole, or stays."""
+        """Replace the lines of changed traces, each file atomically; return how many."""
         return sum(self._rewrite(path, changed, feed) for path in self._files() if path.is_file())
 
     def _rewrite(self, path: Path, changed: Collection[str], feed: TraceFeed) -> int:

@@ -1,1 +1,1 @@
-"""From a question to documents: embedders, the vector store, similarity that means something."""
+"""Retrieval: embedders, the vector store, calibrated similarity."""

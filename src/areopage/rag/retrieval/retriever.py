@@ -1,4 +1,4 @@
-"""Retrieval: a question in, the nearest chunks out, best first, with scores that mean the same under every embedder."""
+"""Retrieval of the nearest chunks, with calibrated scores."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ SAMPLE = 300  # chunks that the background of a collection is measured on
 
 
 class QdrantRetriever:
-    """A `Retriever` over one store and one embedder. Safe for many questions at once on one event loop."""
+    """A `Retriever` over one store and one embedder; safe for concurrent use."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class QdrantRetriever:
         return self._ranked(prompt, documents, background)
 
     async def revision(self, collection: str) -> str:
-        """What changes with each ingestion into a collection; see `Retriever.revision`."""
+        """Return a value that changes with each ingestion; see `Retriever.revision`."""
         name = collection or self._config.section.store.collection
         found = await self._store.revision(name)
         known = self._known.get(name)
@@ -148,7 +148,9 @@ class QdrantRetriever:
 def open_retriever(
     config: RagConfig, say: Callable[[str], None], environment: Mapping[str, str] | None = None
 ) -> QdrantRetriever:
-    """The retriever of a configuration. A folder is opened (and made, where it is missing); a server is not called yet.
+    """Open the configured retriever.
+
+    A folder is opened, and created if missing; a server is not called yet.
 
     Args:
         say: gets a line about a collection that should be mended.
@@ -165,7 +167,7 @@ def open_retriever(
 
 
 def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
-    """Make sure that a collection's vectors can be compared with an embedder's.
+    """Check that a collection's vectors are comparable with an embedder's.
 
     Raises:
         StorageError: they cannot.
@@ -183,7 +185,7 @@ def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
 
 
 async def measure_backgrounds(embedder: Embedder, passages: Vectors) -> dict[str, Background]:
-    """The background of passages, by the language of the question."""
+    """Measure the background of passages by the question's language."""
     return {
         language: measured_background(await embedder.questions(questions), passages)
         for language, questions in other_matters().items()

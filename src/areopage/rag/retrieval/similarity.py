@@ -1,6 +1,6 @@
-"""Similarity that means something: mapped to [0, 1] against what unrelated texts have, whatever the embedder.
+"""Similarity in [0, 1], calibrated on unrelated texts for any embedder.
 
-A cosine says little by itself: with e5 a question has 0.77 with a passage about something else, with other models 0.1. So every
+A bare cosine says little: with e5 a question has 0.77 with a passage about something else, with other models 0.1. So every
 collection remembers its background, the cosines of questions about other matters with its passages, and a passage counts by how
 many standard deviations it stands out of it, plus `COVERAGE_WEIGHT` times the share of the question's words that it holds:
 
@@ -33,7 +33,7 @@ NORMAL_MAD = 1.4826  # the standard deviation of a normal distribution, in its m
 
 
 class Background(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The cosines of unrelated pairs: their middle, their spread, and how many were measured (0: shipped figures)."""
+    """The cosines of unrelated pairs: centre, spread and number measured (0: shipped)."""
 
     mean: float
     sd: float
@@ -51,18 +51,18 @@ SHIPPED = {
 
 @lru_cache(maxsize=1)
 def other_matters() -> dict[str, list[str]]:
-    """Questions about everyday matters, by language, which a collection of documents is unlikely to be about."""
+    """Everyday questions by language, unlikely topics of a collection."""
     text = files("areopage.rag.retrieval").joinpath("other_matters.yml").read_bytes()
     return msgspec.yaml.decode(text, type=dict[str, list[str]])
 
 
 def shipped_backgrounds(identity: EmbedderIdentity) -> dict[str, Background]:
-    """What is shipped for an embedder, by language of the question; empty for one that was never measured."""
+    """Shipped backgrounds of an embedder by question language; empty if unmeasured."""
     return SHIPPED.get((identity.provider, identity.model), {})
 
 
 def measured_background(questions: Vectors, passages: Vectors) -> Background:
-    """The background of a collection: questions about other matters against its passages (rows of length 1).
+    """Measure a collection's background with unrelated questions.
 
     Median and median absolute deviation: a collection that does answer one of the questions does not shift them.
     """
@@ -79,7 +79,7 @@ def relevance(cosines: Numbers, coverages: Numbers, background: Background) -> N
 
 
 def coverages(prompt: str, passages: Sequence[str]) -> Numbers:
-    """For each passage, the share in [0, 1] of the prompt's words that it holds, rare words counting more.
+    """The share of the prompt's words in each passage, weighted by rarity.
 
     How rare a word is, the passages themselves tell: they are the nearest ones, and what most of them hold tells least.
     """

@@ -1,4 +1,4 @@
-"""Alerts: which hold, which held, and whether somebody was told."""
+"""The page of open and closed alerts, with their delivery."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Everything that is known of one answer, gathered for its page."""
+"""Data of an answer's page."""
 
 from collections.abc import Mapping, Sequence
 

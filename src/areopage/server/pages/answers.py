@@ -1,4 +1,4 @@
-"""The list of answers, and one answer with everything that is known of it."""
+"""The pages of the list of answers and of one answer."""
 
 from typing import Annotated
 
@@ -49,7 +49,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
 
 @router.get("/monitor/answers/{id:path}")
 def show_answer(request: Request, id: str, reader: Reader) -> Response:
-    """One answer; that somebody read it is noted."""
+    """Show an answer and record that it was read."""
     context, spoken = context_of(request), language(request)
     id = id or request.query_params.get("id", "")
     view = answer_view(context.ledger, context.suite, id, spoken.code)

@@ -1,4 +1,4 @@
-"""The page on which somebody asks a question. It works without scripts; with them the answer comes in below the form."""
+"""The chat page. It works without scripts; with scripts the answer appears below the form."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

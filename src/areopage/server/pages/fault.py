@@ -1,4 +1,4 @@
-"""The page that a browser gets where another one cannot be shown: in the reader's language, with a way on."""
+"""The error page for browsers, in the reader's language."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ NOT_ALLOWED = 403
 
 
 def fault_page(request: Request, status: int, code: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Say what is wrong, and what the reader can do.
+    """Show an error and what the reader can do.
 
     Args:
         code: names the fault; what it has no words for is told by its status alone.

@@ -1,4 +1,4 @@
-"""What a reader chose to see: the period and the filters of an address, read leniently (what makes no sense is left out)."""
+"""The period and filters of a page's address, parsed leniently."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """What an address asks for.
+    """The filters of an address.
 
     Args:
         name: the period's name: today, 7, 30, 90, custom, or all (lists only).
@@ -41,7 +41,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
     @property
     def filters(self) -> Filters:
-        """As the lists of the ledger take them."""
+        """Convert to the ledger's filters."""
         return Filters(
             period=self.period,
             grade=self.grade,
@@ -58,7 +58,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything but the period is chosen."""
+        """Whether any filter besides the period is set."""
         return bool(self.source is not None or self.variant is not None or self.grade or self.text)
 
     def scope(self, suite: str) -> Scope:
@@ -76,7 +76,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
 
 def chosen(request: Request, today: date, default: str) -> Chosen:
-    """What a request asks for.
+    """Parse a request's filters.
 
     Args:
         today: the day that periods end with.

@@ -1,4 +1,4 @@
-"""One decision of the gate, gathered for its page: the answer in pieces, the documents with what supports it, the signals."""
+"""Data of a decision's page: marked texts, documents and signals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -66,7 +66,7 @@ class ShownDocument(Struct, frozen=True, kw_only=True):
 class ShownSignal(Struct, frozen=True, kw_only=True):
     """One thing that the gate looked at, with the words of the answer that it saw, each once, in `found` places.
 
-    `counts`: whether the value is a number of something. `milliseconds` is None where nobody measured it.
+    `counts`: whether the value is a count. `milliseconds` is None where the time was not measured.
     """
 
     name: SignalName

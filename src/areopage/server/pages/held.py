@@ -1,4 +1,4 @@
-"""The page of somebody whose answer was held back: it renews itself until a person has decided."""
+"""The page of a held answer. It reloads until a person has decided."""
 
 from typing import Annotated
 

@@ -38,7 +38,7 @@ def show_overview(request: Request, reader: Reader) -> Response:
 
 @router.get("/monitor/figures")
 def show_figures(request: Request, reader: Reader) -> Response:
-    """The part that updates by itself; nothing (204) where it would be what the reader has already."""
+    """Return the live part of the page; 204 where the reader's copy is current."""
     asked, view, spoken = _gathered(request)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
@@ -74,7 +74,7 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale)
 
 
 def _first_answer(request: Request) -> str:
-    """The three lines of a shell that hand over a first answer to this very server."""
+    """A three-line shell command that submits a first answer to this server."""
     address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
     body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
     return f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"

@@ -1,4 +1,4 @@
-"""What the overview shows, gathered: the figures of a period, and how things stand now."""
+"""Data of the overview: a period's figures and the current state."""
 
 import hashlib
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     trend: the days of the same, or more days up to its end where it has too few for a line.
     qualification: what is known of those who judged the newest answer of the trend.
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
-    open_alerts, undelivered: how many are open; of how many of these nobody was told because delivery fails.
+    open_alerts, undelivered: number of open alerts; number of these whose delivery fails.
     alive, silent: workers that give signs of life, and those that should and do not.
     sources, variants: those there are.
     """
@@ -46,17 +46,17 @@ class Overview(Struct, frozen=True, kw_only=True):
 
     @property
     def fresh(self) -> bool:
-        """Whether nothing was ever handed over."""
+        """Whether the ledger has no submitted answer."""
         return not (self.sources or self.backlog.waiting or self.backlog.failed)
 
     @property
     def digest(self) -> str:
-        """Changes with anything that is shown."""
+        """A digest of everything shown."""
         return hashlib.sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
 
 
 def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]) -> Overview:
-    """Gather everything; each part is a read of few rows."""
+    """Read all data; each part reads few rows."""
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
@@ -85,5 +85,5 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
 
 
 def not_told(alert: Alert) -> bool:
-    """Whether nobody was told of an alert because its delivery fails."""
+    """Whether an alert's delivery fails."""
     return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))

@@ -1,4 +1,4 @@
-"""Pages out of templates: in the reader's language, escaped always, built once per process.
+"""Rendering of page templates, in the reader's language, with escaping.
 
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
 `qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
@@ -40,7 +40,7 @@ PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 
 class Pages(Struct, frozen=True, kw_only=True):
-    """What all pages are made with: an environment for each language."""
+    """The template environments by language."""
 
     environments: Mapping[str, Environment]
 
@@ -111,7 +111,7 @@ def _accepted_languages(header: str) -> list[str]:
 
 
 def language(request: Request) -> Locale:
-    """The reader's language with its words."""
+    """Return the reader's locale."""
     found: Locale = _pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
     return found
 
@@ -123,7 +123,7 @@ def _link_in(request: Request, code: str) -> str:
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page in the reader's language.
+    """Render a page in the reader's language.
 
     Args:
         template: the name of a file in `templates`.

@@ -49,8 +49,11 @@ router = APIRouter(include_in_schema=False)
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """A line of the queue. Why the answer is there is not shown: it would tell what the judge thinks of it. Only an answer that
-    the gate holds is called so, as somebody waits for it; `together` is how many wait for this one settlement."""
+    """A line of the queue.
+
+    The reason is not shown, since it would reveal the judge's opinion. Only an answer that the gate holds is marked, because a
+    user waits for it. `together` is the number of answers that this settlement decides.
+    """
 
     item: ReviewItem
     prompt: str
@@ -250,7 +253,7 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
     """What waits for a rater behind a number of the queue, read in portions, without answers of collections beyond his scope.
 
     Args:
-        rater: "" for somebody whose name is not known yet.
+        rater: "" while the rater's name is unknown.
     """
     while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after):
         ids = [item.answer_id for item in items]
@@ -341,7 +344,7 @@ def _questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list
 def _comparison(
     ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
 ) -> dict[str, Any]:
-    """What somebody sees who has scored: himself first, then the others, then the judge."""
+    """The scores shown to a rater who has scored: their own first, then other raters', then the judge's."""
     id = shown.answer.id
     judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
@@ -360,7 +363,7 @@ def _comparison(
 
 
 def _rater_of(request: Request, actor: Actor) -> str:
-    """Who labels: the key's name; without a key the name that a cookie keeps, "" for somebody whom nobody asked yet."""
+    """The rater: the key's name, else the name in the cookie, else ""."""
     return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 

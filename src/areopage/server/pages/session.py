@@ -49,7 +49,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
         access.seal.open_session(record.id, context_of(request).now()),
         max_age=SESSION_HOURS * 3600,
         httponly=True,
-        samesite="lax",  # a link in an alert finds its reader signed in; whatever changes something needs a token besides
+        samesite="lax",  # a link in an alert finds its reader signed in; requests that change data also need a token
         secure=request.url.scheme == "https",
     )
     return response
@@ -64,12 +64,12 @@ async def logout(_: Annotated[FormData, Depends(checked_form)]) -> Response:
 
 
 def home_of(actor: Actor | ApiKey | None) -> str:
-    """Somebody's first page."""
+    """The page shown after sign-in."""
     return HOME_OF_ASKERS if actor and actor.role == "ask" else HOME
 
 
 async def known(request: Request) -> Actor | None:
-    """Who asks; None for somebody unknown."""
+    """Return the actor of a request; None without valid credentials."""
     try:
         return await authenticate(request)
     except Refusal:
@@ -77,7 +77,7 @@ async def known(request: Request) -> Actor | None:
 
 
 def _own_path(wanted: str) -> str:
-    """A path of this server, for whoever has signed in; another address becomes the first page."""
-    # a browser takes whatever follows two slashes or more for a host, where urlsplit sees a path behind three
+    """Return the wanted path if it is on this server, else the first page."""
+    # a browser takes the text after two slashes or more for a host, where urlsplit sees a path behind three
     own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
     return wanted if own else HOME

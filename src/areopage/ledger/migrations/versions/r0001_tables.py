@@ -1,4 +1,4 @@
-"""Every table, as the metadata says."""
+"""Create every table of the metadata."""
 
 from alembic import op
 
