@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from areopage.work.handlers import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
+from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 from areopage.work.worker import OpenWorker
 
 BLOCK_CALLS = 128
@@ -65,6 +65,7 @@ class RunBlocks:
             queue=f"{HANDLER}:{run_id}",
             concurrency=_AT_ONCE,
             ahead=_AT_ONCE,
+            backoff=Backoff(first=0.5, longest=5.0),
             polling=0.05,
         )
 

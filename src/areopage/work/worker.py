@@ -314,7 +314,7 @@ def _beat(presence: Presence, recovery: "Recovery", now: datetime) -> None:
         recovery.help(live)
         return
     for id in presence.mark_dead(now):
-        LOG.warning("worker %s sends no heartbeat: its work is taken over", id)
+        LOG.warning("worker %s has ended or sends no heartbeat: its work is taken over", id)
     recovery.take_over(presence.live)
     recovery.scan(live)
 

@@ -78,6 +78,7 @@ class Presence:
         self._dead_after, self._silence = dead_after, min(dead_after, HEARTBEATS_MISSED * every)
         self._me = Worker(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         self.executor = executor_of(self._me)
+        self._ended: list[str] = []
         self.leads = False
         self.live: frozenset[str] = frozenset({self.executor})
         """The executors that are alive, as known at the last heartbeat."""
@@ -90,7 +91,8 @@ class Presence:
         """
         self._workers.beat(msgspec.structs.replace(self._me, seen_at=now))
         listed = self._workers.list(self._pool)
-        known = [one for one in listed if one.state != "alive" or not self._id.is_free(one.id)]
+        self._ended = [one.id for one in listed if one.state == "alive" and self._id.is_free(one.id)]
+        known = [one for one in listed if one.id not in self._ended]
         self.live = frozenset(live_executors(known, now, self._dead_after) | {self.executor})
         self.leads = leader_of(known, now, self._silence) in ("", self._me.id)
 
@@ -101,9 +103,10 @@ class Presence:
             StorageError: the ledger cannot be written.
         """
         silent = [one.id for one in self._workers.silent(now - timedelta(seconds=self._dead_after), self._pool)]
-        for id in silent:
+        dead = list(dict.fromkeys([*silent, *self._ended]))
+        for id in dead:
             self._workers.mark(id, "taken_over")
-        return silent
+        return dead
 
     def leave(self) -> None:
         """Mark this worker as stopped.
