@@ -24,6 +24,8 @@ from areopage.work.queue import JOBS, Queue
 LOG = logging.getLogger(__name__)
 STORAGE_PAUSE = 5.0
 RECORDED_WITHIN = 5.0
+CLOSED_WITHIN = 0.1
+"""How long dbos sleeps, in seconds, until it notices that it is closed."""
 
 
 class Interrupted(BaseException):
@@ -84,6 +86,7 @@ class Engine(Queue):
             "system_database_engine": self._database,
             "serializer": self._serializer,
             "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": CLOSED_WITHIN,
             "log_level": "WARNING",
         }
         DBOS(config=config)  # returns the instance that is there
