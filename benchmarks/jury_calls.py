@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from areopage.bench.blocks import block_calls
 from areopage.bench.context import RunContext, Silent
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import view_run
@@ -59,7 +60,14 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     prepared = prepare_benchmark(suite, wishes)
     ledger = Ledger.open(folder / "ledger.db")
     created, _ = begin_run(prepared, ledger, folder)
-    context = RunContext(run_id=created.id, spec=prepared.spec, settings=prepared.spec.settings, ledger=ledger, observer=Silent())
+    context = RunContext(
+        run_id=created.id,
+        spec=prepared.spec,
+        settings=prepared.spec.settings,
+        ledger=ledger,
+        block_calls=block_calls(CONCURRENCY),
+        observer=Silent(),
+    )
     began, spent = time.perf_counter(), cpu()
     asyncio.run(carry_out(context, prepared.cases, run_folder(created)))
     wall, used = time.perf_counter() - began, cpu() - spent

@@ -10,13 +10,33 @@ from typing import Protocol
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 from areopage.work.worker import OpenWorker
 
-BLOCK_CALLS = 128
-"""About how many calls a block has."""
-
 HANDLER = "bench_block"
+_LEAST_CALLS = 128
+_CALLS_IN_A_ROW = 8
 _AT_ONCE = 2  # so that no connection is idle between two blocks
 _LOOK_EVERY = 0.2
 _PHASES_APART = 1_000_000
+
+
+def block_calls(concurrency: int) -> int:
+    """Return about how many calls a block has.
+
+    Args:
+        concurrency: the calls in flight with which the run began, the same in all its processes.
+    """
+    return max(_LEAST_CALLS, _CALLS_IN_A_ROW * concurrency)
+
+
+def block_of(position: int, size: int) -> int:
+    """Return the number of the block that a case is in.
+
+    The first block has half the size, so that of two blocks at a time one is in its middle when the other ends.
+
+    Args:
+        position: of the case in the run.
+        size: how many cases a block has.
+    """
+    return (position + size // 2) // size
 
 
 class Phase(Protocol):
@@ -66,7 +86,6 @@ class RunBlocks:
             concurrency=_AT_ONCE,
             ahead=_AT_ONCE,
             backoff=Backoff(first=0.5, longest=5.0),
-            polling=0.05,
         )
 
     @property

@@ -40,10 +40,15 @@ class Silent:
 
 
 class RunContext(Struct, frozen=True, kw_only=True):
-    """State that the phases of a run share."""
+    """State that the phases of a run share.
+
+    Args:
+        block_calls: about how many calls a block has, the same in every process that carries out the run.
+    """
 
     run_id: str
     spec: RunSpec
     settings: ModelSettings
     ledger: Ledger
+    block_calls: int
     observer: Observer

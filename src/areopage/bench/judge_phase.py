@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from areopage.bench.blocks import BLOCK_CALLS
+from areopage.bench.blocks import block_of
 from areopage.bench.context import RunContext
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Judge, PlannedCall, judgment_of, without_answer
@@ -119,15 +119,17 @@ class RunJudgments:
         self._writer.flush()
 
 
-def case_blocks(spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int]) -> dict[int, list[JudgedCase]]:
-    """Split the judged cases into blocks of about `BLOCK_CALLS` calls.
+def case_blocks(
+    spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int], calls: int
+) -> dict[int, list[JudgedCase]]:
+    """Split the judged cases into blocks of about so many calls.
 
     Args:
         positions: of the cases in the run, by their ids: a case is in the same block in every process that carries out the run.
     """
     passes = max(len(judge.passes) for judge in spec.judges)
-    size = max(1, BLOCK_CALLS // max(1, passes * (1 if spec.joint else len(spec.criteria))))
+    size = max(1, calls // max(1, passes * (1 if spec.joint else len(spec.criteria))))
     blocks: dict[int, list[JudgedCase]] = {}
     for one in judged:
-        blocks.setdefault(positions[one.case.id] // size, []).append(one)
+        blocks.setdefault(block_of(positions[one.case.id], size), []).append(one)
     return blocks

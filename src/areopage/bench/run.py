@@ -53,7 +53,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path)
         by_id = stored.numbers(list(ids.values()))
         numbers = {case: by_id[id] for case, id in ids.items()}
         open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-        open_ends += await _ask_judges(context, case_blocks(context.spec, judged, positions), numbers, blocks, worker)
+        shared = case_blocks(context.spec, judged, positions, context.block_calls)
+        open_ends += await _ask_judges(context, shared, numbers, blocks, worker)
         await blocks.finish(worker)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from areopage.bench.blocks import block_calls
 from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.pool import check_models, same_models
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
@@ -111,7 +112,14 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
-    context = RunContext(run_id=run.id, spec=spec, settings=_with_environment(spec.settings), ledger=ledger, observer=observer)
+    context = RunContext(
+        run_id=run.id,
+        spec=spec,
+        settings=_with_environment(spec.settings),
+        ledger=ledger,
+        block_calls=block_calls(spec_of(run).concurrency),
+        observer=observer,
+    )
     asyncio.run(carry_out(context, cases, run_folder(run)))
     view = view_run(ledger.run(run.id), ledger)
     store_evaluations(view, ledger)

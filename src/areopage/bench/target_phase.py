@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from areopage.bench.blocks import BLOCK_CALLS
+from areopage.bench.blocks import block_of
 from areopage.bench.context import RunContext
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
@@ -46,7 +46,7 @@ class TargetPhase:
             self._cases.setdefault(call.key, []).append(call)
         self._calls: dict[int, list[AnswerCall]] = {}
         for first, *_ in self._cases.values():
-            self._calls.setdefault(positions[first.case.id] // BLOCK_CALLS, []).append(first)
+            self._calls.setdefault(block_of(positions[first.case.id], context.block_calls), []).append(first)
         held = self._stored.by_key(list(self._cases))
         self._stored.append_judged([one for answer in held.values() for one in self._assigned(answer)])
         self._before = max((answer.number for answer in held.values()), default=0)

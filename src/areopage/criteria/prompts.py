@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -120,6 +121,14 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
     """
     words = FRAMING.get(criteria[0].language, FRAMING["en"])
     reader = reader_values(case, persona)
+    reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
+    user = [*_reader_contexts(criteria, case, reader), *_fenced_case(case, words.fence, secret), reminder]
+    return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
+
+
+@lru_cache(maxsize=256)  # many cases share their criteria and reader
+def _constant_part(criteria: tuple[Criterion, ...], reader_items: tuple[tuple[str, str], ...]) -> str:
+    words, reader = FRAMING.get(criteria[0].language, FRAMING["en"]), dict(reader_items)
     several = len(criteria) > 1
     names = short_names(criteria)
     sections = list(dict.fromkeys(fill(criterion.role, reader) for criterion in criteria))
@@ -133,9 +142,7 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
             sections.append(f"{words.examples}\n{fill(criterion.examples, reader)}")
     own_format = fill(without_content(criteria[0].output_format), reader)
     sections.append(f"{words.output}\n{_output_format(criteria, words) if several else own_format}")
-    reminder = words.reminder_of_each if several else words.reminder
-    user = [*_reader_contexts(criteria, case, reader), *_fenced_case(case, words.fence, secret), reminder]
-    return JudgePrompt(system="\n\n".join(sections), user="\n\n".join(user))
+    return "\n\n".join(sections)
 
 
 def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
@@ -232,8 +239,13 @@ def reader_values(case: Case, persona: Persona | None) -> dict[str, str]:
     }
 
 
-def answer_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
+def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:
     """The JSON schema of an answer; its properties have the order of the output format."""
+    return _schema(tuple(criteria))
+
+
+@lru_cache(maxsize=256)
+def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
     if len(criteria) == 1:
         return _verdict_schema(criteria[0])
     properties: dict[str, Any] = {}

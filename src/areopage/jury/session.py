@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -321,7 +322,7 @@ class _JudgePool:
     def enter_loop(self) -> None:
         """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
-        self._limits: dict[ModelReference, asyncio.Semaphore] = {}
+        self._limits: dict[ModelReference, AbstractAsyncContextManager[Any]] = {}
 
     def judge(self, reference: ModelReference) -> JudgeBackend:
         if reference not in self._open:
@@ -333,17 +334,20 @@ class _JudgePool:
         reference = call.judge.reference
         try:
             judge = self.judge(reference)
-            limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
-            if not limits:
+            async with self._limit(reference, judge):
                 judged = await judge.judge(call, context)
-            else:
-                async with self._limits.setdefault(reference, asyncio.Semaphore(min(limits))):
-                    judged = await judge.judge(call, context)
         except CallError as fault:
             if raises:
                 raise
             judged = without_answer(call, Unreachable(reason=str(fault)))
         return judgment_of(call, context.run_id, judged)
+
+    def _limit(self, reference: ModelReference, judge: JudgeBackend) -> AbstractAsyncContextManager[Any]:
+        found = self._limits.get(reference)
+        if found is None:
+            limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
+            found = self._limits[reference] = asyncio.Semaphore(min(limits)) if limits else nullcontext()
+        return found
 
     async def release(self, reference: ModelReference) -> None:
         judge = self._open.pop(reference, None)
