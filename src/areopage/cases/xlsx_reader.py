@@ -16,7 +16,7 @@ from xml.parsers import expat
 import python_calamine
 
 from areopage.cases.columns import names_prompt
-from areopage.cases.rows import BadRow, Row
+from areopage.cases.readers import BadRow, Row
 from areopage.errors import DatasetError
 
 MAX_FILE = 64 * 1024 * 1024

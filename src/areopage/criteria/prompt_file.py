@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.criteria.placeholders import template_faults
+from areopage.criteria.prompts import template_faults
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError

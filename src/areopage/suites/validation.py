@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
-from areopage.criteria.registry import RegistryEntry
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import RegistryEntry, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
-from areopage.scoring.weights import SUM_TOLERANCE
+from areopage.scoring.tree import SUM_TOLERANCE
 from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
 from areopage.yaml_document import read_yaml
 

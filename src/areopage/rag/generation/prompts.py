@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.criteria.placeholders import fill
-from areopage.criteria.prompts import fenced
+from areopage.criteria.prompts import fenced, fill
 from areopage.digest import digest_of
 from areopage.models.port import Message
 from areopage.yaml_document import read_yaml

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.rows import MAX_RECORD, clip, is_deep
+from areopage.cases.readers import MAX_RECORD, clip, is_deep
 from areopage.errors import DatasetError
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.jsonl_reader import read_jsonl
-from areopage.cases.rows import BadRow
-from areopage.cases.text_encoding import find_encoding, refuse_binary
+from areopage.cases.readers import BadRow
+from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 
