@@ -22,7 +22,7 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.config import RagConfig
-from areopage.rag.generation.generator import generation_options, prompts_of
+from areopage.rag.generation import generation_options, prompts_of
 from areopage.rag.records import ChatPrompt, Retriever
 
 if TYPE_CHECKING:

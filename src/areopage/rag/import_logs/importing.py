@@ -22,7 +22,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.import_logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
 from areopage.rag.import_logs.old_logs import Difference, Kind, differences, kind_of, metrics_line, moment_of, text_in, trace_of
-from areopage.rag.logs.lines import MetricsLine
+from areopage.rag.log_lines import MetricsLine
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from areopage.cases.records import Case, Document
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.ledger.records import Answer, Mode, Trace
-from areopage.rag.logs.lines import SAFE_ID, Figure, MetricsLine
+from areopage.rag.log_lines import SAFE_ID, Figure, MetricsLine
 
 Kind = Literal["metrics", "response", "snapshot"]
 

@@ -13,8 +13,7 @@ from areopage.rag.config import RagConfig
 from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, SourceText, Unread, cut
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore
-from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, vector_of
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
 from areopage.rag.retrieval.retriever import agree, measure_backgrounds
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from areopage.rag.config import FieldsSection
 from areopage.rag.ingestion.chunking import SHORTEST_MARK, Chunk
-from areopage.rag.retrieval.collection import VectorStore
-from areopage.rag.retrieval.collection_records import RECORD, at
+from areopage.rag.retrieval.collection import RECORD, VectorStore, at
 from areopage.rag.retrieval.embedding import Embedder
 
 MOST_WAITING = 1_000

@@ -29,7 +29,7 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_feed import TraceFeed
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.lines import (
+from areopage.rag.log_lines import (
     METRICS,
     RESPONSES,
     SAFE_ID,
