@@ -104,7 +104,6 @@ def _read_prompt(value: Any) -> str | tuple[Turn, ...]:
 
 
 def _read_long_text(fields: dict[str, Any], field: str) -> str | None:
-    """Return the text as written, None where the cell is empty."""
     text = _text_of(fields.get(field), field)
     return text if text.strip() else None
 

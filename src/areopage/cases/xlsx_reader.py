@@ -53,7 +53,6 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
 def _find_sheet(
     workbook: python_calamine.CalamineWorkbook, path: Path
 ) -> tuple[int, tuple[str, ...], python_calamine.CalamineSheet]:
-    """Return the header's row number, its names and its sheet."""
     found: list[tuple[int, tuple[str, ...], python_calamine.CalamineSheet]] = []
     for name in workbook.sheet_names:
         sheet = workbook.get_sheet_by_name(name)

@@ -179,7 +179,6 @@ def _mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -
 
 
 def _local_text(raw: Any) -> LocalText:
-    """A text, or a mapping of languages to texts."""
     if isinstance(raw, dict):
         return LocalText({str(language): str(text) for language, text in raw.items()})
     return LocalText({} if raw is None else {"": str(raw)})
@@ -206,7 +205,6 @@ def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
 
 
 def _select_part(part: str, registry: Registry) -> tuple[str, ...]:
-    """The ids that one part of a selection names."""
     if part in registry.presets:
         if not registry.presets[part].criteria:
             raise CriteriaError(
@@ -232,7 +230,6 @@ def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:
 
 
 def _unknown_message(part: str, registry: Registry) -> str:
-    """What to say of a name that nothing has."""
     names = {*registry.presets, *registry.entries}
     for entry in registry.entries.values():
         names.update((entry.category, f"{entry.category}.{entry.subcategory}", entry.path))

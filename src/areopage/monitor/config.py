@@ -273,7 +273,6 @@ def _level_of(level: Level, share: float, scale: Scale) -> float:
 
 
 def _points_of(points: Points, share: float, scale: Scale) -> float:
-    """A distance; `auto` is a share of the scale's width."""
     return round(share * (scale.max - scale.min), DECIMALS) if points == "auto" else points
 
 

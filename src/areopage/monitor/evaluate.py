@@ -225,7 +225,6 @@ class Evaluator:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
 
     def _stored_evaluation(self, answer: Answer, found: Evaluated, now: datetime) -> Evaluation:
-        """The stored form of an evaluation."""
         storage = self._config.storage
 
         def kept(text: str) -> str:

@@ -196,7 +196,6 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
 
 
 def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
-    """The days of a period from its sums."""
     by_day: dict[date, list[DaySums]] = {}
     for one in sums:
         by_day.setdefault(one.day, []).append(one)
@@ -223,13 +222,11 @@ def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[s
 
 
 def _sides(counts: Days, period: Period, scope: Scope) -> dict[str, Tallies]:
-    """The tallies of each variant."""
     found = counts.variants(period, scope)
     return {variant: {criterion: Tally(scores) for criterion, scores in by.items()} for variant, by in found.items()}
 
 
 def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
-    """The tallies of all variants together."""
     total: dict[str, Tally] = {}
     for tallies in sides.values():
         for criterion, tally in tallies.items():
@@ -238,7 +235,6 @@ def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
 
 
 def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
-    """The moments of each criterion over days and variants."""
     found: dict[str, Moments] = {}
     for one in sums:
         found[one.criterion] = found.get(one.criterion, Moments()).plus(one.answers, one.total, one.squares)
@@ -246,13 +242,11 @@ def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
 
 
 def _mean(moments: Moments) -> Mean:
-    """The mean with its interval."""
     low, high = moments.interval or (None, None)
     return Mean(answers=moments.answers, mean=moments.mean, low=low, high=high)
 
 
 def _change(later: Moments, earlier: Moments) -> Change:
-    """The difference of two means."""
     found = compare(later, earlier)
     if found is None:
         return Change()
@@ -261,7 +255,6 @@ def _change(later: Moments, earlier: Moments) -> Change:
 
 
 def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before: Means, scale: Scale) -> CriterionFigures:
-    """One criterion over the period."""
     tally, later, earlier = tallies.get(criterion, Tally()), now.get(criterion, Moments()), before.get(criterion, Moments())
     return CriterionFigures(
         criterion=criterion,
@@ -290,7 +283,6 @@ def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scal
 
 
 def _health(use: JudgeDays) -> JudgeFigures:
-    """How a judge did."""
     verdicts = sum(use.outcomes.values())
     return JudgeFigures(
         use=use,
@@ -300,7 +292,6 @@ def _health(use: JudgeDays) -> JudgeFigures:
 
 
 def _cost(judges: Sequence[JudgeDays]) -> dict[str, float]:
-    """What the judges cost, by currency."""
     total: dict[str, float] = {}
     for use in judges:
         for currency, cost in use.cost.items():

@@ -84,7 +84,6 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
 
 
 def _difference_of(question: Question) -> float | None:
-    """How much a question's score changed; None where one of the two is missing."""
     return None if question.score is None or question.before is None else question.score - question.before
 
 
@@ -102,7 +101,6 @@ def paired_change(differences: Sequence[float]) -> tuple[float | None, float | N
 
 
 def _excludes_zero(low: float | None, high: float | None) -> bool:
-    """Whether an interval leaves 0 out."""
     return low is not None and high is not None and not low <= 0.0 <= high
 
 
@@ -135,7 +133,6 @@ def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, 
 
 
 def _is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
-    """Whether a question's answer still waits for its evaluation."""
     evaluation = Evaluations(ledger).get(answer_id(run.id, case.id))
     return evaluation is not None and evaluation.state == "waiting"
 
@@ -169,7 +166,6 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
 
 
 def _read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
-    """The questions with their scores in this round and in the last good one."""
     scores = Evaluations(ledger)
     questions: list[Question] = []
     for case in cases:
@@ -209,18 +205,15 @@ def _change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocal
 
 
 def _fallen(question: Question, locale: AlertLocale) -> str:
-    """`Question: 9.0 → 3.0`."""
     scores = f"{locale.mark(question.before)} → {locale.mark(question.score)}"
     return locale.say("pair", name=_question_name(question, locale), value=scores)
 
 
 def _question_name(question: Question, locale: AlertLocale) -> str:
-    """A question's id with the beginning of its text."""
     return f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »"
 
 
 def _missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]:
-    """The questions without a score, the first of them by name."""
     shown = [_question_name(question, locale) for question in missing[:MISSING_SHOWN]]
     rest = len(missing) - len(shown)
     return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]

@@ -71,12 +71,10 @@ def _langchain_fields(text: str, id: str | None, metadata: Mapping[str, Any]) ->
 
 
 def _value_of(fields: Mapping[str, Any], key: str) -> Any:
-    """The value of a field, under whichever of its names; None where it has none."""
     return next((value for name, value in fields.items() if _goes_by(name, key)), None)
 
 
 def _goes_by(name: str, key: str) -> bool:
-    """Whether a name is one of a field's."""
     return fold_name(str(name)) in {fold_name(alias) for alias in KEYS[key]}
 
 
@@ -90,9 +88,7 @@ class GateUpdate(TypedDict):
 class GateNode(Protocol):
     """A node: maps the state to changes."""
 
-    def __call__(self, state: Any) -> GateUpdate:
-        """Decide on the state's answer."""
-        ...
+    def __call__(self, state: Any) -> GateUpdate: ...
 
 
 def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:

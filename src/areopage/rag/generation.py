@@ -144,7 +144,6 @@ def _repaired_answer(bare: str) -> Structured | None:
 
 
 def _ids_of(value: Any) -> tuple[str, ...]:
-    """The ids of a list, without the brackets that some models put around them; a single one will do."""
     items = value if isinstance(value, list) else [value]
     texts = (
         str(item).strip().strip("[]").strip() for item in items if isinstance(item, str | int) and not isinstance(item, bool)

@@ -188,7 +188,6 @@ def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
 
 
 def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
-    """A run's leaf: the criterion's mean over the cases that have a score."""
     known = [score.score for score in scores if score.score is not None]
     return Leaf(
         criterion=criterion.id,

@@ -298,7 +298,6 @@ def _criterion_agreement(
 
 
 def _bias_estimate(differences: Column) -> Estimate:
-    """The mean difference with Student's interval."""
     values = differences.tolist()
     if not values:
         return Estimate(reason="few")

@@ -100,7 +100,6 @@ def _weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
 
 
 def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
-    """A node over its parts."""
     return Node(
         name=name,
         score=_weighted_mean([(part.score, part.weight) for part in parts]),

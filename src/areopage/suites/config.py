@@ -276,7 +276,6 @@ def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """The idle keys of one section and of those below it."""
     for key, value in data.items():
         keys = (*above, str(key))
         field = section.model_fields.get(str(key))

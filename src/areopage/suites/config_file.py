@@ -139,7 +139,6 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
 
 
 def _fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
-    """A mistake at a key: with its file and line where it was read from one."""
     if document is not None:
         return document.error(message, *keys)
     return ConfigError(message, path=folder / CONFIG_FILE, key=".".join(keys))

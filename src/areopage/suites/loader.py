@@ -143,11 +143,6 @@ def choose_language(suite: Suite, wanted: str | None) -> str:
 
 
 def _parse_config(document: YamlDocument) -> SuiteConfig:
-    """Check a configuration against its schema and its own limits.
-
-    Raises:
-        ConfigError: see `load_suite`.
-    """
     try:
         config = SuiteConfig.model_validate(document.data)
     except ValidationError as error:

@@ -107,12 +107,10 @@ def _weight_faults(suite: Suite) -> list[str]:
 
 
 def _group_of(entry: RegistryEntry) -> str:
-    """`category.subcategory`."""
     return f"{entry.category}.{entry.subcategory}"
 
 
 def _level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
-    """What is wrong with one level of weights."""
     document, wanted = suite.document, sorted(names)
     if not configured:
         return (

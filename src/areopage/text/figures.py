@@ -114,7 +114,6 @@ def _iso(year: int, month: str | None, day: str | None) -> str:
 
 
 def _length(year: int, month: int) -> int:
-    """How many days a month has."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
@@ -259,7 +258,6 @@ def supports(held: Figure, claimed: Figure) -> bool:
 
 
 def _open_or_equal(one: str, other: str) -> bool:
-    """Whether two details go together."""
     return not one or not other or one == other
 
 
@@ -278,7 +276,6 @@ def _amounts(read: _Read) -> Iterator[Figure]:
 
 
 def _currency(written: str) -> str:
-    """The ISO code of a currency as it is written."""
     return next(code for word, code in _CURRENCY_CODES if word in written)
 
 

@@ -148,7 +148,6 @@ def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int, str]]:
-    """The IBANs whose checksum is right."""
     done = 0
     for match in _IBAN_START.finditer(text):
         end = _iban_end(text, match.start()) if match.start() >= done else None
@@ -175,7 +174,6 @@ def _iban_end(text: str, start: int) -> int | None:
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Cards, social-security numbers and telephones."""
     for stretch in _STRETCH.finditer(text):
         position = stretch.start()
         while match := _NUMBER.search(text, position, stretch.end() + _BEHIND):
@@ -199,7 +197,6 @@ def _tag(match: re.Match[str]) -> str:
 
 
 def _luhn(written: str) -> bool:
-    """Whether the check digit of a card's number is right."""
     digits = [int(sign) for sign in reversed(written) if sign.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
@@ -232,7 +229,6 @@ def _titled(match: re.Match[str]) -> str:
 
 
 def _before(match: re.Match[str]) -> str:
-    """The word before a match, in lower case."""
     found = _WORD_BEFORE.search(match.string, max(0, match.start() - 20), match.start())
     return found[1].lower() if found else ""
 
@@ -273,7 +269,6 @@ def _name_length(words: Sequence[re.Match[str]]) -> int:
 
 
 def _is_first_name(word: str) -> bool:
-    """Whether a word, or the first part of Jean-Pierre, is a common first name."""
     return plain(word).split(" ", 1)[0] in FIRST_NAMES
 
 

@@ -157,7 +157,6 @@ class Places:
                     yield number, start, end
 
     def _words(self, value: int) -> Iterator[Spot]:
-        """Where a number is written as a word."""
         self._low = self._low or [text.lower() for text in self._texts]
         for word in NUMBER_WORDS.get(value, ()):
             for number, low in enumerate(self._low):
@@ -168,7 +167,6 @@ class Places:
                     yield number, match.start(), match.end()
 
     def _numbers(self, value: int) -> Iterator[Spot]:
-        """Where a whole number stands."""
         digits = str(value)
         for number, start, end in self._runs(digits) if value < _GROUPED else self._digits().spans(key_of(digits)):
             if self._left <= 0:
@@ -186,7 +184,6 @@ class Places:
                 yield number, start, start + len(digits)
 
     def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
-        """Where a window holds what is stated."""
         if isinstance(stated, Figure):
             days = isinstance(stated.value, str) and stated.value.startswith("--")
             held = self._read(window, stated.kind, days=days)
@@ -286,7 +283,6 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document], clea
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
-    """What is stated."""
     if isinstance(stated, Counted):
         return "quantity"
     return stated.kind if isinstance(stated, Figure) else "reference"
@@ -367,7 +363,6 @@ class _Check:
         )
 
     def _place(self, spot: Spot | None) -> Place | None:
-        """The place in a document; None for a text that is none."""
         if spot is None or spot[0] >= len(self._documents):
             return None
         document = self._documents[spot[0]]

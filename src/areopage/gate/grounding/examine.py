@@ -213,7 +213,6 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _words_of(clean: str, start: int, end: int) -> Words:
-    """The words of a piece of a response without citations."""
     written = WORD.findall(clean, start, end)
     found = list(stems_of(written))
     return Words(clean, start, written, found, list(filter(None, found)))

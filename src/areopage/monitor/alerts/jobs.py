@@ -153,7 +153,6 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
-    """What the rules that are switched on find at a moment."""
     section, limits, locale, lists = alerting.section, alerting.thresholds, alerting.locale, EvaluationLists(alerting.ledger)
     found: list[Finding] = []
 
@@ -207,7 +206,6 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
 def _send_batch(
     alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send
 ) -> bool:
-    """Send one message for one alert or for several; False where no address took it."""
     alerts = Alerts(alerting.ledger)
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:

@@ -127,7 +127,6 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
 
 
 def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
-    """Question, score, criteria, feedback, weaknesses, suggestions, judges' qualification, and where to see it."""
     grade = locale.messages[f"grade_{score.grade}"]
     criteria = " · ".join(
         locale.say("pair", name=locale.label(one.criterion), value=locale.mark(one.score)) for one in score.criteria
@@ -275,7 +274,6 @@ def _drop_of(difference: float, scale: Scale) -> float:
 
 
 def _p_text(p_value: float, locale: AlertLocale) -> str:
-    """A p-value as it is shown: three decimals, never 0."""
     smallest = 0.001
     return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"
 

@@ -149,7 +149,6 @@ class AnswerCache:
 
 
 def _redis_faults() -> tuple[type[Exception], ...]:
-    """The Redis client's exceptions; () where the client is not installed."""
     try:
         from redis.exceptions import RedisError
     except ModuleNotFoundError:

@@ -114,7 +114,6 @@ class SentenceJudge:
 
 
 def _panels(judge: Judge) -> dict[str, Panel]:
-    """The panel of each language."""
     return {
         language: Panel(
             suite=SUITE,

@@ -112,7 +112,6 @@ class Shelf:
 
 
 def _key_of(question: str) -> bytes:
-    """What stands for a question in memory."""
     return sha256(question.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
@@ -223,7 +222,6 @@ class Import:
         shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
 
     def _take(self, piece: Piece, record: dict[str, Any]) -> None:
-        """A row of figures, with what belongs to it."""
         try:
             line, at = metrics_line(record), moment_of(record.get("timestamp"), self._zone)
         except ValueError as fault:

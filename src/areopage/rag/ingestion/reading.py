@@ -43,7 +43,6 @@ def read_markdown(text: str, file: Found) -> SourceText:
 
 
 def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
-    """What stands between two lines of dashes at the very beginning, and the rest."""
     found = _FRONT.match(text[:LONGEST_FRONT])
     if found is None:
         return {}, text
@@ -64,7 +63,6 @@ def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
 
 
 def _plain(value: object) -> object:
-    """A value of YAML as JSON can hold it."""
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set):
@@ -254,7 +252,6 @@ def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unre
 
 
 def _text(file: Found, kind: str) -> SourceText:
-    """One text file as one document."""
     refuse_binary(file.path)
     text = file.path.read_text(encoding=find_encoding(file.path))
     if kind == MARKDOWN:
@@ -267,7 +264,6 @@ def _text(file: Found, kind: str) -> SourceText:
 
 
 def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
-    """One document for each row of JSON Lines."""
     for row in read_jsonl(file.path):
         if isinstance(row, BadRow):
             yield Unread(file=file.name, row=row.number, reason=row.reason)
@@ -296,7 +292,6 @@ def _written(value: object) -> str:
 
 
 def _unfit(path: Path, size: int, mode: int | None = None) -> str:
-    """Why a file is not read; "" where it is."""
     if mode is not None and not stat.S_ISREG(mode):
         return "not a regular file"
     kind = KINDS.get(path.suffix.lower())

@@ -273,7 +273,6 @@ class VectorStore:
             raise StorageError("this version of qdrant-client waits in local mode: use 1.16 to 1.20")
 
     async def _unknown(self, name: str) -> UnknownCollection:
-        """The exception for a collection that is not there."""
         there = await self.names()
         advice = f"it has {name_list(there)}" if there else "it has none: fill one with `areopage rag ingest DIR`"
         return UnknownCollection(f"{self.place} has no collection {name!r} ({advice})")
@@ -352,7 +351,6 @@ def _open_folder(folder: Path) -> VectorStore:
 
 
 def _any_of(field: str, values: Sequence[str]) -> "Filter | None":
-    """The condition that a field is one of these."""
     from qdrant_client.http.models import FieldCondition, Filter, MatchAny
 
     if not values:

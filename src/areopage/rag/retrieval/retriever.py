@@ -224,5 +224,4 @@ def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str
 
 
 def _written(value: Any) -> str:
-    """A field as text; "" for none."""
     return "" if value is None else str(value)
