@@ -88,7 +88,9 @@ class GateUpdate(TypedDict):
 class GateNode(Protocol):
     """A node: maps the state to changes."""
 
-    def __call__(self, state: Any) -> GateUpdate: ...
+    def __call__(self, state: Any) -> GateUpdate:
+        """Decide on the state's answer."""
+        ...
 
 
 def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
