@@ -36,9 +36,9 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import fit
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.refit import row_of
 from areopage.gate.tuning.risk import Control, certify, steps_of
 from areopage.gate.tuning.thresholds import Ask, Scored, one_of_each, open_gate, scored, tune
+from areopage.gate.tuning.tuned import row_of
 from areopage.scoring.shares import lower_bound
 
 RAGTRUTH = Path(__file__).parents[2] / "shared" / "data" / "ragtruth_qa_half" / "rows.jsonl.gz"

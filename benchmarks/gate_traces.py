@@ -20,7 +20,7 @@ from areopage.ledger.records import Answer, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.trace_export import TraceExport
+from areopage.rag.trace_export import TraceExport
 
 TEXT = "Le délai de rétractation est de dix jours. " * 20
 

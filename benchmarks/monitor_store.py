@@ -34,7 +34,7 @@ from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Run,
 from areopage.ledger.schema import evaluation_scores, evaluations
 from areopage.ledger.search import SEARCH_TABLE, add_words
 from areopage.ledger.store import Ledger
-from areopage.monitor.measure import measure
+from areopage.monitor.figures import measure
 from areopage.scoring.outcome import Scored
 
 USE = JudgeUse(

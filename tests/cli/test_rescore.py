@@ -12,8 +12,8 @@ from areopage.jury.rescore import Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.scoring.profile import profile_named
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import profile_named
+from areopage.scoring.tree import Weights
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.new_ledger import new_ledger_file

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.criteria.placeholders import PLACEHOLDERS, fill, template_faults, without_content
+from areopage.criteria.prompts import PLACEHOLDERS, fill, template_faults, without_content
 
 VALUE = st.text(alphabet=st.sampled_from("ab{}%$\\s \n{age_group}é😀\x00")) | st.text()
 

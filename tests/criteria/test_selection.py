@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.criteria.registry import Registry, load_registry
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import Registry, load_registry, select_criteria
 from areopage.errors import CriteriaError
 
 IDS = (

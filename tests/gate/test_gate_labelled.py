@@ -7,7 +7,7 @@ import pytest
 
 from areopage.cases.loader import load_dataset
 from areopage.gate.tuning.labelled import Label, Labelled, labelled_of
-from areopage.gate.tuning.refit import row_of
+from areopage.gate.tuning.tuned import row_of
 
 ROW = {"prompt": "Quel délai ?", "response": "Le délai est de dix jours.", "documents": ["Dix jours."], "group": "a"}
 

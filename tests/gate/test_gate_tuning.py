@@ -12,9 +12,8 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.refit import refit, unseen_by
-from areopage.gate.tuning.statement import fingerprint_of, statement_of
 from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
+from areopage.gate.tuning.tuned import fingerprint_of, refit_half, statement_of, unseen_by
 
 WORDS = [
     "notaire",
@@ -143,7 +142,7 @@ def test_the_halves_share_no_group_and_do_not_depend_on_the_order() -> None:
 
 def test_a_refitted_model_is_certified_on_answers_that_it_has_not_seen(config: GateConfig) -> None:
     given = labelled(160, groups=80)
-    made = refit(given, config.top, 0, {"labels": "made up"})
+    made = refit_half(given, config.top, 0, {"labels": "made up"})
     assert unseen_by(made.model.provenance, given) == made.unseen
     assert unseen_by({}, given) == given
     assert not {row.unit for row in made.fitted} & {row.unit for row in made.unseen}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
+from areopage.gate.grounding.examine import MOST_PLACES, Source
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground, model_of
-from areopage.gate.grounding.source import MOST_PLACES, Source
 
 WEIGHTS = files("areopage.suites") / "bundled" / "rag_grounding" / "grounding.json"
 MODEL = model_of(json.loads(WEIGHTS.read_text(encoding="utf-8")))

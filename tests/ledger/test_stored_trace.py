@@ -7,7 +7,7 @@ from msgspec import structs
 
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import reduced_trace, stored_trace
-from areopage.text.stored_text import Policy
+from areopage.text.personal import Policy
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
 
 

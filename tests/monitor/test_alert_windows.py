@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.ledger.queries import Backlog, JudgeDays
-from areopage.monitor.alerts.backlog import queue_finding
-from areopage.monitor.alerts.judges import failing_of, judge_finding
-from areopage.monitor.alerts.rules import Finding
+from areopage.monitor.alerts.rules import (
+    Finding,
+    drop_finding,
+    failing_of,
+    judge_finding,
+    mean_finding,
+    queue_finding,
+    weak_share_finding,
+)
 from areopage.monitor.alerts.texts import alert_locale
-from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
-from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule
-from areopage.monitor.thresholds import on_scale
+from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
 from areopage.scoring.counts import Tally
 from servers.quality import MOMENT, quality_score
 

@@ -13,8 +13,7 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
-from areopage.monitor.evaluate import Evaluator
-from areopage.monitor.progress import Progress, ProgressCounter
+from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work.handlers import Retry
 

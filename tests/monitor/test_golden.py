@@ -18,6 +18,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.evaluate import ProgressCounter
 from areopage.monitor.golden import (
     Golden,
     begin_round,
@@ -29,7 +30,6 @@ from areopage.monitor.golden import (
     running_rounds,
 )
 from areopage.monitor.golden_rounds import answer_id
-from areopage.monitor.progress import ProgressCounter
 from areopage.work.handlers import Finished, Retry, ScheduledJob
 from servers.configured import load_monitor, write_config
 from servers.new_ledger import ledger_at

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.monitor.golden_verdict import Question, judge_round, paired_change
+from areopage.monitor.golden_rounds import Question, judge_round, paired_change
 
 TEN = Scale(min=0.0, max=10.0)
 

@@ -11,8 +11,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
-from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.measure import criterion_labels, measure, previous_of
+from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
 from areopage.monitor.submit import Intake, submission_of
 from areopage.suites.loader import load_suite
 from servers.monitored import opened

@@ -15,9 +15,8 @@ from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs, check_windows, open_alerting, raise_answer_alert
-from areopage.monitor.config import MonitorConfig, MonitorSection
+from areopage.monitor.config import MonitorConfig, MonitorSection, Thresholds, check_thresholds, on_scale, thresholds_of
 from areopage.monitor.golden import open_golden
-from areopage.monitor.thresholds import Thresholds, check_thresholds, on_scale, thresholds_of
 from servers.quality import MOMENT, quality_score, store_scores
 from servers.small_suite import write_suite
 

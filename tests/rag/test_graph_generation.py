@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Document
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ConfigError, ModelError
-from areopage.rag.generation.generator import open_generator
-from areopage.rag.generation.prompts import load_prompts
-from areopage.rag.generation.structured import read_structured
+from areopage.rag.generation import load_prompts, open_generator, read_structured
 from areopage.rag.records import Generated
 from servers.fake_llm import FakeServer
 from servers.rag_parts import DOCUMENTS, QUESTION, rag_config

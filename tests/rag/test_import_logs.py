@@ -22,7 +22,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs.importing import Imported, import_logs
 from areopage.rag.import_logs.old_logs import differences, figures_of, kind_of, metrics_line, moment_of
-from areopage.rag.logs.trace_export import TraceExport
+from areopage.rag.trace_export import TraceExport
 from servers.made_traces import delivered_trace, held_trace
 from servers.new_ledger import ledger_at
 

@@ -27,11 +27,11 @@ from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_feed import TraceFeed
 from areopage.ledger.traces import Traces
+from areopage.rag import trace_export
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs.importing import import_logs
-from areopage.rag.logs import trace_export
-from areopage.rag.logs.lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
-from areopage.rag.logs.trace_export import Exported, TraceExport
+from areopage.rag.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
+from areopage.rag.trace_export import Exported, TraceExport
 from servers import PATIENCE
 from servers.made_traces import FIGURES, NOW, delivered_trace, held_decision, held_trace, trace_id
 from servers.new_ledger import ledger_at
@@ -43,7 +43,7 @@ import time
 from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.trace_export import TraceExport
+from areopage.rag.trace_export import TraceExport
 ledger, folder = Ledger.open(Path(sys.argv[1])), Path(sys.argv[2])
 export = TraceExport(ledger, TracesSection(enabled=True, max_bytes=10_000, keep=1000), folder)
 print("ready", flush=True)

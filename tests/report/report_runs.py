@@ -20,8 +20,8 @@ from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Scored
-from areopage.scoring.profile import DEFAULT
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.tree import Weights
 from servers.new_ledger import ledger_at
 
 BEGUN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

@@ -18,7 +18,7 @@ from areopage.report.bench import bench_report
 from areopage.report.bench_worst import MAX_TEXT, WORST
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import Refused, Scored, TimedOut
-from areopage.scoring.profile import V1_1
+from areopage.scoring.reduce import V1_1
 
 from .report_runs import case, everyone_says, judge, judgment, view_of
 

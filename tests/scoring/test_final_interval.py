@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.intervals import Interval, final_interval
+from areopage.scoring.fold import Interval, final_interval
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Leaf, Node, score_tree
-from areopage.scoring.weights import Weights
+from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 
 CRITERIA = {"a": ("x", "s"), "b": ("x", "s"), "c": ("x", "t"), "d": ("y", "u")}
 WEIGHTS = Weights(

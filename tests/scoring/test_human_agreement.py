@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from areopage.scoring.correlation import pearson, pearson_estimate, ranks, spearman, spearman_estimate
-from areopage.scoring.human_agreement import Rating, human_agreement, items_needed
-from areopage.scoring.rater_agreement import rater_agreement
-from areopage.scoring.weighted_kappa import weighted_kappa, whole_points
+from areopage.scoring.human_agreement import Rating, human_agreement, items_needed, rater_agreement, weighted_kappa, whole_points
 
 # Six answers, scores 0-10. People: the mean of two raters, Anne and Bruno.
 JUDGE = {"a": 8.0, "b": 6.0, "c": 9.0, "d": 2.0, "e": 5.0, "f": 6.0}

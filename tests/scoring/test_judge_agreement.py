@@ -11,8 +11,17 @@ from areopage.criteria.records import Scale
 from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
-from areopage.scoring.profile import DEFAULT, PROFILES, V1_1, Profile, profile_named
-from areopage.scoring.reduce import CriterionScore, JudgeScore, reduce_criterion, reduce_passes
+from areopage.scoring.reduce import (
+    DEFAULT,
+    PROFILES,
+    V1_1,
+    CriterionScore,
+    JudgeScore,
+    Profile,
+    profile_named,
+    reduce_criterion,
+    reduce_passes,
+)
 
 SCALE = Scale(min=0, max=5)
 SCORES = st.lists(st.integers(0, 10).map(lambda half: half / 2), min_size=1, max_size=9)

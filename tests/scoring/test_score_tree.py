@@ -4,8 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from areopage.scoring.tree import Leaf, Node, score_tree
-from areopage.scoring.weights import Weights, level_weights
+from areopage.scoring.tree import Leaf, Node, Weights, level_weights, score_tree
 
 CATEGORIES, SUBCATEGORIES, NAMES = ("x", "y"), ("s", "t"), ("a", "b", "c")
 

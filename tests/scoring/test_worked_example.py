@@ -19,10 +19,8 @@ import pytest
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
-from areopage.scoring.profile import DEFAULT, V1_1, Profile
-from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Node
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
+from areopage.scoring.tree import Node, Weights
 
 SCALE = Scale(min=0, max=5)
 PATHS = {

@@ -19,8 +19,7 @@ from areopage.ledger.records import Label
 from areopage.ledger.schema import metadata
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.monitor.evaluate import Evaluator
-from areopage.monitor.progress import ProgressCounter
+from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from areopage.rag.answering.judging import open_sentence_judge
 from servers.configured import monitor_config
 from servers.evaluated import submitted

@@ -11,7 +11,7 @@ from areopage.cases.records import MATURITIES
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
 

@@ -7,7 +7,7 @@ import pytest
 from areopage.cases.loader import load_dataset
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import Suite, load_suite
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "child_safety_assets_v1_1"

@@ -16,8 +16,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import GroundingModel, model_of
 from areopage.gate.records import Decision
-from areopage.rag.gate_node import decide
-from areopage.rag.loose import LooseDocuments
+from areopage.rag.gate_node import LooseDocuments, decide
 from areopage.report.replacing import replacing
 from areopage.suites.config_file import Section, checked_section
 from areopage.suites.loader import BUNDLED

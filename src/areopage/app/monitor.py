@@ -8,11 +8,10 @@ from areopage.app.pipeline import trace_export
 from areopage.jury.context import ContextBudget
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
-from areopage.monitor.config import MonitorConfig
+from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
-from areopage.monitor.thresholds import thresholds_of
 from areopage.monitor.worker import MonitorWorker
 from areopage.report.monitor import report_job
 from areopage.review.fill import FillSettings, fill_queue

@@ -10,10 +10,10 @@ from areopage.ledger.records import Trace
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judging import open_sentence_judge
-from areopage.rag.generation.generator import generation_options, open_generator
-from areopage.rag.logs.trace_export import TraceExport
+from areopage.rag.generation import generation_options, open_generator
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
+from areopage.rag.trace_export import TraceExport
 
 
 def open_gate(config: AppConfig) -> Gate:

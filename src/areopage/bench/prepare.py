@@ -13,10 +13,10 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings
-from areopage.scoring.profile import profile_named
+from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite, choose_language
 
 

@@ -40,8 +40,6 @@ _SINGLE = re.compile(_AGE + _END)
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """The file of aliases as written."""
-
     words: dict[Maturity, list[str]]
     school_levels: dict[str, float]
     fillers: list[str]

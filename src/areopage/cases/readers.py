@@ -1,10 +1,58 @@
-"""Open a dataset file by its extension and stream its rows."""
+"""Open a dataset file by its extension and stream its rows; read Parquet."""
 
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
-from areopage.cases.rows import BadRow, Row
-from areopage.errors import DatasetError, name_list
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import DatasetError, MissingExtra, name_list
+
+MAX_RECORD = 4 * 1024 * 1024
+"""The longest record that a reader accepts: characters in CSV and Parquet, bytes in JSON Lines."""
+
+MAX_DEPTH = 100
+"""How deep lists and objects may lie in each other: what can just be read cannot always be written again."""
+
+MAX_CONTENT = 1_000
+"""How many characters of a bad row are kept to show."""
+
+
+class Row(Struct, frozen=True):
+    """A row that could be read. `number` is 1-based and counts the header where there is one.
+
+    `names` are the headers (or an object's keys) as written; `cells` has one value per name.
+    """
+
+    number: int
+    names: tuple[str, ...]
+    cells: tuple[Any, ...]
+
+
+class BadRow(Struct, frozen=True):
+    """A row that could not be read; the rows around it can."""
+
+    number: int
+    reason: str
+    content: str
+
+
+def clip(text: str, limit: int = MAX_CONTENT) -> str:
+    """Shorten `text` to `limit` characters; an ellipsis says that something is missing."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def is_deep(value: Any) -> bool:
+    """Say whether lists and objects lie in each other deeper than `MAX_DEPTH`."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        groups = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        if not groups:
+            return False
+        level = [inner for group in groups for inner in group]
+    return True
+
 
 Reader = Callable[[Path], Iterator[Row | BadRow]]
 
@@ -12,6 +60,8 @@ KEYED_SUFFIXES = (".jsonl", ".ndjson")
 """Formats without a header: each row brings its own names."""
 
 SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
+_BATCH = 64
+_BUFFER = 1024 * 1024
 
 
 def read_rows(path: Path) -> Generator[Row | BadRow, None, None]:
@@ -53,13 +103,53 @@ def _reader_for(path: Path) -> Reader:
         raise DatasetError(f"{path}: the file cannot be read: {fault.strerror or fault}") from fault
     match path.suffix.lower():
         case ".csv" | ".tsv":
-            from areopage.cases.csv_reader import read_csv as read
+            from areopage.cases.text_files import read_csv as read
         case ".jsonl" | ".ndjson":
-            from areopage.cases.jsonl_reader import read_jsonl as read
+            from areopage.cases.text_files import read_jsonl as read
         case ".xlsx":
             from areopage.cases.xlsx_reader import read_xlsx as read
         case ".parquet":
-            from areopage.cases.parquet_reader import read_parquet as read
+            read = read_parquet
         case _:
             raise DatasetError(f"{path}: unknown extension: use one of {name_list(SUFFIXES)}")
     return read
+
+
+def read_parquet(path: Path) -> Iterator[Row | BadRow]:
+    """Yield the rows of a Parquet file, numbered from 1. Dates become ISO text, decimals become text.
+
+    Raises:
+        DatasetError: the file is not Parquet, or is damaged.
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as fault:
+        raise MissingExtra("reading Parquet files", "parquet") from fault
+    number = 0
+    try:
+        # Buffered and without read-ahead: pages are read as they are needed, not whole column chunks.
+        with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+            names = tuple(str(name) for name in file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield _read_record(number, names, cells)
+    except pyarrow.ArrowException as fault:
+        reason = str(fault).partition("\n")[0]
+        raise DatasetError(f"{path}: the file is not readable as Parquet: {reason}") from fault
+
+
+def _read_record(number: int, names: tuple[str, ...], cells: tuple[Any, ...]) -> Row | BadRow:
+    if sum(len(cell) for cell in cells if isinstance(cell, str | bytes)) > MAX_RECORD:
+        return BadRow(number, f"the row is longer than {MAX_RECORD:,} characters", clip(str(cells[0])))
+    try:
+        return Row(number, names, tuple(_plain(cell) for cell in cells))
+    except UnicodeDecodeError:
+        return BadRow(number, "a column holds bytes that are not text", clip(repr(cells)))
+
+
+def _plain(cell: Any) -> Any:
+    """Turn a value of Arrow into what JSON could hold; bytes are taken for UTF-8 text."""
+    return cell.decode("utf-8") if isinstance(cell, bytes) else msgspec.to_builtins(cell)

@@ -16,7 +16,7 @@ from xml.parsers import expat
 import python_calamine
 
 from areopage.cases.columns import names_prompt
-from areopage.cases.rows import BadRow, Row
+from areopage.cases.readers import BadRow, Row
 from areopage.errors import DatasetError
 
 MAX_FILE = 64 * 1024 * 1024
@@ -53,7 +53,6 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
 def _find_sheet(
     workbook: python_calamine.CalamineWorkbook, path: Path
 ) -> tuple[int, tuple[str, ...], python_calamine.CalamineSheet]:
-    """Return the header's row number, its names and its sheet."""
     found: list[tuple[int, tuple[str, ...], python_calamine.CalamineSheet]] = []
     for name in workbook.sheet_names:
         sheet = workbook.get_sheet_by_name(name)

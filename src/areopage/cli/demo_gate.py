@@ -23,7 +23,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import Locale, locale_for, one_line
 from areopage.rag.config import RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
-from areopage.rag.generation.generator import model_of
+from areopage.rag.generation import model_of
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.records import ChatPrompt
 from areopage.rag.retrieval.collection import open_store

@@ -38,7 +38,7 @@ from areopage.rag.import_logs.log_files import Progress
 from areopage.rag.import_logs.old_logs import Difference
 from areopage.report.replacing import replacing
 from areopage.review.dataset import WANTED, Selection, dataset
-from areopage.text.stored_text import Policy
+from areopage.text.personal import Policy
 
 REJECTED = 1
 SHOWN = 20

@@ -20,7 +20,7 @@ from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Grade
 from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
-from areopage.monitor.measure import criterion_labels
+from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
 from areopage.report.export import ExportForm, export_answers, print_answers
 from areopage.report.monitor_figures import last_days

@@ -21,7 +21,7 @@ from areopage.ledger.operations import Workers, state_of
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Answer
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.progress import Progress
+from areopage.monitor.evaluate import Progress
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import Intake, submission_of
 

@@ -34,8 +34,8 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.scoring.profile import profile_named
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import profile_named
+from areopage.scoring.tree import Weights
 from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 

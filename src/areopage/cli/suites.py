@@ -8,7 +8,7 @@ import typer
 from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
 from areopage.suites.validation import folder_faults

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.criteria.placeholders import template_faults
+from areopage.criteria.prompts import template_faults
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError
@@ -62,11 +62,6 @@ def load_criteria(
 
 
 def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale) -> Criterion:
-    """Read one prompt file.
-
-    Raises:
-        ConfigError: the file is missing or wrong; of several faults the first.
-    """
     if not path.is_file():
         raise ConfigError(f"the prompt file of {entry.id} is missing", path=path)
     document = read_yaml(path)
@@ -124,7 +119,6 @@ def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
 
 
 def _valid_scale(raw: Any) -> bool:
-    """Whether a mapping is a scale."""
     if not isinstance(raw, dict) or set(raw) - {"min", "max", "higher_is_better"}:
         return False
     ends = (raw.get("min"), raw.get("max"))
@@ -134,5 +128,4 @@ def _valid_scale(raw: Any) -> bool:
 
 
 def _read_scale(raw: dict[str, Any]) -> Scale:
-    """A scale of a valid mapping."""
     return Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))

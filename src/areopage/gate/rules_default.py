@@ -226,7 +226,6 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
 
 
 def _code_of(claim: Claim) -> ReasonCode:
-    """The reason that an unsupported claim is."""
     if claim.state == "elsewhere":
         return "misplaced_figure"
     return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
@@ -261,7 +260,6 @@ def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int
 
 
 def _sentence_of(grounding: Grounding, span: Span) -> int | None:
-    """The index of the sentence that a span begins in."""
     return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
 
 

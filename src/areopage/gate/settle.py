@@ -42,7 +42,6 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
 
 
 def _doubt(reason: Reason) -> bool:
-    """Whether a reason only says that a judge should look."""
     return reason.code == "unsupported_sentence"
 
 

@@ -122,7 +122,6 @@ def snippet_share(response: str, documents: Sequence[Document], snippet: int) ->
 
 
 def _flat(text: str) -> str:
-    """The text with its line breaks and hard spaces as spaces: as long as before."""
     return text.replace("\n", " ").replace("\u00a0", " ").replace("\u202f", " ")
 
 
@@ -182,7 +181,6 @@ def unsupported_claims(grounding: Grounding) -> Iterator[tuple[int, SentenceGrou
 
 
 def _missing(claims: Sequence[Claim]) -> float | None:
-    """How many claims no document supports; None where there are none."""
     return float(sum(1 for claim in claims if not claim.supported)) if claims else None
 
 

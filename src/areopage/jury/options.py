@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.jury.opening import expected_kind

@@ -22,8 +22,8 @@ from areopage.jury.opening import settled_judge
 from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Run, RunKind
 from areopage.models.reference import ModelReference
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import Profile
+from areopage.scoring.tree import Weights
 
 RUN_ID_LENGTH = 16
 

@@ -22,8 +22,8 @@ from areopage.ledger.records import Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
 from areopage.ledger.traces import Traces
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import Profile
+from areopage.scoring.tree import Weights
 
 GLOBAL = ""
 """The name of the global score among criteria."""

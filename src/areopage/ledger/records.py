@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict
 from areopage.scoring.outcome import Outcome
-from areopage.text.stored_text import Policy
+from areopage.text.personal import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]

@@ -10,8 +10,7 @@ from areopage.cases.records import Document, Turn
 from areopage.gate.records import Decision, Place, SentenceCheck
 from areopage.ledger.records import Answer, Judgment, Trace, Verdict
 from areopage.scoring.outcome import Outcome, Scored
-from areopage.text.personal import redact
-from areopage.text.stored_text import Policy, stored_text, stored_values
+from areopage.text.personal import Policy, redact, stored_text, stored_values
 
 __all__ = ["Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
 

@@ -99,7 +99,6 @@ class QualityHook:
         await self._app(scope, receive_and_copy, send_and_copy)
 
     def _note(self, heard: "_Heard") -> None:
-        """Record a completed response."""
         kind = heard.headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         if not 200 <= heard.status < 300:
             self.counts["failed"] += 1
@@ -138,8 +137,6 @@ class QualityHook:
 
 
 class _Copy:
-    """Chunks up to a limit."""
-
     def __init__(self, limit: int) -> None:
         self._chunks: list[bytes] = []
         self._left = limit

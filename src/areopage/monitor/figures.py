@@ -1,11 +1,23 @@
-"""The figures of a period, as reports, pages and alerts take them. Scores are on the suite's scale."""
+"""The figures of a period, aggregated from the ledger's counts by day. Scores are on the suite's scale.
 
-from datetime import date
+Means, intervals and comparisons are made of sums of the scores as they were given; grades and histograms count scores as they are
+shown, with two decimals.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 
 from msgspec import Struct
 
-from areopage.ledger.queries import JudgeDays, Period, Scope
+from areopage.criteria.records import Scale
+from areopage.ledger.days import Days
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope
 from areopage.ledger.records import Evaluation
+from areopage.ledger.store import Ledger
+from areopage.scoring.counts import Moments, Tally, compare
+from areopage.suites.loader import Suite
 
 
 class Mean(Struct, frozen=True, kw_only=True):
@@ -110,3 +122,178 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     def left_out_share(self) -> float:
         """The share of submitted answers that sampling left out, in [0, 1]."""
         return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0
+
+
+GLOBAL = ""
+CERTAIN_UNDER = 0.05
+"""A change with a smaller p-value is called certain."""
+
+WORST = 5
+
+Tallies = Mapping[str, Tally]
+Means = Mapping[str, Moments]
+
+
+def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:
+    """Compute a period's figures and the change from the previous period.
+
+    Args:
+        scope: golden questions count only where its source names them.
+        scale: the suite's.
+        labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria that have scores
+            and no label come after them.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    counts, lists = Days(ledger), EvaluationLists(ledger)
+    sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
+    now, before = _moments(sums), _moments(counts.sums(previous_of(period), scope, scale))
+    tallies = _total(sides)
+    totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Evaluations(ledger).backlog()
+    states = ("scored", "unscored", "failed", "left_out")
+    scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
+    waiting = backlog.waiting
+    planned = scored + unscored + failed + waiting
+    newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
+    return PeriodFigures(
+        period=period,
+        scope=scope,
+        scored=scored,
+        unscored=unscored,
+        failed=failed,
+        waiting=waiting,
+        left_out=left_out,
+        coverage=scored / planned if planned else None,
+        overall=_criterion(GLOBAL, "", tallies, now, before, scale),
+        criteria=tuple(
+            _criterion(path, label, tallies, now, before, scale) for path, label in _shown_criteria(now, before, labels).items()
+        ),
+        days=_days(period, sums),
+        variants=tuple(_variants(sides, sums, scale)),
+        judges=tuple(_health(use) for use in judges),
+        worst=tuple(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)),
+        seconds=sum(day.seconds for day in totals),
+        prompt_tokens=sum(day.prompt_tokens for day in totals),
+        completion_tokens=sum(day.completion_tokens for day in totals),
+        cost=_cost(judges),
+        qualification=newest[0].qualification if newest else "",
+    )
+
+
+def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
+    """Display names of a suite's criteria by path, in the registry's order."""
+    return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
+
+
+def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> tuple[DayFigures, ...]:
+    """The days of a period, including days without scores.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    return _days(period, Days(ledger).sums(period, scope, scale))
+
+
+def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
+    by_day: dict[date, list[DaySums]] = {}
+    for one in sums:
+        by_day.setdefault(one.day, []).append(one)
+    days = [period.start + timedelta(days=number) for number in range(period.days)]
+    return tuple(
+        DayFigures(
+            day=day,
+            means={criterion: _mean(moments) for criterion, moments in _moments(by_day.get(day, ())).items()},
+            weak=sum(one.weak for one in by_day.get(day, ()) if one.criterion == GLOBAL),
+        )
+        for day in days
+    )
+
+
+def previous_of(period: Period) -> Period:
+    """The preceding period of the same length."""
+    return Period(start=period.start - timedelta(days=period.days), end=period.start)
+
+
+def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:
+    """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
+    others = sorted({*now, *before} - {GLOBAL, *labels})
+    return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
+
+
+def _sides(counts: Days, period: Period, scope: Scope) -> dict[str, Tallies]:
+    found = counts.variants(period, scope)
+    return {variant: {criterion: Tally(scores) for criterion, scores in by.items()} for variant, by in found.items()}
+
+
+def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
+    total: dict[str, Tally] = {}
+    for tallies in sides.values():
+        for criterion, tally in tallies.items():
+            total[criterion] = total[criterion].merge(tally) if criterion in total else tally
+    return total
+
+
+def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
+    found: dict[str, Moments] = {}
+    for one in sums:
+        found[one.criterion] = found.get(one.criterion, Moments()).plus(one.answers, one.total, one.squares)
+    return found
+
+
+def _mean(moments: Moments) -> Mean:
+    low, high = moments.interval or (None, None)
+    return Mean(answers=moments.answers, mean=moments.mean, low=low, high=high)
+
+
+def _change(later: Moments, earlier: Moments) -> Change:
+    found = compare(later, earlier)
+    if found is None:
+        return Change()
+    certain = found.p_value < CERTAIN_UNDER
+    return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value, certain=certain)
+
+
+def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before: Means, scale: Scale) -> CriterionFigures:
+    tally, later, earlier = tallies.get(criterion, Tally()), now.get(criterion, Moments()), before.get(criterion, Moments())
+    return CriterionFigures(
+        criterion=criterion,
+        label=label,
+        mean=_mean(later),
+        grades=tally.grades(scale),
+        histogram=tally.histogram(scale),
+        previous=_mean(earlier),
+        change=_change(later, earlier),
+    )
+
+
+def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scale) -> Iterable[VariantFigures]:
+    """Every variant in order of names, each but the first compared with the first."""
+    names = sorted(sides)
+    means = {name: _moments(one for one in sums if one.variant == name) for name in names}
+    for name in names:
+        overall = means[name].get(GLOBAL, Moments())
+        yield VariantFigures(
+            variant=name,
+            overall=_mean(overall),
+            criteria={criterion: _mean(moments) for criterion, moments in means[name].items() if criterion != GLOBAL},
+            weak=sides[name].get(GLOBAL, Tally()).grades(scale)[2],
+            change=Change() if name == names[0] else _change(overall, means[names[0]].get(GLOBAL, Moments())),
+        )
+
+
+def _health(use: JudgeDays) -> JudgeFigures:
+    verdicts = sum(use.outcomes.values())
+    return JudgeFigures(
+        use=use,
+        scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,
+        seconds_per_call=use.seconds / use.calls if use.calls else None,
+    )
+
+
+def _cost(judges: Sequence[JudgeDays]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for use in judges:
+        for currency, cost in use.cost.items():
+            total[currency] = total.get(currency, 0.0) + cost
+    return total

@@ -172,7 +172,6 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
 
 
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
-    """The running round, or the round of this moment."""
     for known in GoldenRuns(golden.ledger).list(golden.suite, ROUNDS_SEEN):
         if known.verdict == "running" or known.id == _round_id(golden, due):
             logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
@@ -202,7 +201,6 @@ async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
 
 
 def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
-    """Finish a round that cannot continue."""
     for run in running_rounds(ledger):
         if run.id == id:
             given_up = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)

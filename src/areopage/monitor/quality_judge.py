@@ -16,7 +16,7 @@ import msgspec
 
 from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury.context import ContextBudget
 from areopage.jury.options import choose_judges, model_settings
@@ -27,7 +27,7 @@ from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.ledger.records import Judgment, Run
 from areopage.models.settings import ModelSettings
 from areopage.monitor.answer_case import Documents, Prompt, case_of
-from areopage.scoring.profile import DEFAULT
+from areopage.scoring.reduce import DEFAULT
 from areopage.suites.loader import Suite, choose_language, load_suite
 
 CONNECTIONS = 64

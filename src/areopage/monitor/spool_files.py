@@ -128,7 +128,6 @@ def waiting_bytes(folder: Path) -> int:
 
 
 def _read_offset(data: Path) -> int:
-    """How many bytes of a file were taken over."""
     try:
         return int(data.with_suffix(".offset").read_text(encoding="ascii"))
     except (FileNotFoundError, ValueError):

@@ -11,9 +11,8 @@ from areopage.errors import ServerDown
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.evaluate import Evaluator
+from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
-from areopage.monitor.progress import Progress, ProgressCounter
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake

@@ -228,7 +228,6 @@ def _bounded(name: str, known: "dict[str, Counter[str]] | Counter[str]") -> str:
 
 
 def _slices(slices: "dict[str, Counter[str]]") -> tuple[Slice, ...]:
-    """The slices, the largest first."""
     made = [
         Slice(
             name=name,
@@ -254,7 +253,6 @@ def _latency(seconds: "Counter[int]") -> Latency:
 
 
 def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
-    """From counts by (held, ungrounded)."""
     caught, missed = labels[True, True], labels[False, True]
     held, delivered = caught + labels[True, False], missed + labels[False, False]
     return LabelFigures(

@@ -48,7 +48,6 @@ def citations_of(trace: Trace) -> tuple[Citation, ...]:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a text, on one line."""
     line = " ".join(text[: 2 * EXCERPT].split())
     return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
 

@@ -22,8 +22,8 @@ from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.config import RagConfig
-from areopage.rag.logs.trace_export import TraceExport
 from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
+from areopage.rag.trace_export import TraceExport
 from areopage.text.language import language_of
 
 Tell = Callable[[str, RagState], None]

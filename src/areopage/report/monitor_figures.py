@@ -14,10 +14,8 @@ from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
-from areopage.monitor.config import MonitorConfig
-from areopage.monitor.figures import CriterionFigures, PeriodFigures
-from areopage.monitor.measure import criterion_labels, measure
-from areopage.monitor.thresholds import thresholds_of
+from areopage.monitor.config import MonitorConfig, thresholds_of
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
 
 SCHEMA = "areopage/quality-report/1"
 

@@ -28,8 +28,7 @@ from areopage.report.results_records import (
     TargetDetail,
 )
 from areopage.scoring.agreement import mean
-from areopage.scoring.consistency import consistency
-from areopage.scoring.fold import RecordScores, final_shares
+from areopage.scoring.fold import RecordScores, consistency, final_shares
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node

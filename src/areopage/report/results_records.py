@@ -11,11 +11,10 @@ from msgspec import Struct
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
-from areopage.scoring.alpha import Alpha
-from areopage.scoring.consistency import Consistency
-from areopage.scoring.intervals import Interval
-from areopage.scoring.profile import Profile
-from areopage.scoring.weights import Weights
+from areopage.scoring.agreement import Alpha
+from areopage.scoring.fold import Consistency, Interval
+from areopage.scoring.reduce import Profile
+from areopage.scoring.tree import Weights
 
 SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
 

@@ -13,8 +13,7 @@ from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import HumanAgreement, Rating, human_agreement
 from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.profile import profile_named
-from areopage.scoring.reduce import reduce_judge
+from areopage.scoring.reduce import profile_named, reduce_judge
 
 SAMPLE = "sample"
 EXCERPT = 200

@@ -15,7 +15,7 @@ from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.rubric import Rubric
-from areopage.text.stored_text import Policy
+from areopage.text.personal import Policy
 
 MAX_RATER = 128
 MAX_NOTE = 10_000

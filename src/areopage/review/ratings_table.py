@@ -13,8 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.columns import fold_name
-from areopage.cases.readers import has_header, read_rows
-from areopage.cases.rows import BadRow, Row
+from areopage.cases.readers import BadRow, Row, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.review.agreement import AgreementReport
 from areopage.review.columns import ANSWER, CRITERION, JUDGE, PEOPLE, RATER, SCORE, cell_text, column_of, columns_beginning, shown

@@ -8,8 +8,7 @@ from msgspec import Struct
 from areopage.cases.columns import fold_name
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.registry import RegistryEntry
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import RegistryEntry, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.scoring.tree import Leaf, Node, score_tree
 from areopage.suites.loader import Suite

@@ -87,7 +87,6 @@ def ranks(values: Column) -> Column:
 
 
 def _is_constant(values: Column) -> bool:
-    """Whether there are no two different values."""
     return values.size == 0 or bool(np.ptp(values.round(DIGITS)) == 0)
 
 

@@ -206,7 +206,6 @@ def critical_t(freedom: float, level: float = LEVEL) -> float:
 
 
 def _density(t: float, freedom: float) -> float:
-    """Student's density."""
     return math.exp(-_log_beta_half(freedom / 2) - math.log(freedom) / 2 - (freedom + 1) / 2 * math.log1p(t * t / freedom))
 
 
@@ -248,5 +247,4 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 def _not_zero(value: float, tiny: float) -> float:
-    """A divisor that is never 0."""
     return value if abs(value) > tiny else tiny

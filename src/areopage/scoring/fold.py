@@ -3,20 +3,116 @@
 The tree is applied per record; the run averages each criterion over its cases, then applies the tree (V1.1).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.scoring.agreement import mean
-from areopage.scoring.alpha import Alpha, krippendorff_alpha
-from areopage.scoring.consistency import Consistency, consistency
-from areopage.scoring.intervals import Interval, final_interval
+from areopage.scoring.agreement import Alpha, krippendorff_alpha, mean, sample_sd
 from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.profile import Profile
-from areopage.scoring.reduce import CriterionScore, reduce_passes
-from areopage.scoring.tree import Leaf, Node, score_tree
-from areopage.scoring.weights import Weights
+from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
+from areopage.scoring.tree import Leaf, Node, Weights, score_tree
+
+Column = NDArray[np.float64]
+
+MIN_CASES = 5
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """A 95 % interval, in units of the suite's scale; `cases` is how many cases it rests on."""
+
+    low: float
+    high: float
+    cases: int
+
+
+def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
+    """The interval of the run's final score: each resample is averaged per criterion and weighed as the tree does.
+
+    Args:
+        scores: every criterion's score of every case.
+        tree: the run's tree, whose weights are used.
+        resamples: bootstrap resamples.
+        seed: seed of the bootstrap.
+
+    Returns:
+        None under five scored cases: an interval from so few would promise too much. None also without a final score.
+    """
+    scored = [score for score in scores if score.score is not None]
+    cases = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score in scored))}
+    if len(cases) < MIN_CASES or tree.score is None:
+        return None
+    columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score in scores))}
+    table = np.full((len(cases), len(columns)), np.nan)
+    for score in scored:
+        table[cases[score.case_id], columns[score.criterion]] = score.score
+    known = ~np.isnan(table)
+    values = np.where(known, table, 0.0)
+    random = np.random.default_rng(seed)
+    means = np.full((resamples, len(columns)), np.nan)
+    for draw in range(resamples):
+        times = np.bincount(random.integers(0, len(cases), len(cases)), minlength=len(cases))
+        counts = times @ known
+        np.divide(times @ values, counts, out=means[draw], where=counts > 0)
+    finals = _weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
+    finals = finals[~np.isnan(finals)]  # resamples that drew nothing that weighs
+    if not finals.size:
+        return None
+    low, high = np.quantile(finals, [0.025, 0.975])
+    return Interval(low=float(low), high=float(high), cases=len(cases))
+
+
+def _weighed(node: Node, means: Mapping[str, Column]) -> Column:
+    """`weighted_mean` down the tree for all resamples at once; NaN where nothing that weighs has a score."""
+    if not node.parts:
+        return means[node.name]
+    parts = np.stack([_weighed(part, means) for part in node.parts])
+    weights = np.where(np.isnan(parts), 0.0, np.array([part.weight for part in node.parts])[:, None])
+    totals = weights.sum(axis=0)
+    sums = (np.nan_to_num(parts) * weights).sum(axis=0)
+    finals: Column = np.divide(sums, totals, out=np.full_like(totals, np.nan), where=totals > 0)
+    return finals
+
+
+class Consistency(Struct, frozen=True, kw_only=True):
+    """Consistency of judges. Means are None where nothing can be averaged.
+
+    Args:
+        overall_variance: mean of all variances of a judge's passes.
+        variance_min, variance_max, variance_sd: the distribution of those variances.
+        judge_agreement_avg: mean over cases and criteria of the judges' agreement.
+        outliers_detected: how many times a judge stood apart.
+        outliers_by_judge: the same per judge.
+    """
+
+    overall_variance: float | None
+    variance_min: float | None
+    variance_max: float | None
+    variance_sd: float | None
+    judge_agreement_avg: float | None
+    outliers_detected: int
+    outliers_by_judge: dict[str, int]
+
+
+def consistency(scores: Sequence[CriterionScore]) -> Consistency:
+    """Fold the scores of any number of cases; judges without a counted pass have no variance."""
+    variances = [judge.variance for score in scores for judge in score.judges if judge.score is not None]
+    agreements = [score.agreement for score in scores if score.agreement is not None]
+    by_judge: dict[str, int] = {}
+    for score in scores:
+        for judge in score.outliers:
+            by_judge[judge] = by_judge.get(judge, 0) + 1
+    return Consistency(
+        overall_variance=mean(variances) if variances else None,
+        variance_min=min(variances, default=None),
+        variance_max=max(variances, default=None),
+        variance_sd=sample_sd(variances) if variances else None,
+        judge_agreement_avg=mean(agreements) if agreements else None,
+        outliers_detected=sum(by_judge.values()),
+        outliers_by_judge=by_judge,
+    )
 
 
 class RecordScores(Struct, frozen=True, kw_only=True):
@@ -92,7 +188,6 @@ def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
 
 
 def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
-    """A run's leaf: the criterion's mean over the cases that have a score."""
     known = [score.score for score in scores if score.score is not None]
     return Leaf(
         criterion=criterion.id,

@@ -5,28 +5,146 @@ bound: answer-quality specification, criteria of success.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import atanh, ceil, isfinite, sqrt
 from statistics import NormalDist
 from typing import Literal
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.agreement import mean, sample_sd
+from areopage.scoring.agreement import MIN_UNITS, Alpha, krippendorff_alpha, mean, sample_sd
 from areopage.scoring.correlation import (
     MIN_PAIRS,
     PERFECT,
     RESAMPLES,
+    TINY,
     Column,
     Correlation,
     Estimate,
     Missing,
+    pearson,
     pearson_estimate,
+    percentiles,
+    resampled_moments,
     spearman_estimate,
+    z_range,
 )
 from areopage.scoring.counts import critical_t
-from areopage.scoring.rater_agreement import RaterAgreement, rater_agreement
-from areopage.scoring.weighted_kappa import kappa_estimate
+
+
+def whole_points(values: Column) -> Column:
+    """Scores rounded to whole points, halves upwards; the last bit of a mean does not decide."""
+    points: Column = np.floor(values.round(9) + 0.5)
+    return points
+
+
+def weighted_kappa(first: Column, second: Column) -> float | None:
+    """Quadratic κ in [−1, 1] of scores that are whole points; None where all scores on both sides are the same one."""
+    variances = float(first.var() + second.var())
+    apart = variances + float(first.mean() - second.mean()) ** 2
+    if first.size == 0 or apart == 0:
+        return None
+    return 2 * float(((first - first.mean()) * (second - second.mean())).mean()) / apart
+
+
+def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items.
+
+    Args:
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    if first.size < MIN_PAIRS:
+        return Estimate(reason="few")
+    left, right = whole_points(first), whole_points(second)
+    value = weighted_kappa(left, right)
+    if value is None:
+        return Estimate(reason="constant")
+    if bool((left == right).all()):
+        return Estimate(value=1.0, reason="perfect")
+    found = resampled_moments(left, right, resamples, seed)
+    apart = found.first + found.second + found.apart**2
+    inner = percentiles(2 * found.both[apart > TINY] / apart[apart > TINY])
+    return Estimate(value=value, low=inner.low if inner else None, high=inner.high if inner else None)
+
+
+MOST_RATERS = 200
+"""Of more raters no pairs are compared: the pairs grow with their square."""
+
+
+class RaterPair(Struct, frozen=True, kw_only=True):
+    """Two raters on the items that both labelled, with Fisher's 95 % interval.
+
+    `pearson` is None under four items or where one was constant, the interval also where they agree without exception.
+    """
+
+    first: str
+    second: str
+    items: int
+    pearson: float | None
+    low: float | None
+    high: float | None
+
+
+class RaterAgreement(Struct, frozen=True, kw_only=True):
+    """People among themselves on one criterion.
+
+    Args:
+        items: those that at least two raters labelled.
+        pearson: mean of the pairs' coefficients, weighed by their items; None where no pair has one.
+        alpha: Krippendorff's, ordinal; None under five items.
+        pairs: those with an item in common, most items first.
+    """
+
+    items: int
+    pearson: float | None
+    alpha: Alpha
+    pairs: tuple[RaterPair, ...]
+
+
+def rater_agreement(labels: Mapping[str, Mapping[str, float]], seed: int = 0) -> RaterAgreement:
+    """Compare raters with each other.
+
+    Args:
+        labels: item -> rater -> score.
+        seed: of α's bootstrap.
+    """
+    shared = [given for given in labels.values() if len(given) > 1]
+    raters = sorted({rater for given in shared for rater in given})
+    units = [[given.get(rater) for rater in raters] for given in shared]
+    table = np.array([[np.nan if score is None else score for score in unit] for unit in units], dtype=np.float64)
+    pairs: list[RaterPair] = []
+    if len(raters) <= MOST_RATERS:
+        for left, right in combinations(range(len(raters)), 2):
+            both = ~np.isnan(table[:, left]) & ~np.isnan(table[:, right])
+            if both.any():
+                pairs.append(compared(raters[left], raters[right], table[both, left], table[both, right]))
+    alpha = krippendorff_alpha(units, seed=seed)
+    known = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
+    items = sum(count for _, count in known)
+    return RaterAgreement(
+        items=len(shared),
+        pearson=sum(value * count for value, count in known) / items if items else None,
+        alpha=alpha if alpha.units >= MIN_UNITS else msgspec.structs.replace(alpha, alpha=None),
+        pairs=tuple(sorted(pairs, key=lambda pair: (-pair.items, pair.first, pair.second))),
+    )
+
+
+def compared(first: str, second: str, left: Column, right: Column) -> RaterPair:
+    """Two raters' scores of the same items."""
+    value = pearson(left, right) if left.size >= MIN_PAIRS else None
+    inner = None if value is None or abs(value) > PERFECT else z_range(value, 1 / sqrt(left.size - 3))
+    return RaterPair(
+        first=first,
+        second=second,
+        items=left.size,
+        pearson=value,
+        low=inner.low if inner else None,
+        high=inner.high if inner else None,
+    )
+
 
 BOUND = 0.8
 CERTAINTY = 0.95
@@ -180,7 +298,6 @@ def _criterion_agreement(
 
 
 def _bias_estimate(differences: Column) -> Estimate:
-    """The mean difference with Student's interval."""
     values = differences.tolist()
     if not values:
         return Estimate(reason="few")

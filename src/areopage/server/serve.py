@@ -24,9 +24,9 @@ from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
-from areopage.monitor.thresholds import check_thresholds
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline, ServerContext
 from areopage.server.origins import is_loopback

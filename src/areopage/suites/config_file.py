@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from areopage.errors import ConfigError, name_list
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EndpointSection, JudgeSection
-from areopage.text.stored_text import Policy
+from areopage.text.personal import Policy
 from areopage.yaml_document import YamlDocument
 
 CONFIG_FILE = "areopage.yml"
@@ -139,7 +139,6 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
 
 
 def _fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
-    """A mistake at a key: with its file and line where it was read from one."""
     if document is not None:
         return document.error(message, *keys)
     return ConfigError(message, path=folder / CONFIG_FILE, key=".".join(keys))

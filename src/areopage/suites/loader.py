@@ -11,10 +11,9 @@ from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import Registry, load_registry
 from areopage.errors import ConfigError, name_list
-from areopage.scoring.weights import Weights
-from areopage.suites.config import SuiteConfig
+from areopage.scoring.tree import Weights
+from areopage.suites.config import SuiteConfig, idle_keys
 from areopage.suites.config_file import SharedSections, schema_fault
-from areopage.suites.keys import idle_keys
 from areopage.yaml_document import YamlDocument, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -144,11 +143,6 @@ def choose_language(suite: Suite, wanted: str | None) -> str:
 
 
 def _parse_config(document: YamlDocument) -> SuiteConfig:
-    """Check a configuration against its schema and its own limits.
-
-    Raises:
-        ConfigError: see `load_suite`.
-    """
     try:
         config = SuiteConfig.model_validate(document.data)
     except ValidationError as error:

@@ -169,7 +169,6 @@ def _with_entry(text: str, entry: str, path: Path) -> str:
 
 
 def _replace_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".areopage-") as scratch:
         written = Path(scratch) / path.name
         written.write_text(text, encoding="utf-8")

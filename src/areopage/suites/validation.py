@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
-from areopage.criteria.registry import RegistryEntry
-from areopage.criteria.selection import select_criteria
+from areopage.criteria.registry import RegistryEntry, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
-from areopage.scoring.weights import SUM_TOLERANCE
+from areopage.scoring.tree import SUM_TOLERANCE
 from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
 from areopage.yaml_document import read_yaml
 
@@ -108,12 +107,10 @@ def _weight_faults(suite: Suite) -> list[str]:
 
 
 def _group_of(entry: RegistryEntry) -> str:
-    """`category.subcategory`."""
     return f"{entry.category}.{entry.subcategory}"
 
 
 def _level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
-    """What is wrong with one level of weights."""
     document, wanted = suite.document, sorted(names)
     if not configured:
         return (

@@ -204,7 +204,6 @@ def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str |
 
 
 def _one(label: str, names: _Names, *, square: bool) -> tuple[str, str | None] | None:
-    """One label with the id that it means; None where it is no citation."""
     if not label:
         return None
     if square or not label.isdigit():

@@ -90,5 +90,4 @@ class PlainText:
         return self._spans[begin][0], self._spans[begin + wanted.count(" ")][1]
 
     def __contains__(self, phrase: str) -> bool:
-        """Whether the text has the phrase as whole words."""
         return self.find(phrase) is not None

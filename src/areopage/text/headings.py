@@ -113,7 +113,6 @@ def _opens(heading: Heading, aliases: Mapping[str, Sequence[str]]) -> str:
 
 
 def _at_line_start(text: str, start: int, end: int) -> Heading | None:
-    """The heading that a line begins with."""
     limit = min(end, start + _LONGEST)
     hashes = _HASHES.match(text, start, limit)
     style: HeadingStyle = "markdown" if hashes else "line"
@@ -140,13 +139,11 @@ def _after_lead(text: str, start: int, end: int) -> int:
 
 
 def _after_number(text: str, start: int, end: int) -> int:
-    """Where the number before a heading ends."""
     number = _NUMBER.match(text, start, end)
     return _after_lead(text, number.end(), end) if number else start
 
 
 def _after_colon(text: str, start: int, end: int) -> int:
-    """Behind a colon that follows a heading in bold."""
     rest = text[start : min(end, start + 4)]
     return start + len(rest) - len(rest.lstrip(" \u00a0\u202f:："))
 

@@ -117,7 +117,6 @@ class DigitIndex:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Linear in the texts."""
         self._spans: dict[str, list[tuple[int, int, int]]] = {}
         for number, text in enumerate(texts):
             for cluster in _CLUSTER.finditer(text):

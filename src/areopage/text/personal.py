@@ -17,6 +17,7 @@ A text that was redacted stays as it is when it is redacted again.
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from areopage.text.folding import plain
 from areopage.text.lexicon import ENGLISH_MONTHS, FIRST_NAMES, FRENCH_MONTHS, UNIT_PATTERN
@@ -147,7 +148,6 @@ def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int, str]]:
-    """The IBANs whose checksum is right."""
     done = 0
     for match in _IBAN_START.finditer(text):
         end = _iban_end(text, match.start()) if match.start() >= done else None
@@ -174,7 +174,6 @@ def _iban_end(text: str, start: int) -> int | None:
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Cards, social-security numbers and telephones."""
     for stretch in _STRETCH.finditer(text):
         position = stretch.start()
         while match := _NUMBER.search(text, position, stretch.end() + _BEHIND):
@@ -198,7 +197,6 @@ def _tag(match: re.Match[str]) -> str:
 
 
 def _luhn(written: str) -> bool:
-    """Whether the check digit of a card's number is right."""
     digits = [int(sign) for sign in reversed(written) if sign.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
@@ -231,7 +229,6 @@ def _titled(match: re.Match[str]) -> str:
 
 
 def _before(match: re.Match[str]) -> str:
-    """The word before a match, in lower case."""
     found = _WORD_BEFORE.search(match.string, max(0, match.start() - 20), match.start())
     return found[1].lower() if found else ""
 
@@ -272,5 +269,39 @@ def _name_length(words: Sequence[re.Match[str]]) -> int:
 
 
 def _is_first_name(word: str) -> bool:
-    """Whether a word, or the first part of Jean-Pierre, is a common first name."""
     return plain(word).split(" ", 1)[0] in FIRST_NAMES
+
+
+Policy = Literal["full", "truncated", "redacted", "none"]
+
+CUT = "…"
+
+
+def stored_text(text: str, policy: Policy, max_chars: int) -> str:
+    """What stays of one text.
+
+    Args:
+        policy: `full`; `truncated` to `max_chars` characters, the last one "…" where something was cut; `redacted`: all of it,
+            personal data replaced by tags; `none`: "".
+        max_chars: at least 1.
+    """
+    if policy == "truncated":
+        return text if len(text) <= max_chars else text[: max_chars - 1] + CUT
+    if policy == "redacted":
+        return redact(text)
+    return text if policy == "full" else ""
+
+
+def stored_values(metadata: dict[str, Any], policy: Policy, max_chars: int) -> dict[str, Any]:
+    """Metadata with what stays of each text in it, however deep."""
+    return {key: _stored_value(value, policy, max_chars) for key, value in metadata.items()}
+
+
+def _stored_value(value: Any, policy: Policy, max_chars: int) -> Any:
+    if isinstance(value, str):
+        return stored_text(value, policy, max_chars)
+    if isinstance(value, dict):
+        return stored_values(value, policy, max_chars)
+    if isinstance(value, list | tuple):
+        return [_stored_value(one, policy, max_chars) for one in value]
+    return value

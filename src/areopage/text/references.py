@@ -150,7 +150,6 @@ def _found(text: str, finders: Iterable[_Finder]) -> tuple[Reference, ...]:
 
 
 def _made(kind: ReferenceKind, normalised: str, match: re.Match[str]) -> Reference:
-    """A reference over a whole match."""
     return Reference(kind=kind, normalised=normalised, text=match.group(), start=match.start(), end=match.end())
 
 
@@ -192,7 +191,6 @@ def _laws(text: str) -> Iterator[Reference]:
 
 
 def _act(written: str) -> str:
-    """One word for a kind of act in both languages."""
     word = written.lower()
     return plain(_ACT_WORDS.get(word, word))
 

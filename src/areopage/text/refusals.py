@@ -248,5 +248,4 @@ def _claims(line: str, asked: _Asked) -> bool:
 
 
 def _own(line: str, asked: _Asked) -> Set[str]:
-    """The stems of a text that neither the question nor a refusal has."""
     return {found for found in map(stem, WORD.findall(_CITED.sub(" ", line))) if found} - asked.words - _REFUSING_WORDS

@@ -85,7 +85,6 @@ def _goes_on(text: str, start: int, end: int, line_start: int, body: str) -> boo
 
 
 def _cut(text: str, start: int, end: int, language: str) -> Iterator[Span]:
-    """The sentences of one block."""
     begin = start
     for stop in _STOP.finditer(text, start, end):
         if stop.end() < end and text[stop.end()].isspace() and _ends(text, begin, stop, end, language):
@@ -95,7 +94,6 @@ def _cut(text: str, start: int, end: int, language: str) -> Iterator[Span]:
 
 
 def _span(text: str, start: int, end: int) -> Span:
-    """The range without the white space at its ends."""
     piece = text[start:end]
     body = piece.strip()
     first = start + len(piece) - len(piece.lstrip())
@@ -103,7 +101,6 @@ def _span(text: str, start: int, end: int) -> Span:
 
 
 def _ends(text: str, begin: int, stop: re.Match[str], end: int, language: str) -> bool:
-    """Whether the sentence that begins at `begin` ends with this stop; white space follows the stop."""
     following = _first_visible(text, stop.end(), end)
     mark = stop.group().rstrip(_CLOSERS + " \u00a0\u202f")
     closed = len(mark) < len(stop.group())

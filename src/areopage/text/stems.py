@@ -90,7 +90,6 @@ def _plain(word: str) -> str:
 
 
 def _root(low: str) -> str:
-    """A word without its ending."""
     for size in range(min(_LONGEST_SUFFIX, len(low) - _SHORTEST_STEM), 0, -1):
         if low[-size:] in _SUFFIXES:
             return low[:-size]

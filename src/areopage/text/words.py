@@ -98,7 +98,6 @@ _EN_KNOWN = {word: count for count, words in _EN_COUNTS.items() for word in word
 
 
 def _english(word: str) -> int:
-    """Syllables of an English word in lower case."""
     word = word.replace("’", "'")
     second = _EN_SECOND_PARTS.search(word)
     if second and word not in _EN_KNOWN:
@@ -107,7 +106,6 @@ def _english(word: str) -> int:
 
 
 def _english_part(word: str) -> int:
-    """Syllables of a word that is not made of two."""
     if word in _EN_KNOWN:
         return _EN_KNOWN[word]
     count = len(_EN_GROUPS.findall(word)) + len(_EN_PARTED.findall(word))
@@ -142,7 +140,6 @@ _FR_KNOWN = {"abbaye": 3, "août": 1, "faon": 1, "moelle": 1, "paon": 1, "pays":
 
 
 def _french(word: str) -> int:
-    """Syllables of a French word in lower case."""
     if word in _FR_KNOWN:
         return _FR_KNOWN[word]
     stem = word

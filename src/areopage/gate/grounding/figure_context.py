@@ -107,7 +107,6 @@ class Surroundings:
         return Judged(alone, best)
 
     def _asked(self, stated: Figure) -> _Asked:
-        """The words that the answer has around a figure."""
         start, end = stated.start, stated.end
         if self._last is not None and self._last[0] == (start, end):
             return self._last[1]
@@ -146,7 +145,6 @@ class Surroundings:
         return known
 
     def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
-        """The figures that cover some digits, with their places."""
         known = self._figures.get((kind, spot))
         if known is None:
             number, start, end = spot
@@ -160,7 +158,6 @@ class Surroundings:
         return known
 
     def _around(self, spot: Spot) -> frozenset[str]:
-        """The words nearest to a spot."""
         found = self._near.get(spot)
         if found is None:
             number, start, end = spot
@@ -170,7 +167,6 @@ class Surroundings:
         return found
 
     def _sentence(self, spot: Spot) -> frozenset[str]:
-        """The words of a spot's sentence."""
         found = self._sentence_words.get(spot)
         if found is None:
             first, last = self._bounds(spot)
@@ -187,7 +183,6 @@ class Surroundings:
         return found
 
     def _bounds(self, spot: Spot) -> tuple[int, int]:
-        """Where a spot's sentence begins and ends."""
         number, start, end = spot
         found = self._sentences.get(spot)
         if found is None:
@@ -196,7 +191,6 @@ class Surroundings:
 
 
 def _stems(clean: str) -> list[str]:
-    """The stems of a text that is parted already."""
     return list(filter(None, stems_of(clean.split())))
 
 
@@ -206,7 +200,6 @@ def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int
 
 
 def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the sentence around a spot begins and ends."""
     first, last = max(0, start - _SENTENCE), min(len(text), end + _SENTENCE)
     for match in _END.finditer(text, first, start):
         first = match.end()
@@ -215,7 +208,6 @@ def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
-    """Where digits stand, and number words."""
     for match in DIGITS.finditer(text):
         yield match.span()
     low = lower_case(text) if words else ""

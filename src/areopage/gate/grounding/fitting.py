@@ -183,12 +183,10 @@ def fit_table(
 
 
 def _foreign_weight(linear: Linear) -> float:
-    """The weight of `foreign`; 0 for a model without it."""
     return next((part.weight for part in linear.weights if part.feature == FOREIGN), 0.0)
 
 
 def _with_foreign(linear: Linear, weight: float, of: str) -> Linear:
-    """The model with that weight for `foreign`."""
     part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS[of])
     return Linear(bias=linear.bias, weights=(*linear.weights, part))
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim
-from areopage.gate.grounding.examine import ExaminedSentence, examine
-from areopage.gate.grounding.source import Source
+from areopage.gate.grounding.examine import ExaminedSentence, Source, examine
 from areopage.gate.records import Place
 
 _STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays finite

@@ -69,7 +69,6 @@ class Labelled(Struct, frozen=True, kw_only=True):
 
 
 def _digest(*texts: str) -> str:
-    """A short SHA-256 of texts, white space aside."""
     return hashlib.sha256(msgspec.json.encode([" ".join(text.split()) for text in texts])).hexdigest()[:24]
 
 
@@ -101,7 +100,6 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
 
 
 def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns about labels, by our names for them."""
     found: dict[str, Any] = {}
     for name, value in metadata.items():
         folded = fold_name(name)
@@ -112,7 +110,6 @@ def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _label(cells: Mapping[str, Any]) -> Label:
-    """The label, from whichever column there is."""
     for column in ("grounded", "hallucinated"):
         if column in cells:
             label = _WORDS.get(_BLANKS.sub(" ", str(cells[column])).strip().lower().removesuffix(".0"))

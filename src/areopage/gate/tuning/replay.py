@@ -155,7 +155,6 @@ def judged_of(decision: Decision) -> dict[str, bool]:
 
 
 def _obstacle_of(one: Recorded) -> Obstacle | None:
-    """Why an answer cannot be decided on again, as far as it can be told beforehand."""
     if one.erased:
         return "erased"
     if one.imported and not one.response.strip():
@@ -166,7 +165,6 @@ def _obstacle_of(one: Recorded) -> Obstacle | None:
 
 
 def _side_of(decision: Decision) -> Side:
-    """What a replay keeps of a decision."""
     decisive = [reason for reason in decision.reasons if reason.decisive]
     return Side(
         verdict=decision.verdict,

@@ -251,7 +251,6 @@ def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confide
 
 
 def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
-    """What a threshold does."""
     delivered = [row for row in rows if row.score <= threshold]
     grounded = sum(not row.ungrounded for row in rows)
     wrong = sum(row.ungrounded for row in delivered)

@@ -1,17 +1,149 @@
 """From labelled answers to tuned rules: refit the model, decide on every answer, choose thresholds, state the result."""
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
 
 from areopage.gate.config import GateConfig
+from areopage.gate.grounding.fitting import Row, fit
+from areopage.gate.grounding.model import GroundingModel
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.refit import refit as fit_half
-from areopage.gate.tuning.refit import unseen_by
-from areopage.gate.tuning.statement import fingerprint_of, statement_of
-from areopage.gate.tuning.thresholds import Ask, Scored, Tuning, open_gate, scored, tuned_config
+from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
+from areopage.scoring.shares import wilson
+from areopage.text.language import language_of
+from areopage.text.sentences import sentences
+
+METHODS = {
+    "delivered": "learn then test (exact binomial, fixed sequence): share of ungrounded among the delivered",
+    "all": "learn then test (exact binomial, fixed sequence): share of ungrounded and delivered among all",
+    "average": "conformal risk control: share of ungrounded and delivered among all, on average over draws of labels",
+}
+DECIMALS = 4
+
+
+def fingerprint_of(rows: Sequence[Labelled]) -> str:
+    """A SHA-256 of texts and labels, independent of row order, ids and file."""
+    contents = sorted(
+        hashlib.sha256(
+            msgspec.json.encode(
+                [row.prompt, row.response, [document.text for document in row.documents], row.grounded, row.group]
+            )
+        ).digest()
+        for row in rows
+    )
+    return hashlib.sha256(b"".join(contents)).hexdigest()
+
+
+def statement_of(
+    tuning: Tuning, *, by: str, at: str, program: str, labels: dict[str, Any], deliver: float, refit: dict[str, Any] | None
+) -> dict[str, Any]:
+    """The statement, as plain values.
+
+    Args:
+        by, at: who chose, and when; "" leaves it out.
+        program: its version.
+        labels: which labels: source, rows, sha256.
+        deliver: the threshold that is written.
+        refit: on what the grounding model was fitted, None for the one that was given.
+    """
+    ask, chosen = tuning.ask, tuning.chosen
+    said: dict[str, Any] = {"by": by, "at": at, "areopage": program}
+    said = {key: value for key, value in said.items() if value}
+    said["labels"] = labels | {"counted": tuning.answers, "ungrounded": tuning.ungrounded}
+    said["asked"] = {"risk": ask.risk, "of": ask.control, "confidence": ask.confidence, "seed": ask.seed}
+    said["method"] = METHODS[ask.control]
+    said["certified"] = tuning.certified
+    said["deliver"] = deliver
+    if tuning.certified:
+        said["result"] = _counts(chosen)
+    if ask.grey_band and tuning.holding is not None:
+        holding = tuning.holding
+        said["hold"] = {"precision": holding.precision, "certified": holding.threshold is not None}
+        if holding.threshold is not None:
+            said["hold"] |= {"from": holding.threshold, "held": holding.held, "ungrounded": holding.ungrounded}
+    if refit is not None:
+        said["refit"] = refit
+    return said
+
+
+def _counts(chosen: Outcome) -> dict[str, Any]:
+    """What the threshold does to the labelled answers, and its price."""
+    alarms = wilson(chosen.false_alarms, chosen.grounded) or (0.0, 1.0)
+    return {
+        "delivered": chosen.delivered,
+        "ungrounded_delivered": chosen.wrong,
+        "held_back_share": round(1.0 - chosen.delivered / chosen.answers, DECIMALS),
+        "false_alarms": chosen.false_alarms,
+        "grounded": chosen.grounded,
+        "false_alarm_interval": [round(end, DECIMALS) for end in alarms],
+    }
+
+
+FITTED = "fitted answers"
+"""Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
+
+
+class Refitted(Struct, frozen=True, kw_only=True):
+    """The model, the rows that it was fitted on, and those that it has not seen."""
+
+    model: GroundingModel
+    fitted: Sequence[Labelled]
+    unseen: Sequence[Labelled]
+
+
+def refit_half(
+    rows: Sequence[Labelled], top: int, seed: int, provenance: dict[str, Any], *, base: GroundingModel | None = None
+) -> Refitted:
+    """Fit a model on half of the groups.
+
+    Args:
+        top: so many documents count, as in the gate.
+        base: the model until now, whose weights for answers that rest on other documents altogether are kept: labels of real
+            answers seldom show one.
+        provenance: what the weights' file says of the labels; how they were used is added.
+
+    Raises:
+        ValueError: there are too few groups, or all labels of the half that is fitted are the same.
+    """
+    fitted, unseen = split(rows, seed)
+    units = len({row.unit for row in fitted})
+    said = provenance | {"rows": len(fitted), "groups": units, "sha256": fingerprint_of(fitted), "seed": seed}
+    said[FITTED] = sorted({row.content for row in fitted})
+    return Refitted(
+        model=fit([row_of(row, top) for row in fitted], name="refitted", provenance=said, base=base, seed=seed),
+        fitted=fitted,
+        unseen=unseen,
+    )
+
+
+def unseen_by(provenance: Mapping[str, Any], rows: Sequence[Labelled]) -> list[Labelled]:
+    """The rows that share no group with an answer that `refit_half` fitted a model on, by the model's own record."""
+    known = provenance.get(FITTED)
+    contents = frozenset(known if isinstance(known, list) else ())
+    units = {row.unit for row in rows if row.content in contents} if contents else set()
+    return [row for row in rows if row.unit not in units]
+
+
+def row_of(row: Labelled, top: int) -> Row:
+    """A labelled answer as the fitting takes it; sentences that were labelled by their index become places."""
+    language = language_of(row.response) or language_of(row.prompt) or "en"
+    spans = list(row.unsupported)
+    if row.sentences:
+        found = sentences(row.response, language)
+        spans += [(found[index].start, found[index].end) for index in row.sentences if 0 <= index < len(found)]
+    return Row(
+        prompt=row.prompt,
+        response=row.response,
+        documents=row.documents[:top],
+        language=language,
+        ungrounded=row.ungrounded,
+        unsupported=tuple(spans) if spans or not row.ungrounded else None,
+        group=row.unit,
+    )
 
 
 class Tuned(Struct, frozen=True, kw_only=True):
@@ -49,7 +181,7 @@ def tuned(
     """
     config, said, fitted, seen = base, None, 0, 0
     if refit is not None:
-        made = fit_half(rows, base.top, ask.seed, refit, base=base.grounding)
+        made = refit_half(rows, base.top, ask.seed, refit, base=base.grounding)
         config, rows, fitted = structs.replace(base, grounding=made.model), made.unseen, len(made.fitted)
         said = {"fitted_rows": fitted, "certified_rows": len(rows)}
     elif base.grounding is not None:

@@ -16,15 +16,29 @@ from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.backlog import queue_finding
 from areopage.monitor.alerts.deliver import Complaints, Sent, next_attempt, send, unset
-from areopage.monitor.alerts.judges import failing_of, judge_finding
-from areopage.monitor.alerts.rules import ANSWER, DELIVERY, Delivery, Finding, alert_of, hour_of, new_alert, notice_of
-from areopage.monitor.alerts.single import answer_alert, gathered, is_late, paced
+from areopage.monitor.alerts.rules import (
+    ANSWER,
+    DELIVERY,
+    Delivery,
+    Finding,
+    alert_of,
+    answer_alert,
+    drop_finding,
+    failing_of,
+    gathered,
+    hour_of,
+    is_late,
+    judge_finding,
+    mean_finding,
+    new_alert,
+    notice_of,
+    paced,
+    queue_finding,
+    weak_share_finding,
+)
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
-from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
-from areopage.monitor.config import AlertsSection, MonitorConfig
-from areopage.monitor.thresholds import Thresholds, thresholds_of
+from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, thresholds_of
 from areopage.scoring.counts import Tally
 from areopage.suites.loader import Suite
 from areopage.work.handlers import ScheduledJob
@@ -139,7 +153,6 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
-    """What the rules that are switched on find at a moment."""
     section, limits, locale, lists = alerting.section, alerting.thresholds, alerting.locale, EvaluationLists(alerting.ledger)
     found: list[Finding] = []
 
@@ -193,7 +206,6 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
 def _send_batch(
     alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send
 ) -> bool:
-    """Send one message for one alert or for several; False where no address took it."""
     alerts = Alerts(alerting.ledger)
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:

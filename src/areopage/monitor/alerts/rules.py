@@ -1,12 +1,25 @@
-"""Findings of rules, and the alerts they open and close."""
+"""The rules of alerts: what each finds, and the alert of a finding.
 
+Single weak answers have an hourly limit. The rules over the last hours (mean, share of weak answers, drop of the mean) count only
+answers with a score; those without one belong to the rule about judges. The rule about the queue is how long the oldest answer
+has been waiting.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from areopage.criteria.records import Scale
+from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.ledger.operations import Alert
+from areopage.ledger.queries import Backlog, JudgeDays
+from areopage.ledger.records import Evaluation, is_golden
+from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
+from areopage.monitor.config import AlertsSection, DropRule, JudgeRule, MeanRule, QueueRule, Thresholds, WeakShareRule
+from areopage.scoring.counts import DECIMALS, Tally, compare
 
 Delivery = Literal["pending", "none"]
 
@@ -73,3 +86,289 @@ def hour_of(moment: datetime) -> datetime:
 def hour_after(moment: datetime) -> datetime:
     """The end of a moment's hour."""
     return hour_of(moment) + timedelta(hours=1)
+
+
+GATHERED_SHOWN = 10
+# as `areopage.jury.judges.qualification_of` puts it
+DEFAULT_SCALE = Scale(min=0.0, max=10.0)
+
+
+def answer_alert(
+    score: Evaluation, threshold: float | None, section: AlertsSection, now: datetime, locale: AlertLocale | None = None
+) -> Alert | None:
+    """Build the alert of an answer with a global score below the threshold.
+
+    An answer without a score is not a weak one, and golden questions have an alert of their own: None for both.
+
+    Args:
+        threshold: on the suite's scale; None raises none.
+        locale: by default in the answer's language, a scale of 0 to 10 and full texts.
+    """
+    if threshold is None or score.score_global is None or is_golden(score.source):
+        return None
+    locale = locale or alert_locale(score.language, scale=DEFAULT_SCALE, link=section.link)
+    if not is_worse(score.score_global, threshold, locale.scale):
+        return None
+    return new_alert(
+        ANSWER,
+        score.id,
+        locale.say("answer_title", score=locale.score(score.score_global)),
+        _answer_body(score, threshold, locale),
+        now,
+        "pending" if section.urls else "none",
+        answer_id=score.id,
+    )
+
+
+def is_worse(value: float, than: float, scale: Scale) -> bool:
+    """Whether a displayed score is strictly worse than another on a scale."""
+    shown = round(value, DECIMALS)
+    return shown < than if scale.higher_is_better else shown > than
+
+
+def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
+    grade = locale.messages[f"grade_{score.grade}"]
+    criteria = " · ".join(
+        locale.say("pair", name=locale.label(one.criterion), value=locale.mark(one.score)) for one in score.criteria
+    )
+    feedback = locale.kept(score.feedback, QUESTION_LENGTH)
+    shown = locale.say("scored", score=locale.score(score.score_global), grade=grade, threshold=locale.short(threshold))
+    return lines(
+        locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
+        locale.line("score", shown),
+        criteria,
+        locale.line("feedback", feedback) if feedback else "",
+        listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
+        listed(locale.messages["suggestions"], remarks(score.suggestions, locale)),
+        locale.line("qualification", _qualification_text(score.qualification, locale)) if score.qualification else "",
+        locale.line("source", plain(score.source, 128)) if score.source else "",
+        locale.line("variant", plain(score.variant, 64)) if score.variant else "",
+        locale.answer_page(score.id),
+    )
+
+
+def _qualification_text(qualification: str, locale: AlertLocale) -> str:
+    """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
+    if qualification == NEVER_EXAMINED:
+        return locale.say("qualification_unknown")
+    if is_unfit(qualification):
+        return locale.say("qualification_unfit", who=plain(qualification.removeprefix(UNFIT), REMARK_LENGTH))
+    return plain(qualification, REMARK_LENGTH)
+
+
+def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:
+    """The first of a judge's remarks."""
+    return [locale.kept(text, REMARK_LENGTH) for text in texts[:REMARKS]]
+
+
+def paced(alert: Alert, opened_this_hour: int, per_hour: int) -> Alert:
+    """Delay an alert to the hour's end if the hour's limit is reached.
+
+    Delayed alerts share one message.
+    """
+    if opened_this_hour < per_hour:
+        return alert
+    return msgspec.structs.replace(alert, next_attempt_at=hour_after(alert.opened_at))
+
+
+def is_late(alert: Alert) -> bool:
+    """Whether a single answer's alert is sent after its own hour."""
+    return alert.rule == ANSWER and alert.next_attempt_at >= hour_after(alert.opened_at)
+
+
+def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tuple[str, str]:
+    """Title and body of one message for several alerts."""
+    start, end = hour_of(min(alert.opened_at for alert in alerts)), hour_after(max(alert.opened_at for alert in alerts))
+    shown = [f"{alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
+    rest = len(alerts) - len(shown)
+    return locale.say("more_title", n=locale.whole(len(alerts))), lines(
+        locale.say("more_text", start=f"{start:%Y-%m-%d %H:%M}", end=f"{end:%H:%M}", limit=locale.whole(per_hour)),
+        *(f"- {line}" for line in shown),
+        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        locale.page(),
+    )
+
+
+STILL_DROPPING = 0.5
+"""A drop that was alerted on is over when less than this share of the rule's points is left of it."""
+
+
+def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
+    """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
+    enough = tally.answers >= rule.minimum and tally.mean is not None
+    mean = tally.mean or 0.0
+    values = {
+        "mean": locale.score(tally.mean),
+        "answers": locale.whole(tally.answers),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.short(limits.mean),
+        "clear": locale.short(limits.mean_clear),
+    }
+    return Finding(
+        rule=MEAN,
+        bad=enough and is_worse(mean, limits.mean, locale.scale),
+        clear=enough and not is_worse(mean, limits.mean_clear, locale.scale),
+        title=locale.say("mean_title", **values),
+        body=lines(locale.say("mean_text", **values), locale.page()),
+        recovered=(locale.say("mean_recovered_title", **values), lines(locale.say("mean_recovered", **values), locale.page())),
+    )
+
+
+def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
+    """Bad strictly over the threshold, clear at `clear` or less."""
+    weak = tally.grades(locale.scale)[2]
+    enough = tally.answers >= rule.minimum
+    share = weak / tally.answers if tally.answers else 0.0
+    values = {
+        "share": locale.percent(share, trim=True),
+        "weak": locale.whole(weak),
+        "answers": locale.whole(tally.answers),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.percent(rule.threshold, trim=True),
+        "clear": locale.percent(rule.clear, trim=True),
+    }
+    return Finding(
+        rule=WEAK_SHARE,
+        bad=enough and share > rule.threshold,
+        clear=enough and share <= rule.clear,
+        title=locale.say("weak_share_title", **values),
+        body=lines(locale.say("weak_share_text", **values), locale.page()),
+        recovered=(
+            locale.say("weak_share_recovered_title", **values),
+            lines(locale.say("weak_share_recovered", **values), locale.page()),
+        ),
+    )
+
+
+def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
+    """Bad for a significant drop of at least `points`; clear at half of it.
+
+    Significant means p under `p_value` by Welch's test.
+    """
+    change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
+    drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
+    values = {
+        "mean": locale.score(later.mean),
+        "answers": locale.whole(later.answers),
+        "earlier": locale.score(earlier.mean),
+        "before": locale.whole(earlier.answers),
+        "hours": locale.hours(rule.hours),
+        "difference": locale.signed(change.difference) if change else locale.number(None),
+        "low": locale.signed(change.low) if change else locale.number(None),
+        "high": locale.signed(change.high) if change else locale.number(None),
+        "p": _p_text(change.p_value, locale) if change else locale.number(None),
+    }
+    return Finding(
+        rule=DROP,
+        bad=change is not None and drop >= points and change.p_value < rule.p_value,
+        clear=change is not None and drop < points * STILL_DROPPING,
+        title=locale.say("drop_title", **values),
+        body=lines(locale.say("drop_text", **values), locale.page()),
+        recovered=(locale.say("drop_recovered_title", **values), lines(locale.say("drop_recovered", **values), locale.page())),
+    )
+
+
+def _drop_of(difference: float, scale: Scale) -> float:
+    """By how many points a mean got worse, from the difference later minus earlier; negative where it got better."""
+    return -difference if scale.higher_is_better else difference
+
+
+def _p_text(p_value: float, locale: AlertLocale) -> str:
+    smallest = 0.001
+    return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"
+
+
+class Failing(Struct, frozen=True, kw_only=True):
+    """Rates of failed judging: answers without a global score, verdicts without a score.
+
+    Args:
+        retried: those of the answers without a score that are not finished: judges failed on them, and another attempt follows
+            or none is left.
+    """
+
+    answers: int = 0
+    unscored: int = 0
+    retried: int = 0
+    planned: int = 0
+    missing: int = 0
+
+    @property
+    def share(self) -> float:
+        """The larger of both shares, in [0, 1].
+
+        One judge of several may fail without an answer losing its score.
+        """
+        by_answer = self.unscored / self.answers if self.answers else 0.0
+        by_verdict = self.missing / self.planned if self.planned else 0.0
+        return max(by_answer, by_verdict)
+
+
+def failing_of(rows: Sequence[Evaluation], retried: int = 0) -> Failing:
+    """The figures of some answers, and of those that judges failed on and that have no row yet."""
+    return Failing(
+        answers=len(rows) + retried,
+        unscored=sum(row.score_global is None for row in rows) + retried,
+        retried=retried,
+        planned=sum(row.planned for row in rows),
+        missing=sum(row.planned - row.scored for row in rows),
+    )
+
+
+def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule, locale: AlertLocale) -> Finding:
+    """Bad strictly over `failed_share`, clear at `clear` or less.
+
+    Args:
+        today: what each judge did today, to say which one fails.
+    """
+    enough = failing.answers >= rule.minimum
+    values = {
+        "share": locale.percent(failing.share, trim=True),
+        "answers": locale.whole(failing.answers),
+        "unscored": locale.whole(failing.unscored),
+        "retried": locale.whole(failing.retried),
+        "missing": locale.whole(failing.missing),
+        "planned": locale.whole(failing.planned),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.percent(rule.failed_share, trim=True),
+        "clear": locale.percent(rule.clear, trim=True),
+    }
+    retried = locale.say("judge_retried", **values) if failing.retried else ""
+    by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
+    return Finding(
+        rule=JUDGE,
+        bad=enough and failing.share > rule.failed_share,
+        clear=enough and failing.share <= rule.clear,
+        title=locale.say("judge_title", **values),
+        body=lines(locale.say("judge_text", **values), retried, listed(locale.messages["judge_today"], by_judge), locale.page()),
+        recovered=(locale.say("judge_recovered_title", **values), lines(locale.say("judge_recovered", **values), locale.page())),
+    )
+
+
+def outcomes(counts: Mapping[str, int], locale: AlertLocale) -> str:
+    """`12 scored, 3 unreadable`."""
+    return ", ".join(
+        f"{locale.whole(count)} {locale.messages.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
+    )
+
+
+CAUGHT_UP = 0.5
+"""The queue has caught up when its oldest answer waits less than this share of the limit."""
+
+
+def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: AlertLocale) -> Finding:
+    """Bad above the limit; clear below half of it or without a queue."""
+    waited = (now - backlog.oldest_at).total_seconds() / 60 if backlog.oldest_at else 0.0
+    values = {
+        "minutes": locale.whole(round(waited)),
+        "limit": locale.short(rule.minutes),
+        "waiting": locale.whole(backlog.waiting),
+        "failed": locale.whole(backlog.failed),
+    }
+    return Finding(
+        rule=QUEUE,
+        bad=waited > rule.minutes,
+        clear=waited < rule.minutes * CAUGHT_UP,
+        title=locale.say("queue_title", **values),
+        body=lines(locale.say("queue_text", **values), locale.page()),
+        recovered=(locale.say("queue_recovered_title", **values), lines(locale.say("queue_recovered", **values), locale.page())),
+    )

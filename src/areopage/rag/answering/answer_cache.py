@@ -22,7 +22,7 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.config import RagConfig
-from areopage.rag.generation.generator import generation_options, prompts_of
+from areopage.rag.generation import generation_options, prompts_of
 from areopage.rag.records import ChatPrompt, Retriever
 
 if TYPE_CHECKING:
@@ -149,7 +149,6 @@ class AnswerCache:
 
 
 def _redis_faults() -> tuple[type[Exception], ...]:
-    """The Redis client's exceptions; () where the client is not installed."""
     try:
         from redis.exceptions import RedisError
     except ModuleNotFoundError:

@@ -24,7 +24,7 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import Scored
-from areopage.scoring.profile import DEFAULT
+from areopage.scoring.reduce import DEFAULT
 from areopage.suites.loader import BUNDLED
 
 SUITE = "rag_grounding"
@@ -114,7 +114,6 @@ class SentenceJudge:
 
 
 def _panels(judge: Judge) -> dict[str, Panel]:
-    """The panel of each language."""
     return {
         language: Panel(
             suite=SUITE,

@@ -22,7 +22,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.import_logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
 from areopage.rag.import_logs.old_logs import Difference, Kind, differences, kind_of, metrics_line, moment_of, text_in, trace_of
-from areopage.rag.logs.lines import MetricsLine
+from areopage.rag.log_lines import MetricsLine
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""
@@ -112,7 +112,6 @@ class Shelf:
 
 
 def _key_of(question: str) -> bytes:
-    """What stands for a question in memory."""
     return sha256(question.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
@@ -223,7 +222,6 @@ class Import:
         shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
 
     def _take(self, piece: Piece, record: dict[str, Any]) -> None:
-        """A row of figures, with what belongs to it."""
         try:
             line, at = metrics_line(record), moment_of(record.get("timestamp"), self._zone)
         except ValueError as fault:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.rows import MAX_RECORD, clip, is_deep
+from areopage.cases.readers import MAX_RECORD, clip, is_deep
 from areopage.errors import DatasetError
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -71,7 +71,6 @@ def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """The log files below a folder, in order; links to folders are not followed."""
     found = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -80,7 +79,6 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _is_log(name: str) -> bool:
-    """Whether a file of this name may hold logs."""
     return not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))
 
 
@@ -126,7 +124,6 @@ def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
 
 
 def _read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
-    """What a line, or a whole file, holds."""
     place: dict[str, Any] = {"file": file, "line": line, "start": start, "size": len(content)}
     try:
         value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))

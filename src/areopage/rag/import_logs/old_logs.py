@@ -14,7 +14,7 @@ from msgspec import Struct
 from areopage.cases.records import Case, Document
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.ledger.records import Answer, Mode, Trace
-from areopage.rag.logs.lines import SAFE_ID, Figure, MetricsLine
+from areopage.rag.log_lines import SAFE_ID, Figure, MetricsLine
 
 Kind = Literal["metrics", "response", "snapshot"]
 
@@ -120,7 +120,6 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verdict_of(line: MetricsLine) -> GateVerdict:
-    """What became of an answer, by the line itself."""
     if line.verdict is not None:
         return line.verdict
     if line.quality_pass:
@@ -260,7 +259,6 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
 
 
 def _document_text(document: object) -> str:
-    """A document's text, whether it stands for itself or in an object."""
     if isinstance(document, dict):
         return next((value for name in ("text", "content", "page_content") if (value := text_in(document, name))), "")
     return document if isinstance(document, str) else ""

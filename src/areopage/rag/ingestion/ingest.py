@@ -13,8 +13,7 @@ from areopage.rag.config import RagConfig
 from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, SourceText, Unread, cut
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore
-from areopage.rag.retrieval.collection_records import CollectionRecord, CollectionState, vector_of
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
 from areopage.rag.retrieval.retriever import agree, measure_backgrounds
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
@@ -131,11 +130,6 @@ class Ingestion:
         return self._report(await self._finished(identity), len(files), gone)
 
     async def _open(self, identity: EmbedderIdentity) -> None:
-        """Make the collection where it is missing.
-
-        Raises:
-            StorageError: another embedder filled it.
-        """
         try:
             state = await self._store.state(self._name)
         except UnknownCollection:
@@ -152,7 +146,6 @@ class Ingestion:
             self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
 
     async def _file(self, file: Found, key: str, held: dict[str, Held]) -> None:
-        """Bring one file's chunks up to date."""
         try:
             recipe = self._recipe(file)
             if any(one.recipe == recipe and one.chunks == len(held) for one in held.values()):
@@ -204,7 +197,6 @@ class Ingestion:
             yield from cut(self._sourced(document, file), key, stem, self._cutting)
 
     def _sourced(self, document: SourceText, file: Found) -> SourceText:
-        """A document that says where it comes from."""
         return structs.replace(document, source=self._source or document.source or file.name)
 
     def _recipe(self, file: Found) -> str:
@@ -249,11 +241,9 @@ class Ingestion:
         return np.asarray(points, dtype=np.float32)
 
     def _tell(self, part: int) -> None:
-        """Say how far it is."""
         self._progress(IngestProgress(done=self._done + part, total=self._total, embedded=self._points.embedded))
 
     def _report(self, state: CollectionState, files: int, gone: list[str]) -> IngestReport:
-        """What the run did."""
         if self._store.local and state.chunks > LOCAL_LIMIT:
             self._remarks.append(
                 f"a folder serves {LOCAL_LIMIT:,} chunks well; there are {state.chunks:,}: run a Qdrant server and set store.url"

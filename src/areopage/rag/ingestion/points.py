@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from areopage.rag.config import FieldsSection
 from areopage.rag.ingestion.chunking import SHORTEST_MARK, Chunk
-from areopage.rag.retrieval.collection import VectorStore
-from areopage.rag.retrieval.collection_records import RECORD, at
+from areopage.rag.retrieval.collection import RECORD, VectorStore, at
 from areopage.rag.retrieval.embedding import Embedder
 
 MOST_WAITING = 1_000
@@ -138,7 +137,6 @@ class Points:
                 await self._store.replace_payload(self._name, write.point, write.payload)
 
     def _payload(self, chunk: Chunk) -> dict[str, Any]:
-        """What a point holds, each field where the configuration wants it."""
         metadata = {**chunk.metadata, "position": chunk.position}
         if chunk.page is not None:
             metadata["page"] = chunk.page
@@ -166,7 +164,6 @@ class Points:
 
 
 def _put(payload: dict[str, Any], path: str, value: Any) -> None:
-    """Set what stands under a dotted path; objects on the way are made."""
     *way, last = path.split(".")
     for key in way:
         inner = payload.get(key)
@@ -176,5 +173,4 @@ def _put(payload: dict[str, Any], path: str, value: Any) -> None:
 
 
 def _hash(text: str | bytes) -> str:
-    """A short hash."""
     return sha256(text if isinstance(text, bytes) else text.encode("utf-8", "replace")).hexdigest()[:16]

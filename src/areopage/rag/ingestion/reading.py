@@ -1,19 +1,167 @@
-"""Select a folder's readable files and read their texts."""
+"""Select a folder's readable files and read their texts: Markdown, PDF, plain text and rows of JSON Lines."""
 
+import logging
 import os
+import re
 import stat
+import struct
+import zlib
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import yaml
 from msgspec import Struct
 
-from areopage.cases.jsonl_reader import read_jsonl
-from areopage.cases.rows import BadRow
-from areopage.cases.text_encoding import find_encoding, refuse_binary
-from areopage.errors import DatasetError
+from areopage.cases.readers import BadRow
+from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
+from areopage.errors import DatasetError, MissingExtra
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+_FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+LONGEST_FRONT = 20_000  # characters: each chunk carries it
+
+
+def read_markdown(text: str, file: Found) -> SourceText:
+    """A Markdown file as a document: `title`, `source` and `id` of the front matter are its own, other keys metadata.
+
+    Raises:
+        DatasetError: the front matter is no YAML.
+    """
+    front, body = _front_matter(text, file)
+    parts = tuple(_sections(body))
+    first = next((part.headings[0] for part in parts if part.headings), "")
+    title, source, id = (str(front.pop(name, None) or "") for name in ("title", "source", "id"))
+    return SourceText(parts=parts, title=title or first, source=source, id=id, metadata=front)
+
+
+def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
+    found = _FRONT.match(text[:LONGEST_FRONT])
+    if found is None:
+        return {}, text
+    try:
+        front = found[1] or ""
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front, yaml.SafeLoader)):
+            # a few lines of aliases of aliases stand for millions of values
+            raise DatasetError(f"{file.path}: the front matter has aliases (*name): write the values out")
+        data = yaml.safe_load(front)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DatasetError(f"{file.path}: the front matter is not YAML ({reason})") from None
+    if data is None:
+        return {}, text[found.end() :]
+    if not isinstance(data, dict):
+        return {}, text  # two rules with a text between them
+    return {str(key): _plain(value) for key, value in data.items()}, text[found.end() :]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _sections(text: str) -> list[Part]:
+    """The sections in order; each keeps its own heading as its first line, and one without text is left out.
+
+    A `#` inside a code block is no heading.
+    """
+    parts: list[Part] = []
+    path: list[tuple[int, str]] = []
+    lines: list[str] = []
+    fence, titled = "", 0
+
+    def close() -> None:
+        if any(line.strip() for line in lines[titled:]):
+            parts.append(Part(text="\n".join(lines).strip("\n"), headings=tuple(name for _, name in path)))
+        lines.clear()
+
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        heading = None if fence else _HEADING.match(line)
+        if heading is not None:
+            close()
+            name = heading[2].strip().rstrip("#").strip() or heading[2].strip()
+            path[:] = [(level, above) for level, above in path if level < len(heading[1])]
+            path.append((len(heading[1]), name))
+            lines.append(name)
+            titled = 1
+        else:
+            lines.append(line)
+    close()
+    return parts
+
+
+# What the library's parser is known to raise over a broken file, beside its own exceptions.
+BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+SHOWN_PAGES = 10
+
+
+def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
+    """Read a PDF as one document with a part per page.
+
+    Pages without text are reported.
+
+    Raises:
+        DatasetError: it is encrypted, scanned (no page holds text) or broken.
+        MissingExtra: pypdf is not installed.
+    """
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import DependencyError, PyPdfError
+    except ImportError:
+        raise MissingExtra("reading PDF", "rag") from None
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every oddity of a file
+    try:
+        with file.path.open("rb") as stream:
+            reader = PdfReader(stream)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
+            pages = [_page_text(reader, number) for number in range(len(reader.pages))]
+            title = str(reader.metadata.title or "") if reader.metadata else ""
+    except DependencyError:
+        raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
+    except (PyPdfError, *BROKEN) as error:
+        raise DatasetError(f"{file.path}: the PDF cannot be read ({type(error).__name__}): save it anew") from None
+    silent = [number for number, text in enumerate(pages, start=1) if not text.strip()]
+    if len(silent) == len(pages):
+        raise DatasetError(f"{file.path}: none of its {len(pages)} pages holds text: it was scanned, recognise the text first")
+    if silent:
+        shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
+        yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
+    parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
+    yield SourceText(parts=tuple(parts), title=title.strip())
+
+
+def _page_text(reader: "PdfReader", number: int) -> str:
+    """The text of a page, counted from 0, on printable characters."""
+    return reader.pages[number].extract_text().replace("\0", "")
+
 
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
 LARGEST_METADATA = 20_000  # bytes: each chunk carries it
@@ -98,20 +246,15 @@ def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unre
     if kind == ROWS:
         yield from _rows(file, fields)
     elif kind == PDF:
-        from areopage.rag.ingestion.reading_pdf import read_pdf
-
         yield from read_pdf(file)
     else:
         yield _text(file, kind)
 
 
 def _text(file: Found, kind: str) -> SourceText:
-    """One text file as one document."""
     refuse_binary(file.path)
     text = file.path.read_text(encoding=find_encoding(file.path))
     if kind == MARKDOWN:
-        from areopage.rag.ingestion.reading_markdown import read_markdown
-
         return read_markdown(text, file)
     if kind == HTML:
         from areopage.rag.ingestion.reading_html import read_html
@@ -121,7 +264,6 @@ def _text(file: Found, kind: str) -> SourceText:
 
 
 def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
-    """One document for each row of JSON Lines."""
     for row in read_jsonl(file.path):
         if isinstance(row, BadRow):
             yield Unread(file=file.name, row=row.number, reason=row.reason)
@@ -150,7 +292,6 @@ def _written(value: object) -> str:
 
 
 def _unfit(path: Path, size: int, mode: int | None = None) -> str:
-    """Why a file is not read; "" where it is."""
     if mode is not None and not stat.S_ISREG(mode):
         return "not a regular file"
     kind = KINDS.get(path.suffix.lower())

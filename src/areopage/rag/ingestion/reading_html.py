@@ -7,7 +7,6 @@ from areopage.rag.ingestion.chunking import Part, SourceText
 
 
 def _names(*lines: str) -> frozenset[str]:
-    """Names of tags."""
     return frozenset(name for line in lines for name in line.split())
 
 
@@ -119,7 +118,6 @@ class _Page(HTMLParser):
 
 
 def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
-    """Whether a tag's attributes hide its content."""
     return any(
         name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and _HIDDEN_STYLE.search(value or ""))
         for name, value in attrs

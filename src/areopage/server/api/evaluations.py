@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.rows import MAX_DEPTH, is_deep
+from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit

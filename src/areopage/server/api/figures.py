@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.queries import Period, Scope
-from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.measure import criterion_labels, measure
+from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.server.access import Actor, require
 from areopage.server.api.records import AlertPage
 from areopage.server.api.schema import answers_with, json_response

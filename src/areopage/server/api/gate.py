@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.cases.records import Case, Document
-from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.records import Decision, SentenceCheck
 from areopage.ledger.batch import Batch

@@ -12,7 +12,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.monitor.measure import criterion_labels
+from areopage.monitor.figures import criterion_labels
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
 from areopage.server.pages.filters import in_order, label_of

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from areopage.ledger.access import Audit
 from areopage.ledger.lists import EvaluationLists
-from areopage.monitor.measure import criterion_labels
+from areopage.monitor.figures import criterion_labels
 from areopage.server.access import Actor, require
 from areopage.server.context import context_of
 from areopage.server.pages.answer import answer_view

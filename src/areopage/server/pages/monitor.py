@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from areopage.locales import Locale
-from areopage.monitor.measure import criterion_labels
-from areopage.monitor.thresholds import on_scale
+from areopage.monitor.config import on_scale
+from areopage.monitor.figures import criterion_labels
 from areopage.report.charts import STYLES
 from areopage.scoring.counts import grade_limits
 from areopage.server.access import Actor, require

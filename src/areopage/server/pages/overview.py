@@ -12,8 +12,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert, Workers, state_of
 from areopage.ledger.queries import Backlog, Filters, Period
-from areopage.monitor.figures import DayFigures, PeriodFigures
-from areopage.monitor.measure import daily_figures, measure
+from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.server.context import ServerContext
 from areopage.server.pages.filters import Chosen, last_days
 

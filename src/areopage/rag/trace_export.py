@@ -29,7 +29,7 @@ from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_feed import TraceFeed
 from areopage.rag.config import TracesSection
-from areopage.rag.logs.lines import (
+from areopage.rag.log_lines import (
     METRICS,
     RESPONSES,
     SAFE_ID,
@@ -314,7 +314,6 @@ class _Log:
         return sorted((int(match[1]), one) for match, one in matched if match)
 
     def _files(self) -> list[Path]:
-        """The rotated files, the oldest first, and the log itself, which may be absent."""
         return [*(path for _, path in self._rotated()), self._path]
 
 
@@ -331,7 +330,6 @@ def _parts_from_end(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _id_of(line: bytes) -> str:
-    """The id in a line; "" where there is none."""
     try:
         return msgspec.json.decode(line, type=_LineId).id
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -339,7 +337,6 @@ def _id_of(line: bytes) -> str:
 
 
 def _replace(place: Path, content: bytes) -> None:
-    """Replace a file as a whole; its folder is not synced."""
     temporary = place.with_name(f".{place.stem}{TEMPORARY}")
     with _new_file(temporary) as file:
         file.write(content)

@@ -1,15 +1,69 @@
-"""Read delimited text row by row, in memory that does not grow with the file."""
+"""The readers of text: CSV, TSV and JSON Lines, and how the text of a file is encoded."""
 
+import codecs
 import csv
+import logging
 import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip
-from areopage.cases.text_encoding import find_encoding, refuse_binary
+import msgspec
+
+from areopage.cases.readers import MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
+
+logger = logging.getLogger(__name__)
+
+_BLOCK = 1024 * 1024
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
+_NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+
+
+def refuse_binary(path: Path) -> None:
+    """Look at the first block of a file that should be text.
+
+    Raises:
+        DatasetError: it is UTF-16, or holds NUL bytes as spreadsheets, archives and pictures do.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(_BLOCK)
+    if head.startswith(_UTF_16):
+        raise DatasetError(f"{path}: the text is UTF-16: save the file as UTF-8")
+    if b"\0" in head:
+        raise DatasetError(f"{path}: this is not a text file: export it as UTF-8 text")
+
+
+def find_encoding(path: Path) -> str:
+    """Say with which codec a whole file can be decoded: `utf-8-sig`, else `cp1252` with a logged warning.
+
+    The file is read once to its end: an answer from the first rows alone would change in the middle of a dataset.
+
+    Raises:
+        DatasetError: the file is neither.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    utf8 = cp1252 = True
+    with path.open("rb") as stream:
+        while utf8 or cp1252:
+            block = stream.read(_BLOCK)
+            if utf8:
+                try:
+                    decoder.decode(block, final=not block)
+                except UnicodeDecodeError:
+                    utf8 = False
+            cp1252 = cp1252 and len(block.translate(None, _NOT_CP1252)) == len(block)
+            if not block:
+                break
+    if utf8:
+        return "utf-8-sig"
+    if not cp1252:
+        raise DatasetError(f"{path}: the text is neither UTF-8 nor Windows-1252: save the file as UTF-8")
+    logger.warning("%s is not UTF-8 and was read as Windows-1252: save it as UTF-8 if letters look wrong", path)
+    return "cp1252"
+
 
 _DELIMITERS = ",;\t"
 # Spreadsheets write this first line to say which delimiter follows.
@@ -129,3 +183,41 @@ def _find_delimiter(lines: _Lines) -> str:
     lines.number -= 1
     bare = re.sub(r'"[^"]*"', "", line)
     return max(_DELIMITERS, key=bare.count)
+
+
+_DECODER = msgspec.json.Decoder()
+
+
+def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
+    """Yield one row per line; a row's number is its line's. Blank lines are passed over.
+
+    Raises:
+        DatasetError: the file is not text, or a line is longer than `MAX_RECORD` bytes.
+    """
+    refuse_binary(path)
+    number = 0
+    with path.open("rb") as stream:
+        while line := stream.readline(MAX_RECORD + 1):
+            number += 1
+            if len(line) > MAX_RECORD:
+                raise DatasetError(f"{path}: line {number} is longer than {MAX_RECORD:,} bytes: write one object per line")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if line.strip():
+                yield _read_line(number, line)
+
+
+def _read_line(number: int, line: bytes) -> Row | BadRow:
+    try:
+        value: Any = _DECODER.decode(line)
+    except UnicodeDecodeError:
+        reason = "the line is not UTF-8"
+    except msgspec.DecodeError as fault:
+        reason = f"not valid JSON: {fault}"
+    except RecursionError:
+        reason = "the JSON is nested too deeply"
+    else:
+        if isinstance(value, dict) and not is_deep(value):
+            return Row(number, tuple(value), tuple(value.values()))
+        reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
+    return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))

@@ -1,0 +1,263 @@
+"""Generation of answers from documents by a language model: the prompt, the call, the structured answer.
+
+Documents come from outside and may address the model. Each is fenced by markers with a code that is unpredictable without the
+ledger's secret. Its id and title are inside the fence, so that no part of it can pass for an instruction or end its own fence.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from json_repair import repair_json
+from msgspec import Struct
+
+from areopage.cases.records import Case, Document
+from areopage.criteria.prompts import fenced, fill, object_schema
+from areopage.digest import digest_of
+from areopage.errors import CallRejected, CallTimedOut
+from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer, without_thinking
+from areopage.models.port import LanguageModel, Message
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.retry import Retrying
+from areopage.models.settings import ModelSettings
+from areopage.rag.config import GenerationSection, RagConfig
+from areopage.rag.records import Generated
+from areopage.yaml_document import read_yaml
+
+PROMPTS_FILE = Path(__file__).with_name("generation.yml")
+LAYOUT_VERSION = "1"  # goes up when the parts are put together otherwise
+OTHER_LANGUAGE = "en"
+NONCE_LENGTH = 16
+
+
+class Prompts(Struct, frozen=True, kw_only=True):
+    """Prompt texts by part and language, with the configuration's additions."""
+
+    words: Mapping[str, Any]
+    instructions: Mapping[str, str]
+    structured: bool
+    max_chars: int
+
+    @property
+    def version(self) -> str:
+        """A fingerprint of the prompt texts, without prompt and documents."""
+        parts = [LAYOUT_VERSION, self.words, self.instructions, self.structured, self.max_chars]
+        return digest_of(parts)[:12]
+
+    def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
+        """Build the messages of a prompt.
+
+        Args:
+            language: what to answer in.
+            secret: the ledger's.
+        """
+        used = language if language in self.words["system"] else OTHER_LANGUAGE
+        names = {"language": self.words["language"].get(language, language), "nonce": _nonce_of(prompt, documents, secret)}
+        system = [fill(self.words["system"][used], names)]
+        if self.structured:
+            system.append(self.words["structured"][used])
+        own = self.instructions.get(language, "").strip()
+        if own:
+            system.append(own)
+        user = [fill(self.words["fence"][used], names)] if documents else [self.words["none"][used]]
+        label = self.words["label"][used]
+        for position, document in enumerate(documents, 1):
+            user.append(fenced(f"DOCUMENT {position}", self._block(document, label), names["nonce"]))
+        user.append(f"{fill(self.words['question'][used], names)}\n{prompt}")
+        return (Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user)))
+
+    def _block(self, document: Document, label: Mapping[str, str]) -> str:
+        """A document's id, title and text, the text cut at `max_chars`, at a space where there is one near."""
+        text = document.text
+        if len(text) > self.max_chars:
+            cut = text.rfind(" ", self.max_chars * 3 // 4, self.max_chars)
+            text = f"{text[: cut if cut > 0 else self.max_chars].rstrip()} […]"
+        head = f"{label['id']} [{document.id}]"
+        if document.title:
+            head += f"\n{label['title']} {document.title}"
+        return f"{head}\n{text}"
+
+
+def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured: bool) -> Prompts:
+    """Load the package's prompts with a configuration's instructions."""
+    words = read_yaml(PROMPTS_FILE).data
+    return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
+
+
+def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
+    """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
+    content = [prompt, [[document.id, document.title, document.text] for document in documents]]
+    return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]
+
+
+MAX_IDS = 50
+SCHEMA = object_schema(
+    {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
+)
+
+
+class Structured(Struct, frozen=True, kw_only=True):
+    """A parsed answer; `cited_ids` is empty for plain text."""
+
+    text: str
+    cited_ids: tuple[str, ...] = ()
+
+
+def read_structured(text: str, finish_reason: str) -> Structured:
+    """Parse an answer; invalid JSON becomes plain text without thinking.
+
+    Where several objects have an `answer`, the first one counts.
+    """
+    opened = open_answer(text, finish_reason, frozenset())
+    if not isinstance(opened, Opened):
+        return Structured(text=text.strip())
+    for found in opened.objects:
+        answer = found.get("answer")
+        if isinstance(answer, str):
+            return Structured(text=answer.strip(), cited_ids=_ids_of(found.get("cited_ids")))
+    if opened.broken:
+        repaired = _repaired_answer(opened.bare)
+        if repaired is not None:
+            return repaired
+    return Structured(text=opened.bare.strip())
+
+
+def _repaired_answer(bare: str) -> Structured | None:
+    """What json-repair makes of an object that is broken or cut; None where it holds no answer."""
+    start = bare.find("{")
+    try:
+        repaired = repair_json(bare[start : start + MAX_REPAIRED], return_objects=True)
+    except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
+        return None  # see `jury.parsing`: json-repair gives up on some texts in these ways
+    candidates = repaired if isinstance(repaired, list) else [repaired]
+    for found in candidates:
+        if isinstance(found, dict) and isinstance(found.get("answer"), str) and found["answer"].strip():
+            return Structured(text=found["answer"].strip(), cited_ids=_ids_of(found.get("cited_ids")))
+    return None
+
+
+def _ids_of(value: Any) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    texts = (
+        str(item).strip().strip("[]").strip() for item in items if isinstance(item, str | int) and not isinstance(item, bool)
+    )
+    return tuple(dict.fromkeys(text for text in texts if text))[:MAX_IDS]
+
+
+def plain_answer(text: str) -> str:
+    """Extract a plain-text answer without thinking."""
+    return without_thinking(text).strip()
+
+
+CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
+PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
+WINDOW_STEP = 1_024  # tokens
+SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
+ATTEMPTS = 3
+OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
+
+
+class ModelGenerator:
+    """A `Generator` over any model of `models/`."""
+
+    def __init__(
+        self, model: LanguageModel, prompts: Prompts, options: Mapping[str, Any], *, secret: bytes, seconds: float
+    ) -> None:
+        """Args:
+        options: of each call, under the provider's names.
+        secret: the ledger's; the documents' fences derive from it.
+        seconds: how long an answer may take, tries made again included.
+        """
+        self._model = model
+        self._prompts = prompts
+        self._options = dict(options)
+        self._secret = secret
+        self._seconds = seconds
+
+    async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
+        """Answer a prompt; a prompt truncated by the server is a failure.
+
+        See `Generator.generate`.
+        """
+        messages = self._prompts.messages(prompt, documents, language, self._secret)
+        schema = SCHEMA if self._prompts.structured else None
+        case = Case(id="", prompt=prompt, documents=documents)
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._seconds):
+                completion = await self._model.generate(messages, self._options, schema, case=case)
+        except TimeoutError:
+            raise CallTimedOut(f"{self._model.reference}: no answer within {self._seconds:g} s") from None
+        if completion.prompt_cut:
+            raise CallRejected(
+                f"{self._model.reference}: the server cut the prompt: lower generation.max_chars or retrieval.top_k"
+            )
+        if schema is None:
+            read = Structured(text=plain_answer(completion.text))
+        else:
+            read = read_structured(completion.text, completion.finish_reason)
+        return Generated(
+            text=read.text,
+            cited_ids=read.cited_ids,
+            model=str(self._model.reference),
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            seconds=time.perf_counter() - started,
+        )
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()
+
+
+def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, str]) -> ModelGenerator:
+    """Open the configured generator without calling it.
+
+    Raises:
+        ConfigError, ModelError: the model's reference or its endpoint is wrong.
+        MissingExtra: the model needs a package that is not installed.
+    """
+    section = config.section.generation
+    reference, settings = model_of(config, environment)
+    model = Retrying(open_model(reference, settings), attempts=ATTEMPTS, patience=section.timeout, outage=OUTAGE)
+    options = generation_options(section, config.section.retrieval.top_k)
+    return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)
+
+
+def prompts_of(section: GenerationSection) -> Prompts:
+    """Build the prompts of a configuration."""
+    return load_prompts(section.instructions, section.max_chars, structured=section.structured)
+
+
+def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]:
+    """The options of each call.
+
+    The context window fits the longest prompt, so that no server truncates a prompt or reloads a model.
+    """
+    characters = section.max_chars * top_k + PROMPT_ROOM
+    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + section.max_tokens
+    window = math.ceil(tokens / WINDOW_STEP) * WINDOW_STEP
+    return {
+        "temperature": section.temperature,
+        "num_predict": section.max_tokens,
+        "num_ctx": min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW),
+    } | section.options
+
+
+def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:
+    """Select the answering model and its connection.
+
+    Raises:
+        ConfigError: the reference's endpoint is wrong.
+        ModelError: the reference is none.
+    """
+    section = config.section.generation
+    reference = ModelReference.parse(section.model)
+    return reference, config.model_settings(environment, section.timeout, reference.endpoint, "generation", "model")

@@ -1,1 +1,0 @@
-"""Generation: prompts, the model, structured output."""

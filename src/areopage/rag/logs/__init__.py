@@ -1,1 +1,0 @@
-"""Trace files: their records, and their export from the ledger."""
