@@ -10,10 +10,9 @@ from starlette.requests import Request
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.operations import Role
 from areopage.server.context import ServerContext, context_of
+from areopage.server.credentials import SESSION_COOKIE, KeyDirectory, Seal, same
 from areopage.server.errors import Refusal
-from areopage.server.keys import KeyDirectory
-from areopage.server.origins import Addresses, is_local
-from areopage.server.sessions import SESSION_COOKIE, Seal, same
+from areopage.server.guards import Addresses, is_local
 
 GRANTS: dict[Role, frozenset[Role]] = {
     "ask": frozenset({"ask"}),

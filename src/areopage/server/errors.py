@@ -12,8 +12,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from areopage.errors import StorageError, UserError
-from areopage.server.headers import SECURITY_HEADERS
 
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 
 ShowFault = Callable[[Request, int, str, Mapping[str, str] | None], Response]

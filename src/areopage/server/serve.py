@@ -29,7 +29,7 @@ from areopage.monitor.submit import Intake
 from areopage.monitor.thresholds import check_thresholds
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline, ServerContext
-from areopage.server.origins import is_loopback
+from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
 from areopage.work.worker import Worker
 

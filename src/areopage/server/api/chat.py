@@ -19,8 +19,8 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
+from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
 from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.api.trace_records import ChatReply, ChatRequest, HeldReply
 from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal

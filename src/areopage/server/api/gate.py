@@ -23,8 +23,8 @@ from areopage.monitor.answer_case import case_of
 from areopage.report.decisions import explain
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
+from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
 from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.api.trace_records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of

@@ -22,10 +22,9 @@ from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, require
 from areopage.server.api.evaluations import decoded, json_body
+from areopage.server.api.figures import store_review
 from areopage.server.api.gate import sentence_views
-from areopage.server.api.labels import store_review
-from areopage.server.api.schema import answers_with, faults, json_response, takes
-from areopage.server.api.trace_records import (
+from areopage.server.api.records import (
     GivenVerdict,
     GroundingView,
     HeldReply,
@@ -36,6 +35,7 @@ from areopage.server.api.trace_records import (
     TracePage,
     TraceView,
 )
+from areopage.server.api.schema import answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 

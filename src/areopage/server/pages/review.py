@@ -27,12 +27,11 @@ from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
 from areopage.server.access import Actor, checked_form, require
-from areopage.server.api.labels import store_review
+from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
-from areopage.server.pages.formats import gate_url, review_url
-from areopage.server.pages.gate_view import decision_view
-from areopage.server.pages.rendering import YEAR_SECONDS, language, language_code, render
+from areopage.server.pages.gate import decision_view
+from areopage.server.pages.rendering import YEAR_SECONDS, gate_url, language, language_code, render, review_url
 
 RATER_COOKIE = "areopage_rater"
 FIELD = "score."

@@ -10,9 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from areopage.ledger.operations import ApiKey
 from areopage.server.access import Actor, access_of, authenticate, checked_form
 from areopage.server.context import context_of
+from areopage.server.credentials import SESSION_COOKIE, SESSION_HOURS
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
-from areopage.server.sessions import SESSION_COOKIE, SESSION_HOURS
 
 HOME = "/monitor"
 HOME_OF_ASKERS = "/chat"
