@@ -18,8 +18,8 @@ from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
+from areopage.cli.scores import print_view
 from areopage.errors import ServerDown, StorageError, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger

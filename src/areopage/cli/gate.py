@@ -10,7 +10,7 @@ from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
-from areopage.cli.options import ConfigOption, RulesOption, read_text_file
+from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
@@ -42,8 +42,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
     """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
-    if lang is not None and lang not in LANGUAGES:
-        raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
+    one_of("--lang", lang, LANGUAGES)
     gate = load_gate(rules) if rules else Gate(find_config(config).gate)
     left = 0
     cases, left_out = _given_cases(prompt, response, document or [], file)

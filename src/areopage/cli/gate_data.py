@@ -37,7 +37,7 @@ from areopage.rag.import_logs.importing import import_logs as take
 from areopage.rag.import_logs.log_files import Progress
 from areopage.rag.import_logs.old_logs import Difference
 from areopage.report.replacing import replacing
-from areopage.review.dataset import WANTED, Selection, dataset
+from areopage.review.labelled_answers import WANTED, Selection, dataset
 from areopage.text.stored_text import Policy
 
 REJECTED = 1

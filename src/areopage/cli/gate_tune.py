@@ -20,7 +20,7 @@ from areopage.cli.options import (
     SinceOption,
     UntilOption,
 )
-from areopage.cli.pace import Pace
+from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control

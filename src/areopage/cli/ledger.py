@@ -9,10 +9,10 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
-from areopage.cli.pace import Pace
+from areopage.cli.progress import Pace
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
-from areopage.report.ledger_export import LEDGER_FORMS, export_ledger
+from areopage.report.export import LEDGER_FORMS, export_ledger
 
 DIFFERS = 1
 

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.pipeline import open_pipeline, trace_export
+from areopage.app.services import open_pipeline, trace_export
 from areopage.cli.options import ConfigOption, tell
-from areopage.cli.pace import IngestDisplay
-from areopage.cli.review_show import visible
+from areopage.cli.progress import IngestDisplay
+from areopage.cli.review import visible
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line

@@ -22,6 +22,7 @@ from areopage.report.replacing import replacing
 
 Form = Literal["html", "md", "json"]
 FORMS: tuple[Form, ...] = ("html", "md", "json")
+SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
@@ -34,6 +35,11 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 _ADDRESS = re.compile(r"\b(?:(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.))", re.IGNORECASE)
 _BLOCK_SIGN = re.compile(r"^(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 _BLANK = re.compile(r"\s++")
+
+
+def form_of_file(path: str) -> Form:
+    """The form that a file's ending names, else Markdown."""
+    return SUFFIXES.get(Path(path).suffix.lower(), "md")
 
 
 def write_report(report: Report, form: Form, path: Path) -> None:

@@ -17,8 +17,8 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
-from areopage.review.columns import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.label import MAX_NOTE, rater_name
+from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric
 
 MAX_ROWS = 100_000

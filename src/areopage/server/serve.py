@@ -18,8 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
-from areopage.app.monitor import open_worker
-from areopage.app.pipeline import open_gate, open_pipeline
+from areopage.app.services import open_gate, open_pipeline, open_worker
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations

@@ -8,9 +8,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.operations import ApiKey
-from areopage.server.access import Actor, access_of, authenticate, checked_form
+from areopage.server.access import SESSION_COOKIE, SESSION_HOURS, Actor, access_of, authenticate, checked_form
 from areopage.server.context import context_of
-from areopage.server.credentials import SESSION_COOKIE, SESSION_HOURS
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
 
