@@ -215,7 +215,6 @@ def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment])
 
 
 def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
-    """An evaluation of a run of the benchmark."""
     if stored is None:
         missing = Difference(
             subject=computed.id, run_id=computed.run_id, field="evaluation", stored=None, computed=computed.score_global

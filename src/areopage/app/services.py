@@ -127,8 +127,6 @@ def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
 
 
 def _review_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob:
-    """Fill the review queue every hour."""
-
     async def fill(due: datetime) -> None:
         await asyncio.to_thread(fill_queue, ledger, fill_settings(config), due)
 

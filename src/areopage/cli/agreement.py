@@ -74,7 +74,6 @@ def agreement(
 def _measured(
     config: AppConfig, days: int | None, judge: str, lang: str | None, named: str | None, *, sample_only: bool
 ) -> tuple[AgreementReport, str]:
-    """The agreement over the ledger's labels and the language of the report."""
     suite = load_suite(named) if named else config.monitor.load_suite()
     language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None

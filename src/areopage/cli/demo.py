@@ -164,7 +164,6 @@ async def ingest(config: RagConfig, documents: Path) -> IngestReport:
 
 
 async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
-    """Ask questions until every verdict occurred, then check the prepared answers."""
     script = read_script()
     service = open_pipeline(config, ledger, _warn, secret=SECRET)
     verdicts = Counter[GateVerdict]()
@@ -195,7 +194,6 @@ async def ask(service: RagService, show: Show, number: int, question: str) -> Ga
 
 
 async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
-    """Apply the gate to answers written by people."""
     gate = open_gate(config)
     documents = await service.retriever.retrieve(prepared.question, "", ())
     show.blank()
@@ -207,7 +205,6 @@ async def _check_prepared(config: AppConfig, service: RagService, show: Show, pr
 
 
 def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
-    """Write the gate's report on the demo's ledger, with full texts."""
     now = datetime.now(UTC)
     named = ("--config", str(folder / CONFIG_FILE))
     figures = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
@@ -217,7 +214,6 @@ def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
 
 
 def _name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
-    """Print the files of the demo and the next steps."""
     named = str(folder / CONFIG_FILE)
     show.row("demo_ledger", shlex.quote(config.ledger))
     show.row("demo_report", shlex.quote(str(report)))

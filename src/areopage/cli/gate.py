@@ -60,11 +60,6 @@ def check(
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
-    """Read the answers from the options or a file; count the rejected rows.
-
-    Raises:
-        UserError: options are missing or contradict each other, or a file cannot be used.
-    """
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
@@ -83,11 +78,6 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
 
 
 def _read_document(path: Path) -> Document:
-    """Read a document from a text file.
-
-    Raises:
-        UserError, OSError: see `read_text_file`.
-    """
     return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "only the passages that the answer uses"))
 
 
@@ -95,12 +85,10 @@ LONGEST_SENTENCE = 120
 
 
 def _decision_json(case_id: str, decision: Decision) -> str:
-    """A decision as one line of JSON, with the id of its case."""
     return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
 
 
 def _decision_text(decision: Decision, language: str) -> str:
-    """Verdict, reasons and sentences as text."""
     locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
     lines += [f"  - {reason}" for reason in explain(decision, language)]

@@ -136,11 +136,6 @@ def export(
 
 
 def _zone_of(name: str) -> tzinfo:
-    """The time zone of a name.
-
-    Raises:
-        UserError: there is none of this name.
-    """
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -165,7 +160,6 @@ class RejectedRows:
 
 @contextmanager
 def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
-    """Open a collector of rejected lines that also writes them to `path`."""
     if path is None:
         yield RejectedRows(None)
         return
@@ -176,7 +170,6 @@ def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
 
 
 def _plain_progress() -> Progress:
-    """Print progress lines on stderr during long imports."""
     began = last = time.monotonic()
     counted = ""
 
@@ -196,7 +189,6 @@ def _plain_progress() -> Progress:
 
 
 def _tell_imported(found: Imported) -> None:
-    """Print the counts of an import."""
     rows = ", ".join(
         f"{found.rows.get(kind, 0):,} {name}"
         for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
@@ -217,7 +209,6 @@ def _tell_imported(found: Imported) -> None:
 
 
 def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
-    """Print the first rejected lines."""
     typer.echo(f"rejected: {count:,} lines", err=True)
     for row in shown:
         typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
@@ -228,7 +219,6 @@ def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> N
 
 
 def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
-    """Write contradictions between fields to a CSV file."""
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(("file", "line", "field", "said", "derived"))

@@ -108,11 +108,6 @@ def named_place(config: Path | None, ledger: str | None) -> list[str]:
 
 
 def _forms_of(named: str | None, output: str | None) -> list[Form]:
-    """The requested formats, else the format of the file's extension, else Markdown.
-
-    Raises:
-        UserError: there is no such form.
-    """
     if named is None:
         if output in (None, STDOUT):
             return ["md"]
@@ -127,12 +122,6 @@ def _forms_of(named: str | None, output: str | None) -> list[Form]:
 
 
 def _places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
-    """The output path of each format; None is the screen.
-
-    Raises:
-        UserError: several forms for one place.
-        StorageError: the folder cannot be made.
-    """
     if output is not None and output != STDOUT and _is_folder(output):
         folder = Path(output)
         make_folder(folder)
@@ -143,7 +132,6 @@ def _places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path |
 
 
 def _is_folder(output: str) -> bool:
-    """Whether an output path means a folder."""
     path = Path(output)
     return path.is_dir() or output.endswith(("/", "\\")) or (not path.suffix and not path.exists())
 
@@ -234,7 +222,6 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
 
 
 def _change_text(change: Change, kept: Kept) -> str:
-    """A change on up to three lines: verdicts, question, reasons."""
     better = {True: ", as labelled", False: ", unlike the label", None: ""}[change.better]
     known = decision_locale("en").probability(change.new.p_unsupported)
     p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"

@@ -64,13 +64,11 @@ def export(
 
 
 def _tell_difference(one: Difference) -> None:
-    """A line about a value that differs."""
     of = f" (run {one.run_id})" if one.run_id else ""
     typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
 
 
 def _lines_of(found: Comparison) -> list[str]:
-    """What else a check found, a line for each."""
     lines = [f"cannot be read: {reason}" for reason in found.unreadable.values()]
     orphans = found.orphans
     for what, rows, names in (

@@ -55,7 +55,6 @@ class LazyGroup(click.Group):
 
 
 def _command_of(function: Callable[..., Any]) -> click.Command:
-    """Build a command from a function's annotations."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command()(function)
     return typer.main.get_command(app)
@@ -202,7 +201,6 @@ DEMO = LazyGroup(
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the version and stop."""
     if wanted:
         click.echo(f"areopage {__version__}")
         context.exit()
@@ -253,6 +251,5 @@ def main() -> None:
 
 
 def _complain(message: str) -> NoReturn:
-    """Print one line on stderr and exit with code 2."""
     click.echo(f"areopage: {' '.join(message.split())}", err=True)
     sys.exit(USER_ERROR)

@@ -127,7 +127,6 @@ def retry(
 
 
 def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
-    """The submissions of a dataset, and why rows were left out."""
     submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
     for case in dataset.cases:
         path, row = dataset.places[case.id]
@@ -139,14 +138,7 @@ def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) 
 
 
 def _submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
-    """The submission of a row.
-
-    Args:
-        file: the dataset's name, which a row without a source of its own has as its source.
-
-    Raises:
-        SubmissionError: the row has no answer, or something is too large.
-    """
+    """A row without a source of its own has the dataset's name, `file`, as its source."""
     return submission_of(
         case.prompt,
         case.response or "",
@@ -160,7 +152,6 @@ def _submission_of_case(case: Case, file: str, source: str, variant: str, langua
 
 
 def _show_spool(config: MonitorConfig) -> None:
-    """What waits in this computer's spool, if there is one."""
     if config.spool.is_dir():
         unread = rejected_lines(config.spool)
         typer.echo(
@@ -203,7 +194,6 @@ def answers(count: int) -> str:
 
 
 def _ago(moment: datetime, now: datetime) -> str:
-    """How long ago something was."""
     return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
 
 
@@ -291,7 +281,6 @@ def list_rounds(
 
 
 def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
-    """The round once it is finished, or as it stands after so many seconds."""
     end = time.monotonic() + seconds
     while round_.verdict == "running" and time.monotonic() < end:
         time.sleep(min(POLL_SECONDS, max(0.0, end - time.monotonic())))
@@ -302,7 +291,6 @@ def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
 
 
 def _print_round(round_: GoldenRun) -> None:
-    """One round, and why it has its verdict."""
     mean = "–" if round_.mean is None else f"{round_.mean:.2f}"
     change = "" if round_.change is None else f"  {round_.change:+.2f}"
     counts = f"{round_.scored}/{round_.answered}/{round_.asked} scored/answered/asked"

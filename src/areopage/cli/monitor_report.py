@@ -155,11 +155,7 @@ def erase(
 
 
 def _erase_files(config: AppConfig, ledger: Ledger) -> str:
-    """Rewrite the trace files from the ledger, and say what was done there.
-
-    Returns:
-        Why a file may still hold erased texts; "" where none does.
-    """
+    """Rewrite the trace files from the ledger. Return why a file may still hold erased texts, or ""."""
     export = trace_export(config, ledger)
     try:
         done = export.run()
@@ -171,11 +167,6 @@ def _erase_files(config: AppConfig, ledger: Ledger) -> str:
 
 
 def _export_form_of(form: str | None, out: str) -> ExportForm:
-    """The form that is named, else the one of the file's ending.
-
-    Raises:
-        UserError: there is no such form, or none is named.
-    """
     chosen = EXPORT_SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
     if chosen is None or (form and form != chosen):
         given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
@@ -188,11 +179,6 @@ def _export_form_of(form: str | None, out: str) -> ExportForm:
 def _filters_of(
     days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
 ) -> Filters:
-    """Which answers are meant.
-
-    Raises:
-        UserError: a day or a grade that is none.
-    """
     last = day_of("--until", until) if until else datetime.now(UTC).date()
     period: Period | None = None
     if days is not None:

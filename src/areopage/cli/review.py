@@ -165,18 +165,10 @@ def import_file(
 
 
 def _rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
-    """The criteria of a suite, by default the monitor's."""
-
     return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
 
 
 def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Parse CRITERION=SCORE options.
-
-    Raises:
-        UserError: an option is not a pair, or a criterion is repeated.
-    """
-
     scores: dict[str, str] = {}
     for pair in pairs:
         name, sign, text = pair.rpartition("=")
@@ -187,12 +179,6 @@ def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
-    """The settlement requested by the options, if any.
-
-    Raises:
-        UserError: the options contradict each other, or the file cannot be used.
-    """
-
     if release + (release_text is not None) + refuse > 1:
         raise UserError("give one of --release, --release-text FILE and --refuse")
     if refuse:
@@ -256,7 +242,6 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
 
 
 def _print_decision(decision: Decision) -> None:
-    """Print the sentences of a response and the gate's reasons."""
     typer.echo("--- response")
     for line in _sentence_lines(decision):
         typer.echo(line)
@@ -266,7 +251,6 @@ def _print_decision(decision: Decision) -> None:
 
 
 def _print_trace(ledger: Ledger, trace: Trace) -> None:
-    """Print the labels and the review state of an answer of the gate."""
     for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
         typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
@@ -278,7 +262,6 @@ def _print_trace(ledger: Ledger, trace: Trace) -> None:
 
 
 def _sentence_lines(decision: Decision) -> list[str]:
-    """The numbered sentences of an answer; doubtful ones are marked with their probability."""
     named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
     lines = []
     for index, sentence in enumerate(decision.sentences):

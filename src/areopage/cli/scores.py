@@ -97,7 +97,6 @@ def print_view(view: RunView, folder: Path) -> None:
 
 
 def _scores_table(view: RunView) -> Table:
-    """Scores of categories, sub-categories and criteria; each weight is the share among its siblings."""
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
     for heading in ("score", "weight", "coverage"):
@@ -113,13 +112,11 @@ def _scores_table(view: RunView) -> Table:
 
 
 def _add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
-    """A row of the scores."""
     cells = (name, shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
     table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
 
 
 def _health_table(view: RunView) -> Table:
-    """How each judge did."""
     table = Table(box=None, pad_edge=False)
     for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
@@ -160,7 +157,6 @@ def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
 
 
 def _new_folder(parent: Path, stem: str) -> Path:
-    """The first folder `stem-N` that does not exist yet."""
     number = 1
     while (parent / f"{stem}-{number}").exists():
         number += 1
@@ -252,11 +248,6 @@ def variant_of(
 
 
 def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, *, write: bool) -> None:
-    """What a rescoring came to; with `write`, what was read is stored.
-
-    Raises:
-        UserError: there is nothing to score.
-    """
     for reason in done.unreadable.values():
         tell(f"left out, the scores of {reason}")
     if not done.answers:
@@ -293,11 +284,6 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
 
 
 def _read_weights(path: Path) -> Weights:
-    """Weights from a file with a section `weights`, or with the three levels themselves.
-
-    Raises:
-        ConfigError: the file is not that.
-    """
     document = read_yaml(path)
     nested = isinstance(document.data.get("weights"), dict)
     data = document.data["weights"] if nested else document.data

@@ -133,7 +133,6 @@ class Counted(Generic[Item]):
 
 
 def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    """A row per answer; lists are lines of one cell, and a cell that would run as a formula does not."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_table_columns(columns))
     for score in scores:
@@ -142,7 +141,6 @@ def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str
 
 
 def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    """An object per line: the fields of an evaluation, its criteria by path."""
     for score in scores:
         names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
         record = {name: getattr(score, name) for name in names} | {
@@ -160,7 +158,6 @@ WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]
 
 
 def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
-    """A row per answer, in groups of rows."""
     pyarrow, parquet = _parquet_library()
     schema = pyarrow.schema([(name, _arrow_type(pyarrow, name)) for name in _table_columns(columns)])
     rows = (flat(score, columns, moments=True) for score in scores)
@@ -170,12 +167,10 @@ def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[st
 
 
 def _table_columns(columns: Mapping[str, str]) -> list[str]:
-    """The columns of a table, in order."""
     return [*TEXTS, "score_global", *columns.values(), *AFTER_SCORES, *NUMBERS, "currency"]
 
 
 def _arrow_type(pyarrow: Any, name: str) -> Any:
-    """The type of a column."""
     if name in _MOMENTS:
         return pyarrow.timestamp("us", tz="UTC")
     if name in _LISTS:
@@ -187,11 +182,6 @@ def _arrow_type(pyarrow: Any, name: str) -> Any:
 
 
 def _parquet_library() -> tuple[Any, Any]:
-    """pyarrow and its Parquet part.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -288,7 +278,6 @@ _LEDGER_WRITERS: dict[LedgerForm, Callable[[Path, tuple[str, ...], Iterable[Row]
 
 
 def _cell(value: Any) -> Any:
-    """A value as one cell: what is nested is JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     return value if value is None or isinstance(value, str | int | float) else msgspec.json.encode(value).decode()

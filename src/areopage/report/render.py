@@ -66,7 +66,6 @@ def render_html(report: Report) -> str:
 
 
 def _render_markdown(report: Report) -> str:
-    """A report as Markdown, for a terminal, a ticket or a mail."""
     made = environment(TEMPLATES, report.locale)
     made.finalize = _as_words
     made.filters.update(heading=_heading, start=item)
@@ -158,7 +157,6 @@ def _code(command: str) -> Markup:
 
 
 def _is_repeated(block: Block, entry: Entry) -> bool:
-    """Whether an entry's first excerpt says no more than its title."""
     first = next((one for one in entry.blocks if isinstance(one, Excerpt)), None)
     return isinstance(block, Excerpt) and block is first and bool(block.text) and _heading(block.plain) == _heading(entry.title)
 

@@ -54,7 +54,6 @@ def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int
 
 
 def _is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bool:
-    """Whether a trace goes into the set."""
     if selection.labelled_only and not labels:
         return False
     if selection.wanted == "bad":
@@ -63,10 +62,7 @@ def _is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> b
 
 
 def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
-    """One row. `grounded` and `unsupported` are there where people labelled the answer: what they say together.
-
-    `group` is the same for the same prompt: rows of one group must not be on both sides of a split.
-    """
+    """`group` is the same for the same prompt: rows of one group must not be on both sides of a split."""
     group = hashlib.sha256(prompt_key(trace.prompt).encode()).hexdigest()[:16]
     kept = reduced_trace(trace, policy, max_chars)
     sentences = kept.decision.sentences if kept.decision else ()
@@ -186,7 +182,6 @@ def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
 
 
 def _obstacle(trace: Trace) -> str:
-    """Why a trace cannot be used; "" if it can."""
     if trace.erased:
         return "erased"
     if not trace.response.strip():
@@ -195,7 +190,6 @@ def _obstacle(trace: Trace) -> str:
 
 
 def _labelled(trace: Trace, labels: Sequence[Label]) -> Labelled:
-    """A trace with what its raters say together."""
     checks = trace.decision.sentences if trace.decision is not None else ()
     grounded, sentences = agreed(labels)
     text = trace.response
@@ -227,7 +221,6 @@ def recorded(traces: Traces, scope: TraceFilter) -> Iterator[Recorded]:
 
 
 def _recorded_of(trace: Trace, labels: Sequence[Label]) -> Recorded:
-    """A trace as a replay needs it."""
     decision = trace.decision
     decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
     return Recorded(

@@ -125,11 +125,6 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
 
 
 def _read_table(path: Path, judge: str = "") -> Table:
-    """Read a table of ratings; a row with anything wrong in it is left out whole and named.
-
-    Raises:
-        DatasetError: see `table_agreement`.
-    """
     ratings: dict[tuple[str, str, str], Rating] = {}
     rejected: list[tuple[int, str]] = []
     named = judge
@@ -156,11 +151,6 @@ def _read_table(path: Path, judge: str = "") -> Table:
 
 
 def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
-    """Find the columns.
-
-    Raises:
-        DatasetError: they are neither of the two forms.
-    """
     item, criterion = column_of(names, ANSWER), column_of(names, CRITERION)
     rater, score = column_of(names, RATER), column_of(names, SCORE)
     if item is not None and rater is not None and score is not None:
@@ -173,11 +163,6 @@ def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
 
 
 def _ratings_in(row: Row, layout: Layout) -> list[Rating]:
-    """The ratings of a row; empty cells are none.
-
-    Raises:
-        UserError: a cell is no number, or the item or rater is missing.
-    """
     item, criterion = cell_text(row.cells[layout.item]), ""
     if layout.criterion is not None:
         criterion = cell_text(row.cells[layout.criterion])

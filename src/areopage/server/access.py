@@ -161,16 +161,10 @@ def same(given: str, wanted: str) -> bool:
 
 
 def _text_of(data: bytes) -> str:
-    """Bytes as URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def _bytes_of(text: str) -> bytes:
-    """The bytes of `_text_of`.
-
-    Raises:
-        binascii.Error: the text is none of these.
-    """
     return base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
 
 
@@ -279,32 +273,21 @@ async def bearer(request: Request, header: str) -> Actor:
 
 
 def _no_key(message: str) -> Refusal:
-    """A 401 response that names the authentication scheme."""
     return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
 
 
 def _check_token_header(request: Request) -> None:
-    """A script of our pages that changes something shows its token in a header (a posted form is checked by `checked_form`).
-
-    Raises:
-        Refusal: 403, the token is missing or another session's.
-    """
+    """A script of our pages shows its token in a header; `checked_form` checks that of a posted form."""
     if request.method in SAFE_METHODS or (request.method == "POST" and _is_form(request)):
         return
     _check_token(request, request.headers.get(TOKEN_HEADER, ""))
 
 
 def _is_form(request: Request) -> bool:
-    """Whether a request brings a form; one with files is none of ours."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
 def _check_token(request: Request, token: str) -> None:
-    """Compare a token with that of the request's session.
-
-    Raises:
-        Refusal: 403, it is missing or another session's.
-    """
     if not same(token, csrf_token(request)):
         raise Refusal(403, "csrf", "this form has expired: reload the page and submit it again")
 

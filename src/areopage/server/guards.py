@@ -51,7 +51,6 @@ class Addresses:
 
 
 def _hostname(host: str) -> str:
-    """The name or address in a Host header, without its port, in lower case."""
     host = host.strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]

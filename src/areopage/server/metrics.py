@@ -233,7 +233,6 @@ def metrics(request: Request, _: Annotated[Actor, Depends(_reader_or_local)]) ->
 
 
 def _ledger_fault(ledger: Ledger) -> str:
-    """What is wrong with the ledger; "" where it is well."""
     url = ledger.engine.url
     if url.drivername == "sqlite" and not Path(url.database or "").exists():
         return "the ledger's file is gone: what open connections still write to it is lost when they close"
@@ -246,5 +245,4 @@ def _ledger_fault(ledger: Ledger) -> str:
 
 
 def _checks_of(request: Request) -> Sequence[Check]:
-    """The checks of the server that got a request."""
     return cast(Sequence[Check], request.app.state.checks)

@@ -207,11 +207,6 @@ class Process:
 
 
 def _check_keys(ledger: Ledger, host: str) -> None:
-    """Without a key only this computer may enter.
-
-    Raises:
-        UserError: the address is for others and there is no key.
-    """
     if not is_loopback(host) and not ApiKeys(ledger).any():
         raise UserError(
             f"others can reach {host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
@@ -234,6 +229,5 @@ def listener_at(host: str, port: int) -> socket.socket:
 
 
 def _address_of(listener: socket.socket) -> str:
-    """The address of a listening socket, for a browser."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

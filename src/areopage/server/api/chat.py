@@ -89,7 +89,6 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
 
 
 def _reply_of(found: Trace, language: str) -> ChatReply:
-    """The reply for a trace."""
     return ChatReply(
         id=found.id,
         answer=found.answer.delivered,
@@ -131,7 +130,6 @@ async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> 
 async def _events(
     first: dict[str, Any], steps: AsyncIterator[dict[str, Any]], shown: Callable[[dict[str, Any]], bytes], collection: str
 ) -> AsyncIterator[bytes]:
-    """The events of a stream: steps, heartbeats during long steps, and an error as the last event."""
     yield shown(first)
     try:
         with plain_faults(collection):
@@ -164,5 +162,4 @@ async def _with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerat
 
 
 def _event(name: str, content: Any) -> bytes:
-    """A server-sent event with one line of JSON."""
     return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(content) + b"\n\n"

@@ -143,22 +143,12 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
 
 
 def _read_submissions(body: bytes) -> list[Answer]:
-    """The answers of a body: one, or several as `items`.
-
-    Raises:
-        Refusal: 400 or 422; no answer of the body is stored.
-    """
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
         return [_submission(decoded(body, GivenAnswer), "$")]
     return [_submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
 def _submission(answer: GivenAnswer, place: str) -> Answer:
-    """The answer to store.
-
-    Raises:
-        Refusal: 422, a field is missing, repeated, or too large.
-    """
     prompt = _one_of(answer, ("prompt", "question"), place)
     response = _one_of(answer, ("response", "answer"), place)
     if prompt is None or response is None:
@@ -194,11 +184,6 @@ def _submission(answer: GivenAnswer, place: str) -> Answer:
 
 
 def _one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
-    """The value given under one of two names, or None.
-
-    Raises:
-        Refusal: 422, both names are given.
-    """
     given = [value for name in names if (value := getattr(answer, name)) is not None]
     if len(given) > 1:
         raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one - at `{place}`")
@@ -206,11 +191,6 @@ def _one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
 
 
 def _period_of(start: date | None, end: date | None) -> Period | None:
-    """The period of two days, both included, or None.
-
-    Raises:
-        Refusal: 422, the days are not in order or out of range.
-    """
     if start is None and end is None:
         return None
     first, last = start or FIRST_DAY, end or LAST_DAY
@@ -220,7 +200,6 @@ def _period_of(start: date | None, end: date | None) -> Period | None:
 
 
 def _view_of(evaluation: Evaluation) -> EvaluationView:
-    """An answer and its evaluation as the API shows them."""
     is_evaluated = evaluation.state == "evaluated"
     return EvaluationView(
         id=evaluation.id,
@@ -241,7 +220,6 @@ def _view_of(evaluation: Evaluation) -> EvaluationView:
 
 
 def _quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
-    """The quality score by short criterion name."""
     scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
     shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
     return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}

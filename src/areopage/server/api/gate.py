@@ -120,11 +120,6 @@ async def store(request: Request, trace: Trace, size: int) -> Noted:
 
 
 def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
-    """The prompt, the response and the documents of a request.
-
-    Raises:
-        Refusal: 422, a field is missing, repeated or invalid; 400, a field is nested too deeply.
-    """
     prompt, response = (
         _one_of(names, values)
         for names, values in (
@@ -151,22 +146,13 @@ def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
 
 
 def _one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
-    """The value given under one of two names, or None.
-
-    Raises:
-        Refusal: 422, both names are given.
-    """
     if values[0] is not None and values[1] is not None:
         raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one")
     return values[1] if values[0] is None else values[0]
 
 
 def _label_of(actor: Actor, collection: str) -> str:
-    """The collection of a decision: the requested one, or the only one of the key's scope.
-
-    Raises:
-        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
-    """
+    """The collection of a decision: the requested one, or the only one of the key's scope."""
     if not collection and len(actor.collections) == 1:
         return actor.collections[0]
     if not collection and actor.collections:
@@ -177,7 +163,6 @@ def _label_of(actor: Actor, collection: str) -> str:
 
 
 def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
-    """The reply for a decision, with reasons in the question's language."""
     language = (
         decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
     )

@@ -68,5 +68,4 @@ def components(records: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _either(names: tuple[str, ...]) -> dict[str, Any]:
-    """A schema that requires exactly one of these keys to be set."""
     return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}

@@ -135,17 +135,11 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    """Erase a trace and audit the actor; blocks."""
     erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
 def _seen_by(actor: Actor, collection: str | None) -> str | None:
-    """The collection to list; None for all.
-
-    Raises:
-        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
-    """
     if collection is None and actor.collections:
         if len(actor.collections) > 1:
             raise Refusal(422, "invalid", f"collection: the key {actor.name} has several collections: give one")
@@ -156,11 +150,6 @@ def _seen_by(actor: Actor, collection: str | None) -> str | None:
 
 
 def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    """A trace by its id, erased or not.
-
-    Raises:
-        Refusal: 404, the trace is unknown or outside of the key's scope.
-    """
     trace = Traces(context.ledger).get(id)
     if trace is None or not actor.may_see(trace.collection):
         raise Refusal(404, "unknown_answer", f"no trace has the id {id[:128]!r}")
@@ -168,11 +157,6 @@ def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
 
 
 def _kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    """A trace by its id, with its texts.
-
-    Raises:
-        Refusal: 404, the trace is unknown, erased or outside of the key's scope.
-    """
     trace = _found_by(context, actor, id)
     if trace.erased:
         raise Refusal(404, "unknown_answer", f"the trace with the id {id[:128]!r} is erased")
@@ -180,12 +164,10 @@ def _kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
 
 
 def _entry_of(one: Trace) -> TraceEntry:
-    """The list entry of a trace."""
     return TraceEntry(**_entry_fields(one))
 
 
 def _entry_fields(one: Trace) -> dict[str, Any]:
-    """The fields that lists and single traces share."""
     return {
         "id": one.id,
         "at": one.at.astimezone(UTC),
@@ -206,7 +188,6 @@ def _entry_fields(one: Trace) -> dict[str, Any]:
 
 
 def _view_of(context: ServerContext, one: Trace) -> TraceView:
-    """The detailed view of a trace."""
     traces = Traces(context.ledger)
     release = traces.release(one.id)
     language = one.language or context.config.monitor.section.language or context.suite.own_language
@@ -229,7 +210,6 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
 
 
 def _grounding_view(label: Label) -> GroundingView:
-    """The view of a grounding label."""
     return GroundingView(
         rater=label.rater,
         grounded=label.grounded,
@@ -241,7 +221,6 @@ def _grounding_view(label: Label) -> GroundingView:
 
 
 def _latest_of(one: Trace) -> Latest:
-    """The specification's metrics row and snapshot of a trace."""
     moment = one.at.astimezone(UTC)
     snapshot = Snapshot(
         id=one.id,
@@ -258,12 +237,6 @@ def _latest_of(one: Trace) -> Latest:
 def _store_verdict(
     context: ServerContext, actor: Actor, id: str, given: GivenVerdict, *, origin: Literal["api", "web"] = "api"
 ) -> StoredVerdict:
-    """Store a label and apply its action; blocks. The audit log names the actor.
-
-    Raises:
-        Refusal: 404, the trace is unknown; 409, the answer is already settled or was never held; 422, a field is invalid.
-        StorageError: the ledger cannot be written.
-    """
     trace = _kept_by(context, actor, id)
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")

@@ -172,7 +172,6 @@ def _criteria_of(
 
 
 def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple[Call, ...]:
-    """Every call in the order they came."""
     attempts: dict[str, int] = {}
     found = []
     for judgment in judgments:
@@ -184,7 +183,6 @@ def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple
 
 
 def _labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelView, ...]:
-    """People's labels in the order they came."""
     last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
     return tuple(
         LabelView(
@@ -197,7 +195,6 @@ def _labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[Label
 
 
 def _said_of(judge: str, outcome: Outcome) -> Said:
-    """A verdict as it is shown."""
     if isinstance(outcome, Scored):
         return Said(
             judge=judge,
@@ -211,5 +208,4 @@ def _said_of(judge: str, outcome: Outcome) -> Said:
 
 
 def _path_of(criterion: str) -> str:
-    """A criterion's path: its id without the version."""
     return criterion.partition("__v")[0]

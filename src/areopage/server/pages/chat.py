@@ -70,13 +70,6 @@ def _chat_page(
     fault: str = "",
     status: int = 200,
 ) -> Response:
-    """The page.
-
-    Args:
-        fields: what stands in the form.
-        found: the answer, where there is one.
-        fault: what is wrong with the question, or why there is no answer.
-    """
     pipeline = context_of(request).rag
     values: Mapping[str, Any] = {
         "pipeline": pipeline,

@@ -99,7 +99,6 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
 
 
 def _choice(query: Mapping[str, str], name: str) -> str | None:
-    """A choice of a list whose first entry takes all."""
     value = query.get(name, ANY)
     return None if value == ANY else value
 
@@ -126,7 +125,6 @@ def last_days(today: date, days: int) -> Period:
 
 
 def _day_of(text: str) -> date | None:
-    """A day as date fields send it."""
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -127,7 +127,6 @@ def show_gate(request: Request, reader: Reader) -> Response:
 
 
 def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
-    """What a request asks for, read leniently; of a scoped key's collections one is always chosen."""
     name, period = period_of(query, today, DEFAULT_PERIOD)
     if query.get("period") == "all" and name != CUSTOM:
         name, period = "all", None
@@ -147,12 +146,10 @@ def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateCh
 
 
 def _midnight(day: date) -> datetime:
-    """When a day begins, in UTC."""
     return datetime.combine(day, time(), UTC)
 
 
 def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
-    """A chart of a share in [0, 1], and the same as a table; None where nothing is counted."""
     if not any(counts):
         return None
     width = len(counts) // BARS
@@ -257,7 +254,6 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
 
 
 def _signal_view(signal: Signal) -> ShownSignal:
-    """One signal for its line of the table."""
     seen = [place.text for place in signal.places if not place.document]
     return ShownSignal(
         name=signal.name,
@@ -297,7 +293,6 @@ def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -
 
 
 def _shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
-    """The probability to show of a sentence; see `ShownSentence`."""
     risk = sentence.p_unsupported
     return None if support == "unsupported" and risk is not None and risk < DOUBT else risk
 
@@ -320,10 +315,7 @@ def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Shown
 
 
 def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
-    """The places that support the answer's sentences, by document, each with its sentence's number.
-
-    They are not kept: the grounding model finds them again in the texts.
-    """
+    """The places that support each sentence, by document. They are not stored: the grounding model finds them again."""
     model, rules = gate.config.grounding, gate.config
     found: dict[str, list[tuple[int, Place]]] = {}
     if model is None or not decision.sentences or len(trace.response) > rules.max_characters:
@@ -356,5 +348,4 @@ def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
 
 
 def _bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
-    """The thresholds by name."""
     return structs.asdict(thresholds)

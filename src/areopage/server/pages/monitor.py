@@ -68,7 +68,6 @@ def chart_styles() -> Response:
 
 
 def _gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
-    """What is asked for, what there is to show, and the reader's language."""
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY)
     return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
@@ -90,7 +89,6 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale)
 
 
 def _first_answer(request: Request) -> str:
-    """A three-line shell command that submits a first answer to this server."""
     address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
     body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
     return f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"

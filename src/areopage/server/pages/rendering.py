@@ -48,7 +48,6 @@ class Pages(Struct, frozen=True, kw_only=True):
 
 @cache
 def _load_pages() -> Pages:
-    """Read the messages and set up the environments."""
     assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
     assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
     return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
@@ -60,11 +59,6 @@ def _versioned(address: str, path: Path) -> str:
 
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
-    """Where the templates of one language are rendered.
-
-    Args:
-        assets: the address of each static file by its name.
-    """
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
     made = environment(TEMPLATES, locale)
     made.globals.update(
@@ -81,7 +75,6 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
 
 
 def _pages_of(app: FastAPI) -> Pages:
-    """The pages, made at the first request."""
     if not hasattr(app.state, "pages"):
         app.state.pages = _load_pages()
     pages: Pages = app.state.pages
@@ -100,7 +93,6 @@ def language_code(request: Request) -> str:
 
 
 def _accepted_languages(header: str) -> list[str]:
-    """The languages of an Accept-Locale header without their regions, the most wanted first."""
     ranked: list[tuple[float, str]] = []
     for part in header.split(","):
         tag, _, weight = part.partition(";q=")
@@ -118,7 +110,6 @@ def language(request: Request) -> Locale:
 
 
 def _link_in(request: Request, code: str) -> str:
-    """The address of the same page in a language, its path just as it was asked for."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
     return f"{request.scope['raw_path'].decode('ascii', 'replace')}?{urlencode([*kept, ('lang', code)])}"
 

@@ -76,7 +76,6 @@ async def known(request: Request) -> Actor | None:
 
 
 def _own_path(wanted: str) -> str:
-    """Return the wanted path if it is on this server, else the first page."""
     # a browser takes the text after two slashes or more for a host, where urlsplit sees a path behind three
     own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
     return wanted if own else HOME
