@@ -90,12 +90,7 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
         for one in found:
             differs(one)
             differing += 1
-    return Comparison(
-        checked=recomputing.done,
-        differing=differing,
-        orphans=orphans(ledger),
-        unreadable=recomputing.unreadable,
-    )
+    return Comparison(checked=recomputing.done, differing=differing, orphans=orphans(ledger), unreadable=recomputing.unreadable)
 
 
 def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:

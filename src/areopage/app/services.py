@@ -84,9 +84,7 @@ def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -
         language=section.language or None,
         joint=section.joint,
         context=ContextBudget(
-            max_tokens=section.context.max_tokens,
-            max_chunks=section.context.max_chunks,
-            max_chars=section.context.max_chars,
+            max_tokens=section.context.max_tokens, max_chunks=section.context.max_chunks, max_chars=section.context.max_chars
         ),
     )
 

@@ -19,16 +19,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
 from areopage.cases.spreadsheet import inert_cell
 from areopage.cli.gate_report import NO_ANSWERS, scope_of
-from areopage.cli.options import (
-    STDOUT,
-    CollectionOption,
-    ConfigOption,
-    LedgerOption,
-    SinceOption,
-    UntilOption,
-    actor,
-    one_of,
-)
+from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.records import Channel

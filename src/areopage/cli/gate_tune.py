@@ -12,14 +12,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
 from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
-from areopage.cli.options import (
-    CollectionOption,
-    ConfigOption,
-    LedgerOption,
-    RulesOption,
-    SinceOption,
-    UntilOption,
-)
+from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption
 from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
@@ -38,8 +31,7 @@ SHOWN = 5
 
 def tune(
     labels: Annotated[
-        list[str],
-        typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`."),
+        list[str], typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`.")
     ],
     risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="Allowed share of ungrounded answers.")] = 0.02,
     confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Confidence of that bound.")] = 0.95,
@@ -160,14 +152,7 @@ def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: boo
         StorageError: the folder cannot be written.
     """
     rules = tuned_rules(
-        found,
-        given.rows,
-        source=given.source,
-        skewed=given.skewed,
-        by=who,
-        at=_today(),
-        program=__version__,
-        certain=certain,
+        found, given.rows, source=given.source, skewed=given.skewed, by=who, at=_today(), program=__version__, certain=certain
     )
     if rules is None:
         raise UserError("other rules hold every labelled answer: there is no threshold to write")

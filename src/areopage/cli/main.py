@@ -129,10 +129,7 @@ MONITOR = LazyGroup(
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Compute scores again with other weights, rules or judges, without model calls."),
-        "erase": (
-            "monitor_report:erase",
-            "Erase the texts of answers permanently, with comments by judges and reviewers.",
-        ),
+        "erase": ("monitor_report:erase", "Erase the texts of answers permanently, with comments by judges and reviewers."),
     },
 )
 KEYS = LazyGroup(

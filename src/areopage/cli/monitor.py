@@ -268,8 +268,7 @@ def run_golden(
 
 
 def list_rounds(
-    config: ConfigOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many rounds.")] = 20,
+    config: ConfigOption = None, limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many rounds.")] = 20
 ) -> None:
     """List the newest rounds with their verdicts."""
     with open_ledger(find_config(config)) as ledger:

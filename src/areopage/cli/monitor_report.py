@@ -103,10 +103,7 @@ def export(
     """Export answers with their scores to a file; personal data is redacted by default."""
     chosen, filters = _export_form_of(form, out), _filters_of(days, until, source, variant, grade, find)
     found = find_config(config)
-    policy, longest = (
-        one_of("--text", text, get_args(Policy)) or found.storage.export_text,
-        found.storage.max_chars,
-    )
+    policy, longest = (one_of("--text", text, get_args(Policy)) or found.storage.export_text, found.storage.max_chars)
     criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
     with open_ledger(found, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
@@ -193,11 +190,7 @@ def _described(filters: Filters) -> str:
     parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
     parts += [
         f"{name} {value!r}"
-        for name, value in (
-            ("grade", filters.grade),
-            ("source", filters.source),
-            ("variant", filters.variant),
-        )
+        for name, value in (("grade", filters.grade), ("source", filters.source), ("variant", filters.variant))
         if value is not None
     ]
     return ", ".join([*parts, "only answers with words that were searched for"] if filters.text else parts)

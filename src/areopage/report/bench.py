@@ -289,9 +289,7 @@ def _unanswered(view: RunView, locale: Locale) -> Section | None:
     listed = [row(case.id) for case in cases[:LISTED]]
     lead = Paragraph(text=locale.count("unanswered_lead", len(cases)))
     return Section(
-        id="unanswered",
-        title=locale.say("unanswered"),
-        blocks=(lead, _list(locale, heads, listed, "more_results", len(cases))),
+        id="unanswered", title=locale.say("unanswered"), blocks=(lead, _list(locale, heads, listed, "more_results", len(cases)))
     )
 
 

@@ -257,11 +257,7 @@ def _trend(found: QualityFigures, locale: Locale) -> Section | None:
         return None
     named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
     series = tuple(
-        Series(
-            label=label,
-            values=daily_means(days, criterion),
-            css=f"c{place}",
-        )
+        Series(label=label, values=daily_means(days, criterion), css=f"c{place}")
         for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
     )
     alert = "threshold" if found.scale.higher_is_better else "threshold_over"
@@ -391,11 +387,7 @@ def _method(found: QualityFigures, locale: Locale) -> Section:
 
 
 def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
-    counted = (
-        ("answers_unscored", figures.unscored),
-        ("answers_failed", figures.failed),
-        ("answers_waiting", figures.waiting),
-    )
+    counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
     parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
     return ", ".join([*parts, *_left_out(figures, locale)])
 

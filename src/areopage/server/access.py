@@ -196,9 +196,7 @@ class Access(Struct, frozen=True, kw_only=True):
 def access_to(context: ServerContext) -> Access:
     """Build a server's access rules."""
     return Access(
-        keys=KeyDirectory(ApiKeys(context.ledger)),
-        seal=Seal(context.ledger.secret()),
-        addresses=Addresses.of(context.config),
+        keys=KeyDirectory(ApiKeys(context.ledger)), seal=Seal(context.ledger.secret()), addresses=Addresses.of(context.config)
     )
 
 

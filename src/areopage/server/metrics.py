@@ -61,10 +61,7 @@ class Metrics:
             registry=self._registry,
         )
         self._decisions = Counter(
-            "areopage_gate_decisions",
-            "Decisions of the gate in this process.",
-            ["verdict", "profile"],
-            registry=self._registry,
+            "areopage_gate_decisions", "Decisions of the gate in this process.", ["verdict", "profile"], registry=self._registry
         )
         self._gate_seconds = Histogram(
             "areopage_gate_seconds", "Seconds that the gate took for a decision.", buckets=GATE_BUCKETS, registry=self._registry

@@ -157,11 +157,7 @@ def _submission(answer: GivenAnswer, place: str) -> Answer:
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
     if is_golden(answer.source or ""):
-        raise Refusal(
-            422,
-            "invalid",
-            f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`",
-        )
+        raise Refusal(422, "invalid", f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`")
     documents = _one_of(answer, ("documents", "context_chunks"), place) or ()
     if is_deep([answer.metadata, documents]):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels - at `{place}`")

@@ -50,10 +50,7 @@ def figures(
 
 @router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
 def alerts(
-    request: Request,
-    _: Reader,
-    state: Literal["open", "closed"] | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    request: Request, _: Reader, state: Literal["open", "closed"] | None = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """Alerts with the number of occurrences and the delivery state."""
     return json_response(AlertPage(items=list(Alerts(context_of(request).ledger).list(state=state, limit=limit))))

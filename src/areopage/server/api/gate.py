@@ -82,12 +82,7 @@ async def check(request: Request, actor: Writer) -> Response:
             answered_at=now,
         )
         trace = decided_trace(
-            decision,
-            answer,
-            channel="check",
-            mode=MODES[decision.verdict],
-            language=decision.response_lang,
-            gate_seconds=seconds,
+            decision, answer, channel="check", mode=MODES[decision.verdict], language=decision.response_lang, gate_seconds=seconds
         )
         stored = await store(request, trace, len(body))
     return json_response(_reply_of(context, id, decision, stored))

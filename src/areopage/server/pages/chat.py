@@ -62,13 +62,7 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
 
 
 def _chat_page(
-    request: Request,
-    actor: Actor,
-    fields: Mapping[str, str],
-    *,
-    found: Trace | None = None,
-    fault: str = "",
-    status: int = 200,
+    request: Request, actor: Actor, fields: Mapping[str, str], *, found: Trace | None = None, fault: str = "", status: int = 200
 ) -> Response:
     pipeline = context_of(request).rag
     values: Mapping[str, Any] = {

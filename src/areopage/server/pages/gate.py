@@ -339,10 +339,7 @@ def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
         if start < at or not start < end <= len(text):
             continue
         told = ", ".join(map(str, numbers[start, end]))
-        parts += [
-            Markup.escape(text[at:start]),
-            Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told),
-        ]
+        parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told)]
         at = end
     return Markup().join([*parts, Markup.escape(text[at:])])
 

@@ -181,11 +181,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     given = Given(
-        scores=sent.scores,
-        grounded=sent.grounded,
-        sentences=sorted(sent.sentences),
-        note=sent.note,
-        settlement=sent.settlement,
+        scores=sent.scores, grounded=sent.grounded, sentences=sorted(sent.sentences), note=sent.note, settlement=sent.settlement
     )
     try:
         store_review(context, writer, id, given, sent.rater if writer.keyless else None, origin="web")
