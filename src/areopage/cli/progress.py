@@ -165,11 +165,30 @@ class Tally:
         return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
 
 
-class LiveProgress:
+class _Counting:
+    def __init__(self, spec: RunSpec) -> None:
+        self.tally = Tally(spec)
+        self.began, self.done = 0.0, 0
+
+    def answered(self, answer: Answer) -> None:
+        """Count a finished call."""
+        self.advance(TARGET_PHASE, answer.state, answer)
+
+    def judged(self, judgment: Judgment) -> None:
+        """Count a finished call."""
+        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """Count a finished call."""
+        self.tally.add(name, outcome, record)
+        self.done += 1
+
+
+class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
     def __init__(self, spec: RunSpec, console: Console) -> None:
-        self.tally = Tally(spec)
+        super().__init__(spec)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -183,8 +202,6 @@ class LiveProgress:
             refresh_per_second=4,
         )
         self.task: TaskID | None = None
-        self.began = 0.0
-        self.done = 0
 
     def __enter__(self) -> "LiveProgress":
         self.bars.start()
@@ -201,30 +218,20 @@ class LiveProgress:
         self.task = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
         self.began, self.done = time.monotonic(), 0
 
-    def answered(self, answer: Answer) -> None:
-        """Advance the bar."""
-        self.advance(TARGET_PHASE, answer.state, answer)
-
-    def judged(self, judgment: Judgment) -> None:
-        """Advance the bar."""
-        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
-
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """Count a finished call."""
-        self.tally.add(name, outcome, record)
-        self.done += 1
+        """Count a finished call and advance the bar."""
+        super().advance(name, outcome, record)
         if self.task is not None:
             rate = f"{self.done / max(1e-6, time.monotonic() - self.began):.1f}/s"
             self.bars.update(self.task, advance=1, rate=rate, health=f"{self.tally.health()} | {self.tally.spent()}")
 
 
-class PlainProgress:
+class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
     def __init__(self, spec: RunSpec) -> None:
-        self.tally = Tally(spec)
-        self.name, self.total, self.kept, self.done = "", 0, 0, 0
-        self.began = self.last = 0.0
+        super().__init__(spec)
+        self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Print the beginning of a phase."""
@@ -234,18 +241,9 @@ class PlainProgress:
         held = f", {kept} already in the ledger" if kept else ""
         print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
 
-    def answered(self, answer: Answer) -> None:
-        """Count a finished call."""
-        self.advance(TARGET_PHASE, answer.state, answer)
-
-    def judged(self, judgment: Judgment) -> None:
-        """Count a finished call."""
-        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
-
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
-        self.tally.add(name, outcome, record)
-        self.done += 1
+        super().advance(name, outcome, record)
         now, finished = time.monotonic(), self.kept + self.done == self.total
         if finished or now - self.last >= PLAIN_EVERY:
             self.last = now

@@ -10,9 +10,10 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Annotated, cast
 
 import msgspec
+from fastapi import Depends
 from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -184,6 +185,18 @@ class Actor(Struct, frozen=True, kw_only=True):
         """Whether a collection is in the actor's scope."""
         return not self.collections or collection in self.collections
 
+    def collection_in_scope(self, collection: str | None) -> str | None:
+        """The requested collection, or the only one of the scope; None for all.
+
+        Raises:
+            Refusal: 403, the key has no access; 422, the key has several collections and none is given.
+        """
+        if collection is None and len(self.collections) > 1:
+            raise Refusal(422, "invalid", f"collection: the key {self.name} has several collections: give one")
+        if collection is not None and not self.may_see(collection):
+            raise Refusal(403, "forbidden", f"the key {self.name} has no access to the collection {collection!r}")
+        return self.collections[0] if collection is None and self.collections else collection
+
 
 class Access(Struct, frozen=True, kw_only=True):
     """The server's access rules: keys, cookie seal and addresses."""
@@ -305,3 +318,11 @@ async def checked_form(request: Request) -> FormData:
     token = form.get(TOKEN_FIELD, "")
     _check_token(request, token if isinstance(token, str) else "")
     return form
+
+
+Reader = Annotated[Actor, Depends(require("read"))]
+Writer = Annotated[Actor, Depends(require("write"))]
+Admin = Annotated[Actor, Depends(require("admin"))]
+Asker = Annotated[Actor, Depends(require("ask"))]
+Follower = Annotated[Actor, Depends(require("ask", "read"))]
+Form = Annotated[FormData, Depends(checked_form)]

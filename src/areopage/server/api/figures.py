@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +18,7 @@ from areopage.monitor.measure import criterion_labels, measure
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
 from areopage.review.rubric import rubric_of
-from areopage.server.access import Actor, require
+from areopage.server.access import Actor, Reader, Writer
 from areopage.server.api.evaluations import decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
 from areopage.server.api.schema import answers_with, json_response, takes
@@ -26,7 +26,6 @@ from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
 router = APIRouter(prefix="/v1")
-Reader = Annotated[Actor, Depends(require("read"))]
 Name = Annotated[str | None, Query(max_length=128)]
 MOST_DAYS = 36_500
 
@@ -64,7 +63,7 @@ def alerts(
     tags=["labels"],
     summary="Label an answer",
 )
-async def label(request: Request, actor: Annotated[Actor, Depends(require("write"))]) -> Response:
+async def label(request: Request, actor: Writer) -> Response:
     """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
     given = decoded(await json_body(request), GivenLabels)
     said = Given(scores={criterion: f"{score:f}" for criterion, score in given.scores.items()}, note=given.note)
@@ -111,7 +110,7 @@ def store_review(
 @router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Compare judges with human labels")
 def agreement(
     request: Request,
-    _: Annotated[Actor, Depends(require("read"))],
+    _: Reader,
     days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
     judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
     sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,

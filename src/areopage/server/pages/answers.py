@@ -1,9 +1,8 @@
 """The list of answers, and the page of an answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,14 +20,13 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.measure import criterion_labels
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
-from areopage.server.access import Actor, require
+from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, render
 from areopage.suites.loader import Suite
 
 PER_PAGE = 50
-Reader = Annotated[Actor, Depends(require("read"))]
 router = APIRouter(include_in_schema=False)
 
 

@@ -1,11 +1,10 @@
 """The gate's page: rates, charts and the list of decisions; the data of a decision's page."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any, Literal, get_args
-from urllib.parse import urlencode
+from datetime import UTC, date, datetime, time
+from typing import Any, Literal, get_args
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from markupsafe import Markup
 from msgspec import Struct, structs
 from starlette.requests import Request
@@ -17,7 +16,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.ledger.access import Audit
-from areopage.ledger.queries import Period, TraceFilter
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Channel, Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import Locale
@@ -26,9 +25,9 @@ from areopage.report.decisions import decision_locale, reason_text
 from areopage.report.model import histogram
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
-from areopage.server.access import Actor, require
+from areopage.server.access import Actor, Reader
 from areopage.server.context import context_of
-from areopage.server.pages.filters import CUSTOM, period_of
+from areopage.server.pages.filters import CUSTOM, Asked, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -36,7 +35,6 @@ DEFAULT_PERIOD = "30"
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 MOST_NAME = 128
 BARS = 10
-Reader = Annotated[Actor, Depends(require("read"))]
 router = APIRouter(include_in_schema=False)
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
@@ -45,22 +43,14 @@ DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
 
 
-class GateChosen(Struct, frozen=True, kw_only=True):
-    """What an address asks for. `period` is None for all time; `before` is the number of the last line of the page before."""
+class GateChosen(Asked, frozen=True, kw_only=True):
+    """What an address asks for."""
 
-    name: str
-    period: Period | None
     verdict: GateVerdict | None = None
     channel: Channel | None = None
     collection: str | None = None
     prompt: str = ""
     unlabelled: bool = False
-    before: int | None = None
-
-    @property
-    def last_day(self) -> date | None:
-        """The last day of the period, included; None for all."""
-        return self.period.end - timedelta(days=1) if self.period else None
 
     @property
     def narrowed(self) -> bool:
@@ -80,14 +70,10 @@ class GateChosen(Struct, frozen=True, kw_only=True):
             unlabelled=self.unlabelled,
         )
 
-    def query(self, **changes: str | None) -> str:
-        """The query of an address that asks for the same; changes replace single parts, None removes one."""
-        parts: dict[str, str | None] = {"period": self.name}
-        if self.name == CUSTOM and self.period and self.last_day:
-            parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
-        parts |= {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
-        parts |= {"unlabelled": "1" if self.unlabelled else None} | changes
-        return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
+    def parts(self) -> dict[str, str | None]:
+        """The filters besides the period."""
+        parts = {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
+        return parts | {"unlabelled": "1" if self.unlabelled else None}
 
 
 class Histogram(Struct, frozen=True, kw_only=True):

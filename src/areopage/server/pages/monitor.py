@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends
-from starlette.datastructures import FormData
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
@@ -25,20 +24,17 @@ from areopage.report.model import TrendChart
 from areopage.report.render import draw
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Actor, checked_form, require
+from areopage.server.access import Form, Reader, Writer
 from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import TODAY, Chosen, chosen
 from areopage.server.pages.overview import Overview, distribution_of, not_told, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
-Reader = Annotated[Actor, Depends(require("read"))]
 KEPT = {"Cache-Control": "no-cache"}
 router = APIRouter(include_in_schema=False)
 ALERTS_SHOWN = 100
 FAILED_SHOWN = 100
-Writer = Annotated[Actor, Depends(require("write"))]
-Form = Annotated[FormData, Depends(checked_form)]
 ROUNDS_SHOWN = 60
 SPANS = ("7", "30", "90")
 

@@ -6,10 +6,10 @@ A rater does not see what the judge or other raters scored before he has given h
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from msgspec import Struct
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, checked_form, require
+from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -40,9 +40,6 @@ MOST_STEPS = 10
 MOST_SENTENCES = 1000
 WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
-Reader = Annotated[Actor, Depends(require("read"))]
-Writer = Annotated[Actor, Depends(require("write"))]
-Form = Annotated[FormData, Depends(checked_form)]
 
 router = APIRouter(include_in_schema=False)
 

@@ -1,14 +1,11 @@
 """Signing in and out: the key that is shown once becomes a cookie."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
-from starlette.datastructures import FormData
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.operations import ApiKey
-from areopage.server.access import SESSION_COOKIE, SESSION_HOURS, Actor, access_of, authenticate, checked_form
+from areopage.server.access import SESSION_COOKIE, SESSION_HOURS, Actor, Form, access_of, authenticate
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
@@ -33,7 +30,7 @@ async def login_page(request: Request, next: str = HOME) -> Response:
 
 
 @router.post("/login")
-async def login(request: Request, form: Annotated[FormData, Depends(checked_form)]) -> Response:
+async def login(request: Request, form: Form) -> Response:
     """Open a session with a key."""
     access = access_of(request)
     key, wanted = (str(form.get(name) or "").strip() for name in ("key", "next"))
@@ -55,7 +52,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
 
 
 @router.post("/logout")
-async def logout(_: Annotated[FormData, Depends(checked_form)]) -> Response:
+async def logout(_: Form) -> Response:
     """Forget the session."""
     response = RedirectResponse("/login", 303)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
