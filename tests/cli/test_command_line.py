@@ -16,8 +16,7 @@ import click
 import pytest
 
 import areopage
-from areopage.cli.lazy import LazyGroup
-from areopage.cli.main import app
+from areopage.cli.main import LazyGroup, app
 from servers import PATIENCE
 from servers.command import Command, ended
 from servers.fake_llm import FakeServer

@@ -14,8 +14,8 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Label, Release
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.review.dataset import Selection, dataset
 from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
+from areopage.review.labelled_answers import Selection, dataset
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

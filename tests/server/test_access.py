@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 
 from areopage.ledger.access import ApiKeys
-from areopage.server import keys as remembered
-from areopage.server.origins import Addresses
-from areopage.server.sessions import SESSION_HOURS, Seal
+from areopage.server import access as remembered
+from areopage.server.access import SESSION_HOURS, Seal
+from areopage.server.guards import Addresses
 
 from .live import Live, Reply, live
 from .seeded import NOW, context_for
@@ -112,7 +112,7 @@ def test_a_revoked_key_is_refused_within_seconds(site: Live, monkeypatch: pytest
 
 def test_many_wrong_keys_make_one_line_in_the_log(site: Live, caplog: pytest.LogCaptureFixture) -> None:
     site.key("read")
-    with caplog.at_level(logging.WARNING, "areopage.server.keys"):
+    with caplog.at_level(logging.WARNING, "areopage.server.access"):
         for _ in range(20):
             site.get("/v1/evaluations", {"Authorization": "Bearer areo_secret_guess"})
     assert len(caplog.records) == 1

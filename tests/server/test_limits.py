@@ -14,8 +14,8 @@ from areopage.errors import StorageError
 from areopage.ledger.evaluations import Evaluations
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.server.headers import POLICY
-from areopage.server.limits import BodyLimit
+from areopage.server.errors import POLICY
+from areopage.server.guards import BodyLimit
 
 from .live import Live, live
 from .seeded import context_for

@@ -20,7 +20,7 @@ from typing import IO
 
 import click
 
-from areopage.cli.lazy import LazyGroup
+from areopage.cli.main import LazyGroup
 
 
 @cache

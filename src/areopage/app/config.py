@@ -158,11 +158,7 @@ def write_template(folder: Path) -> Path:
 
 
 def _gate_of(document: YamlDocument, data: dict[str, Any]) -> GateConfig:
-    """The rules of the section `gate`: its own keys, or those of the file that `file` names.
-
-    Raises:
-        ConfigError: a rule is wrong, or `file` stands beside rules.
-    """
+    """The rules of the section `gate`: its own keys, or those of the file that `file` names."""
     if "file" not in data:
         return checked_rules(document, data, "gate")
     named = data["file"]

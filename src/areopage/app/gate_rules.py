@@ -103,11 +103,6 @@ def shipped_grounding() -> GroundingModel:
 
 
 def _read_weights(path: Path) -> GroundingModel:
-    """Read a file of weights.
-
-    Raises:
-        ConfigError: it is missing, no JSON, or no grounding model.
-    """
     try:
         with path.open("rb") as file:
             content = file.read(_MAX_WEIGHTS_BYTES + 1)  # a device or a pipe has no size, and may never end
@@ -151,11 +146,6 @@ def write_rules(config: GateConfig, folder: Path) -> Path:
 
 
 def _rules_text(config: GateConfig, weights: str | None) -> str:
-    """The text of a file of rules, every key with what it does.
-
-    Args:
-        weights: the file of weights as it is named there, `default`, or None to leave the key out.
-    """
     head = "# The rules of the gate: which answers may leave. Every key may be left out; without it the shipped value holds."
     lines = [head, "", *_lines(config, weights)]
     if config.tuned:
@@ -165,7 +155,6 @@ def _rules_text(config: GateConfig, weights: str | None) -> str:
 
 
 def _lines(config: Struct, weights: str | None, indent: str = "") -> Iterator[str]:
-    """A line for each key, with its description."""
     for name, (_, meta) in _fields(type(config)).items():
         value = getattr(config, name)
         if name == "grounding":
@@ -181,7 +170,6 @@ def _lines(config: Struct, weights: str | None, indent: str = "") -> Iterator[st
 
 
 def _fields(kind: type[Struct]) -> dict[str, tuple[Any, Meta | None]]:
-    """The type of each field of a record, and what its annotation says of it."""
     found: dict[str, tuple[Any, Meta | None]] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         meta = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Meta)), None)
@@ -208,7 +196,6 @@ _Rules = _schema_of(GateConfig, grounding=(str | None, None))
 
 
 def _weights(named: str | None, profile: str, document: YamlDocument, *keys: str) -> GroundingModel | None:
-    """The model that a file names; left out it is the shipped one, or none under v1_1."""
     if named is None and profile == "v1_1":
         return None
     if named in (None, _SHIPPED_WEIGHTS):
@@ -234,7 +221,6 @@ def _free_name(folder: Path, weights: bytes) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put a file in the place of the one that stands there, whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:

@@ -50,6 +50,5 @@ def open_ledger(
 
 
 def _from_here(place: str) -> str:
-    """A file below the working directory by its relative path, as users name it."""
     here = Path.cwd()
     return str(Path(place).relative_to(here)) if "://" not in place and Path(place).is_relative_to(here) else place

@@ -90,12 +90,7 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
         for one in found:
             differs(one)
             differing += 1
-    return Comparison(
-        checked=recomputing.done,
-        differing=differing,
-        orphans=orphans(ledger),
-        unreadable=recomputing.unreadable,
-    )
+    return Comparison(checked=recomputing.done, differing=differing, orphans=orphans(ledger), unreadable=recomputing.unreadable)
 
 
 def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
@@ -215,7 +210,6 @@ def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment])
 
 
 def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
-    """An evaluation of a run of the benchmark."""
     if stored is None:
         missing = Difference(
             subject=computed.id, run_id=computed.run_id, field="evaluation", stored=None, computed=computed.score_global

@@ -8,7 +8,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import ConfigOption
+from areopage.cli.options import ConfigOption, one_of
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
 from areopage.report.agreement import agreement_csv, agreement_json, agreement_text
@@ -53,10 +53,8 @@ def agreement(
     A table of ratings is wide (item, criterion, judge, human1, human2, ...) or long (item, rater, criterion, score; --judge names
     the rater that is the judge). The column `criterion` is optional.
     """
-    if form not in FORMATS:
-        raise UserError(f"--format {form!r}: use one of {', '.join(FORMATS)}")
-    if lang is not None and lang not in LANGUAGES:
-        raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
+    one_of("--format", form, FORMATS)
+    one_of("--lang", lang, LANGUAGES)
     if ratings is not None:
         if days is not None or sample_only:
             raise UserError("--days and --sample-only apply to labels of the ledger: remove them, or remove --ratings")
@@ -76,7 +74,6 @@ def agreement(
 def _measured(
     config: AppConfig, days: int | None, judge: str, lang: str | None, named: str | None, *, sample_only: bool
 ) -> tuple[AgreementReport, str]:
-    """The agreement over the ledger's labels and the language of the report."""
     suite = load_suite(named) if named else config.monitor.load_suite()
     language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None

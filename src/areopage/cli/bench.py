@@ -87,7 +87,7 @@ def resume(
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.bench_show import print_runs
+    from areopage.cli.scores import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         print_runs(opened)
@@ -97,7 +97,7 @@ def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
     """Show the scores of a run and the health of its judges."""
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.bench_show import print_view
+    from areopage.cli.scores import print_view
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
@@ -117,8 +117,7 @@ def rescore(
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.bench_show import rescore_run
-    from areopage.cli.rescore import variant_of, write_readings
+    from areopage.cli.scores import rescore_run, variant_of, write_readings
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
@@ -142,7 +141,7 @@ def export(
 ) -> None:
     """Export every judgment of a run with its raw text."""
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.bench_show import export_run
+    from areopage.cli.scores import export_run
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         export_run(opened.run(run), opened, form, file)

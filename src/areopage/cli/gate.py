@@ -10,7 +10,7 @@ from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
-from areopage.cli.options import ConfigOption, RulesOption, read_text_file
+from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
@@ -42,8 +42,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
     """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
-    if lang is not None and lang not in LANGUAGES:
-        raise UserError(f"--lang {lang!r}: use one of {', '.join(LANGUAGES)}")
+    one_of("--lang", lang, LANGUAGES)
     gate = load_gate(rules) if rules else Gate(find_config(config).gate)
     left = 0
     cases, left_out = _given_cases(prompt, response, document or [], file)
@@ -61,11 +60,6 @@ def check(
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
-    """Read the answers from the options or a file; count the rejected rows.
-
-    Raises:
-        UserError: options are missing or contradict each other, or a file cannot be used.
-    """
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
@@ -84,11 +78,6 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
 
 
 def _read_document(path: Path) -> Document:
-    """Read a document from a text file.
-
-    Raises:
-        UserError, OSError: see `read_text_file`.
-    """
     return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "only the passages that the answer uses"))
 
 
@@ -96,12 +85,10 @@ LONGEST_SENTENCE = 120
 
 
 def _decision_json(case_id: str, decision: Decision) -> str:
-    """A decision as one line of JSON, with the id of its case."""
     return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
 
 
 def _decision_text(decision: Decision, language: str) -> str:
-    """Verdict, reasons and sentences as text."""
     locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
     lines += [f"  - {reason}" for reason in explain(decision, language)]

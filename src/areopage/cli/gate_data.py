@@ -19,16 +19,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
 from areopage.cases.spreadsheet import inert_cell
 from areopage.cli.gate_report import NO_ANSWERS, scope_of
-from areopage.cli.options import (
-    STDOUT,
-    CollectionOption,
-    ConfigOption,
-    LedgerOption,
-    SinceOption,
-    UntilOption,
-    actor,
-    one_of,
-)
+from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.records import Channel
@@ -37,7 +28,7 @@ from areopage.rag.import_logs.importing import import_logs as take
 from areopage.rag.import_logs.log_files import Progress
 from areopage.rag.import_logs.old_logs import Difference
 from areopage.report.replacing import replacing
-from areopage.review.dataset import WANTED, Selection, dataset
+from areopage.review.labelled_answers import WANTED, Selection, dataset
 from areopage.text.personal import Policy
 
 REJECTED = 1
@@ -136,11 +127,6 @@ def export(
 
 
 def _zone_of(name: str) -> tzinfo:
-    """The time zone of a name.
-
-    Raises:
-        UserError: there is none of this name.
-    """
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -165,7 +151,6 @@ class RejectedRows:
 
 @contextmanager
 def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
-    """Open a collector of rejected lines that also writes them to `path`."""
     if path is None:
         yield RejectedRows(None)
         return
@@ -176,7 +161,6 @@ def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
 
 
 def _plain_progress() -> Progress:
-    """Print progress lines on stderr during long imports."""
     began = last = time.monotonic()
     counted = ""
 
@@ -196,7 +180,6 @@ def _plain_progress() -> Progress:
 
 
 def _tell_imported(found: Imported) -> None:
-    """Print the counts of an import."""
     rows = ", ".join(
         f"{found.rows.get(kind, 0):,} {name}"
         for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
@@ -217,7 +200,6 @@ def _tell_imported(found: Imported) -> None:
 
 
 def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
-    """Print the first rejected lines."""
     typer.echo(f"rejected: {count:,} lines", err=True)
     for row in shown:
         typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
@@ -228,7 +210,6 @@ def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> N
 
 
 def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
-    """Write contradictions between fields to a CSV file."""
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(("file", "line", "field", "said", "derived"))

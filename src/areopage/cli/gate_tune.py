@@ -12,15 +12,8 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
 from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
-from areopage.cli.options import (
-    CollectionOption,
-    ConfigOption,
-    LedgerOption,
-    RulesOption,
-    SinceOption,
-    UntilOption,
-)
-from areopage.cli.pace import Pace
+from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption
+from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control
@@ -38,8 +31,7 @@ SHOWN = 5
 
 def tune(
     labels: Annotated[
-        list[str],
-        typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`."),
+        list[str], typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`.")
     ],
     risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="Allowed share of ungrounded answers.")] = 0.02,
     confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Confidence of that bound.")] = 0.95,
@@ -89,12 +81,6 @@ def tune(
 
 
 def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
-    """Print the result; write the rules if they are certified or forced.
-
-    Raises:
-        Exit: the risk is not certified.
-        UserError, StorageError: the rules cannot be written.
-    """
     typer.echo("\n".join(_tuning_lines(found.tuning)))
     certain = found.tuning.certified and not given.skewed
     if given.skewed:
@@ -110,11 +96,6 @@ def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, f
 
 
 def _control_of(named: str) -> Control:
-    """The risk control of a name.
-
-    Raises:
-        UserError: the name is unknown.
-    """
     for control in CONTROLS:
         if named == control:
             return control
@@ -122,35 +103,18 @@ def _control_of(named: str) -> Control:
 
 
 def _refuse_nonsense(ask: Ask) -> None:
-    """Reject shares outside of (0, 1).
-
-    Raises:
-        UserError: a share is outside of (0, 1).
-    """
     for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
         if not 0.0 < share < 1.0:
             raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
 
 
 def _ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
-    """Read the labels of the ledger.
-
-    Raises:
-        UserError: there is no ledger, or it has no labels.
-        StorageError: the ledger cannot be read.
-    """
     tell_reduced_texts(settings)
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         return labels_of_ledger(opened, scope)
 
 
 def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
-    """Read the labels of files.
-
-    Raises:
-        UserError: `ledger` is given with files, or a filter of the ledger is given.
-        DatasetError: a file cannot be read.
-    """
     if LEDGER in labels:
         raise UserError("--labels: give either files or ledger")
     if any(narrowing):
@@ -164,11 +128,6 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
 
 
 def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
-    """Choose thresholds; print what was fitted and excluded.
-
-    Raises:
-        UserError: the labels are unusable, or the profile has no threshold.
-    """
     pace = Pace("tune", len(given.rows))
     try:
         provenance = {"labels": given.source, "at": _today()} if refit else None
@@ -193,14 +152,7 @@ def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: boo
         StorageError: the folder cannot be written.
     """
     rules = tuned_rules(
-        found,
-        given.rows,
-        source=given.source,
-        skewed=given.skewed,
-        by=who,
-        at=_today(),
-        program=__version__,
-        certain=certain,
+        found, given.rows, source=given.source, skewed=given.skewed, by=who, at=_today(), program=__version__, certain=certain
     )
     if rules is None:
         raise UserError("other rules hold every labelled answer: there is no threshold to write")
@@ -220,14 +172,12 @@ OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "ave
 
 
 def _claim_text(tuning: Tuning) -> str:
-    """The requested guarantee."""
     ask = tuning.ask
     text = CLAIMS[ask.control].replace("{risk}", percent(ask.risk)).replace("{confidence}", percent(ask.confidence))
     return text[:1].upper() + text[1:]
 
 
 def _tuning_lines(tuning: Tuning) -> list[str]:
-    """The result as lines."""
     lines = [
         f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
         f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
@@ -239,7 +189,6 @@ def _tuning_lines(tuning: Tuning) -> list[str]:
 
 
 def _certified_lines(tuning: Tuning) -> list[str]:
-    """The certified thresholds with their cost."""
     chosen, holding = tuning.chosen, tuning.holding
     lines = [
         f"deliver up to p_unsupported {chosen.threshold:g}",
@@ -262,7 +211,6 @@ def _certified_lines(tuning: Tuning) -> list[str]:
 
 
 def _needed_lines(tuning: Tuning) -> list[str]:
-    """How many labels are needed."""
     found, ask = tuning.needed, tuning.ask
     if found is None:
         return ["the certified threshold delivers no answer"]
@@ -287,7 +235,6 @@ def _needed_lines(tuning: Tuning) -> list[str]:
 
 
 def _now(tuning: Tuning) -> list[str]:
-    """The effect of the current configuration."""
     now, ask = tuning.now, tuning.ask
     certain = f"with {percent(ask.confidence)} confidence"
     known = "" if now.bound is None else f", at most {percent(now.bound)} {OF[ask.control]} {certain}"
@@ -298,7 +245,6 @@ def _now(tuning: Tuning) -> list[str]:
 
 
 def _other_risks(tuning: Tuning) -> list[str]:
-    """The result for other risks, each on its own."""
     ask = tuning.ask
     at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
     lines = [

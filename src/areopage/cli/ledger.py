@@ -9,10 +9,10 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
-from areopage.cli.pace import Pace
+from areopage.cli.progress import Pace
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
-from areopage.report.ledger_export import LEDGER_FORMS, export_ledger
+from areopage.report.export import LEDGER_FORMS, export_ledger
 
 DIFFERS = 1
 
@@ -64,13 +64,11 @@ def export(
 
 
 def _tell_difference(one: Difference) -> None:
-    """A line about a value that differs."""
     of = f" (run {one.run_id})" if one.run_id else ""
     typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
 
 
 def _lines_of(found: Comparison) -> list[str]:
-    """What else a check found, a line for each."""
     lines = [f"cannot be read: {reason}" for reason in found.unreadable.values()]
     orphans = found.orphans
     for what, rows, names in (

@@ -1,16 +1,64 @@
-"""Entry point of the `areopage` command and its command tree."""
+"""Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
 import sys
-from typing import NoReturn
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NoReturn
 
 import click
+import typer
 
 from areopage import __version__
-from areopage.cli.lazy import LazyGroup
 from areopage.errors import UserError
 
 USER_ERROR = 2
 INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group of commands, each named by module and function."""
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        groups: Mapping[str, click.Group] | None = None,
+        commands: Mapping[str, tuple[str, str]] | None = None,
+        **options: Any,
+    ) -> None:
+        """Args:
+        groups: groups below this one, by name.
+        commands: for each command `module:function` below `areopage.cli`, and one line of help.
+        """
+        super().__init__(name, help=help, no_args_is_help=True, **options)
+        self.groups, self.places = dict(groups or {}), dict(commands or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of groups, then of commands."""
+        return [*self.groups, *self.places]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name in self.groups:
+            return self.groups[cmd_name]
+        if cmd_name not in self.places:
+            return None
+        module, _, function = self.places[cmd_name][0].partition(":")
+        return _command_of(getattr(import_module(f"areopage.cli.{module}"), function))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        rows = [(name, group.help or "") for name, group in self.groups.items()]
+        rows += [(name, line) for name, (_, line) in self.places.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _command_of(function: Callable[..., Any]) -> click.Command:
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.command()(function)
+    return typer.main.get_command(app)
+
 
 BENCH = LazyGroup(
     "bench",
@@ -74,17 +122,14 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
-        "submit": ("monitor_worker:submit", "Submit answers from files for evaluation."),
-        "status": ("monitor_worker:status", "Show the queue and the active workers."),
-        "retry": ("monitor_worker:retry", "Requeue answers whose evaluation failed for good."),
+        "worker": ("monitor:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
+        "submit": ("monitor:submit", "Submit answers from files for evaluation."),
+        "status": ("monitor:status", "Show the queue and the active workers."),
+        "retry": ("monitor:retry", "Requeue answers whose evaluation failed for good."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
-        "export": ("monitor_store:export", "Export answers with their scores to a file."),
-        "rescore": ("rescore:monitor", "Compute scores again with other weights, rules or judges, without model calls."),
-        "erase": (
-            "monitor_store:erase",
-            "Erase the texts of answers permanently, with comments by judges and reviewers.",
-        ),
+        "export": ("monitor_report:export", "Export answers with their scores to a file."),
+        "rescore": ("scores:rescore_monitor", "Compute scores again with other weights, rules or judges, without model calls."),
+        "erase": ("monitor_report:erase", "Erase the texts of answers permanently, with comments by judges and reviewers."),
     },
 )
 KEYS = LazyGroup(
@@ -109,9 +154,9 @@ GATE = LazyGroup(
         "check": ("gate:check", "Decide on answers: verdict, reasons, sentences."),
         "report": ("gate_report:report", "Write a report on the gate's decisions and their reasons."),
         "tune": ("gate_tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
-        "replay": ("gate_replay:replay", "Decide again on recorded answers with other rules."),
+        "replay": ("gate_report:replay", "Decide again on recorded answers with other rules."),
         "import": ("gate_data:import_logs", "Import the logs of an older system into the ledger."),
-        "rescore": ("rescore:gate", "Compute the scores of the gate's judge again, without model calls."),
+        "rescore": ("scores:rescore_gate", "Compute the scores of the gate's judge again, without model calls."),
     },
 )
 REVIEW = LazyGroup(
@@ -153,7 +198,6 @@ DEMO = LazyGroup(
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the version and stop."""
     if wanted:
         click.echo(f"areopage {__version__}")
         context.exit()
@@ -204,6 +248,5 @@ def main() -> None:
 
 
 def _complain(message: str) -> NoReturn:
-    """Print one line on stderr and exit with code 2."""
     click.echo(f"areopage: {' '.join(message.split())}", err=True)
     sys.exit(USER_ERROR)

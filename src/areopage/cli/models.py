@@ -72,7 +72,6 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
 
 
 def _settings_of(suite: str | None) -> "ModelSettings":
-    """The model settings of a suite and the environment."""
     import msgspec
 
     from areopage.models.settings import ModelSettings

@@ -1,21 +1,41 @@
-"""`areopage monitor report`: how good the answers were over some days."""
+"""What leaves the ledger of the monitor, and what is removed from it: `areopage monitor report`, `export`, `erase`."""
 
-from datetime import UTC, datetime
+import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from areopage.app.config import find_config
+from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, ConfigOption, day_of, tell
-from areopage.errors import UserError
+from areopage.app.services import trace_export
+from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
+from areopage.errors import StorageError, UserError
+from areopage.ledger import erasure
+from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period
+from areopage.ledger.records import Grade
+from areopage.ledger.storage import Policy
+from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
+from areopage.monitor.figures import criterion_labels
+from areopage.monitor.retention import erase_older
+from areopage.report.export import ExportForm, export_answers, print_answers
 from areopage.report.monitor import file_name, quality_report
 from areopage.report.monitor_figures import gather, last_days
-from areopage.report.render import FORMS, Form, render, write_report
+from areopage.report.render import FORMS, form_of_file, render, write_report
 
-SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+EXPORT_SUFFIXES: dict[str, ExportForm] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
 
 
 def report(
@@ -41,12 +61,11 @@ def report(
     """
     now = datetime.now(UTC)
     last = day_of("--until", until) if until else now.date()
-    chosen = _form_of(form, out)
+    chosen = one_of("--format", form, FORMS) or form_of_file(out or "")
+    language = one_of("--lang", lang or None, LANGUAGES) or ""
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
-        figures = gather(
-            ledger, found.monitor, last_days(days, last), now=now, language=_language_of(lang), source=source, variant=variant
-        )
+        figures = gather(ledger, found.monitor, last_days(days, last), now=now, language=language, source=source, variant=variant)
     made = quality_report(figures)
     place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:
@@ -56,26 +75,122 @@ def report(
     typer.echo(f"written to {place}", err=True)
 
 
-def _form_of(form: str | None, out: str | None) -> Form:
-    """The form that is named, else the one of the file's ending, else Markdown.
+def export(
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to; - is the standard output (csv and jsonl).")],
+    config: ConfigOption = None,
+    form: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Default: by --out's ending.")] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Only the last N days; default all.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="The last of these days (UTC).")] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="NAME", help="Only this source; golden questions only by name.")
+    ] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only this variant.")] = None,
+    grade: Annotated[
+        str | None, typer.Option("--grade", metavar="GRADE", help="Only excellent, acceptable, weak, or unscored answers.")
+    ] = None,
+    find: Annotated[str, typer.Option("--find", metavar="TEXT", help="Only answers with these words.")] = "",
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="POLICY",
+            help="full, truncated, redacted or none; default storage.export_text of the configuration.",
+        ),
+    ] = None,
+) -> None:
+    """Export answers with their scores to a file; personal data is redacted by default."""
+    chosen, filters = _export_form_of(form, out), _filters_of(days, until, source, variant, grade, find)
+    found = find_config(config)
+    policy, longest = (one_of("--text", text, get_args(Policy)) or found.storage.export_text, found.storage.max_chars)
+    criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
+    with open_ledger(found, or_empty=tell) as ledger:
+        # before the first row: nothing leaves without an entry
+        Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
+        scores = EvaluationLists(ledger).stream(filters)
+        if out == STDOUT:
+            print_answers(scores, chosen, sys.stdout, criteria, policy, longest)
+            return
+        rows = export_answers(scores, chosen, Path(out), criteria, policy, longest)
+    typer.echo(f"{rows:,} answers written to {out}", err=True)
 
-    Raises:
-        UserError: there is no such form.
+
+def erase(
+    config: ConfigOption = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="An answer (repeatable).")] = None,
+    older_than: Annotated[
+        int | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All answers received so many days ago or earlier.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Erase the texts of answers permanently, with comments by judges and reviewers. Their figures stay.
+
+    Trace files of the pipeline lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
     """
-    if form is None:
-        return SUFFIXES.get(Path(out).suffix.lower(), "md") if out else "md"
-    for known in FORMS:
-        if form == known:
-            return known
-    raise UserError(f"--format {form!r}: use one of {', '.join(FORMS)}")
+    if bool(ids) == (older_than is not None):
+        raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")
+    what = f"{len(set(ids))} answers" if ids else f"all answers that are older than {older_than} days"
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
+        if not yes and sys.stdin.isatty():
+            typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
+        moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
+        missing = 0
+        if moment is not None:
+            erased = erase_older(ledger, moment, actor())
+        else:
+            named = list(dict.fromkeys(ids or ()))
+            missing = len(named) - len(Answers(ledger).numbers(named))
+            erased = erasure.erase(ledger, named)
+            for id in named:
+                Audit(ledger).note(actor(), "erase", id)
+        left = _erase_files(settings, ledger)
+    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
+    if left:
+        raise StorageError(left)
 
 
-def _language_of(named: str) -> str:
-    """The language that is named.
+def _erase_files(config: AppConfig, ledger: Ledger) -> str:
+    """Rewrite the trace files from the ledger. Return why a file may still hold erased texts, or ""."""
+    export = trace_export(config, ledger)
+    try:
+        done = export.run()
+    except StorageError as fault:
+        return str(fault)
+    said = f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+    tell(f"trace files in {export.folder}: {said}; not looked into: {ELSEWHERE}")
+    return ""
 
-    Raises:
-        UserError: reports are not written in it.
-    """
-    if named and named not in LANGUAGES:
-        raise UserError(f"--lang {named!r}: use one of {', '.join(LANGUAGES)}")
-    return named
+
+def _export_form_of(form: str | None, out: str) -> ExportForm:
+    chosen = EXPORT_SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
+    if chosen is None or (form and form != chosen):
+        given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
+        raise UserError(f"{given}: use one of csv, jsonl, parquet")
+    if chosen == "parquet" and out == STDOUT:
+        raise UserError("--out -: Parquet goes to a file only; name one, or use --format csv or jsonl")
+    return chosen
+
+
+def _filters_of(
+    days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
+) -> Filters:
+    last = day_of("--until", until) if until else datetime.now(UTC).date()
+    period: Period | None = None
+    if days is not None:
+        period = last_days(days, last)
+    elif until is not None:
+        period = Period(start=datetime.min.date(), end=last + timedelta(days=1))
+    return Filters(period=period, grade=one_of("--grade", grade, get_args(Grade)), source=source, variant=variant, text=find)
+
+
+def _described(filters: Filters) -> str:
+    """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
+    parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
+    parts += [
+        f"{name} {value!r}"
+        for name, value in (("grade", filters.grade), ("source", filters.source), ("variant", filters.variant))
+        if value is not None
+    ]
+    return ", ".join([*parts, "only answers with words that were searched for"] if filters.text else parts)

@@ -1,25 +1,112 @@
-"""Progress of a run: a live display on a terminal, else plain lines, and the run's log."""
+"""Progress of long commands and of runs: a live display on a terminal, else plain lines; the log of a run."""
 
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from areopage.bench.context import Observer
 from areopage.bench.spec import RunSpec
 from areopage.bench.target_phase import TARGET_PHASE
 from areopage.errors import StorageError
 from areopage.ledger.records import Answer, Judgment
+from areopage.rag.ingestion.ingest import IngestProgress
 from areopage.scoring.outcome import Scored, outcome_name
 
 PLAIN_EVERY = 10.0
+TERMINAL_EVERY = 1.0
+
+
+class Pace:
+    """Prints progress with rate and time left."""
+
+    def __init__(self, name: str, total: int) -> None:
+        self._name, self._total = name, total
+        self._began = self._last = time.monotonic()
+        self._live = sys.stderr.isatty()
+        self._every = TERMINAL_EVERY if self._live else PLAIN_EVERY
+        self._shown = 0
+
+    def moved(self, done: int) -> None:
+        """Report that `done` items are complete."""
+        now = time.monotonic()
+        if now - self._last < self._every:
+            return
+        self._last = now
+        rate = done / max(1e-6, now - self._began)
+        left = max(0, self._total - done) / max(1e-6, rate)
+        line = f"{self._name}: {done:,} of {self._total:,}, {rate:,.0f}/s, {left:,.0f} s left"
+        end = "" if self._live else "\n"
+        print(("\r" if self._live else "") + line.ljust(self._shown if self._live else 0), end=end, file=sys.stderr, flush=True)
+        self._shown = len(line)
+
+    def finish(self) -> None:
+        """Clear the terminal's line."""
+        if self._live and self._shown:
+            print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)
+            self._shown = 0
+
+
+class IngestDisplay:
+    """Shows the progress of an ingestion; use as `with`."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = (
+            Progress(
+                TextColumn("ingesting"),
+                BarColumn(bar_width=24),
+                TaskProgressColumn(),
+                TextColumn("{task.fields[rate]}", markup=False),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=console,
+                refresh_per_second=4,
+                transient=True,
+            )
+            if console.is_terminal
+            else None
+        )
+        self._task = self._bar.add_task("", rate="") if self._bar else None
+        self._open: AbstractContextManager[object] = self._bar or nullcontext()
+        self._began = self._last = time.monotonic()
+
+    def __enter__(self) -> "IngestDisplay":
+        self._open.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Remove the bar."""
+        self._open.__exit__(None, None, None)
+
+    def show(self, progress: IngestProgress) -> None:
+        """Show the latest progress."""
+        now = time.monotonic()
+        elapsed = max(1e-6, now - self._began)
+        rate = f"{progress.embedded} chunks, {progress.embedded / elapsed:.1f}/s"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, total=progress.total, completed=progress.done, rate=rate)
+        elif now - self._last >= PLAIN_EVERY and progress.done:
+            self._last = now
+            left = elapsed * (progress.total - progress.done) / progress.done
+            share = progress.done / progress.total
+            print(f"ingesting: {share:.0%} of the files, {rate}, {left:.0f} s left", file=sys.stderr, flush=True)
 
 
 class Observers:
@@ -78,11 +165,30 @@ class Tally:
         return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
 
 
-class LiveProgress:
+class _Counting:
+    def __init__(self, spec: RunSpec) -> None:
+        self.tally = Tally(spec)
+        self.began, self.done = 0.0, 0
+
+    def answered(self, answer: Answer) -> None:
+        """Count a finished call."""
+        self.advance(TARGET_PHASE, answer.state, answer)
+
+    def judged(self, judgment: Judgment) -> None:
+        """Count a finished call."""
+        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """Count a finished call."""
+        self.tally.add(name, outcome, record)
+        self.done += 1
+
+
+class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
     def __init__(self, spec: RunSpec, console: Console) -> None:
-        self.tally = Tally(spec)
+        super().__init__(spec)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -96,8 +202,6 @@ class LiveProgress:
             refresh_per_second=4,
         )
         self.task: TaskID | None = None
-        self.began = 0.0
-        self.done = 0
 
     def __enter__(self) -> "LiveProgress":
         self.bars.start()
@@ -114,30 +218,20 @@ class LiveProgress:
         self.task = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
         self.began, self.done = time.monotonic(), 0
 
-    def answered(self, answer: Answer) -> None:
-        """Advance the bar."""
-        self.advance(TARGET_PHASE, answer.state, answer)
-
-    def judged(self, judgment: Judgment) -> None:
-        """Advance the bar."""
-        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
-
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """Count a finished call."""
-        self.tally.add(name, outcome, record)
-        self.done += 1
+        """Count a finished call and advance the bar."""
+        super().advance(name, outcome, record)
         if self.task is not None:
             rate = f"{self.done / max(1e-6, time.monotonic() - self.began):.1f}/s"
             self.bars.update(self.task, advance=1, rate=rate, health=f"{self.tally.health()} | {self.tally.spent()}")
 
 
-class PlainProgress:
+class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
     def __init__(self, spec: RunSpec) -> None:
-        self.tally = Tally(spec)
-        self.name, self.total, self.kept, self.done = "", 0, 0, 0
-        self.began = self.last = 0.0
+        super().__init__(spec)
+        self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Print the beginning of a phase."""
@@ -147,18 +241,9 @@ class PlainProgress:
         held = f", {kept} already in the ledger" if kept else ""
         print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
 
-    def answered(self, answer: Answer) -> None:
-        """Count a finished call."""
-        self.advance(TARGET_PHASE, answer.state, answer)
-
-    def judged(self, judgment: Judgment) -> None:
-        """Count a finished call."""
-        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
-
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
-        self.tally.add(name, outcome, record)
-        self.done += 1
+        super().advance(name, outcome, record)
         now, finished = time.monotonic(), self.kept + self.done == self.total
         if finished or now - self.last >= PLAIN_EVERY:
             self.last = now

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.pipeline import open_pipeline, trace_export
+from areopage.app.services import open_pipeline, trace_export
 from areopage.cli.options import ConfigOption, tell
-from areopage.cli.pace import IngestDisplay
-from areopage.cli.review_show import visible
+from areopage.cli.progress import IngestDisplay
+from areopage.cli.review import visible
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line
@@ -125,8 +125,6 @@ def collections(config: ConfigOption = None) -> None:
 async def _ingest(
     config: RagConfig, folder: Path, collection: str, source: str, fields: dict[str, str], prune: bool
 ) -> IngestReport:
-    """Open everything, ingest, and close it again."""
-
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
@@ -147,13 +145,11 @@ async def _ingest(
 
 
 async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
-    """Close one after the other."""
     for closing in closings:
         await closing()
 
 
 def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
-    """What was done, in a few lines; the file of what could not be read is written, or removed where all could."""
     typer.echo(
         f"{report.collection}: {report.files} files ({report.unchanged} unchanged), {report.embedded} chunks embedded, "
         f"{report.kept} kept, {report.removed} removed; {report.chunks:,} chunks in all"
@@ -172,7 +168,6 @@ def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
 
 
 def _write_rejected(unread: tuple[Unread, ...], place: Path) -> None:
-    """Name everything that could not be read, a line of JSON each."""
     if not unread:
         place.unlink(missing_ok=True)
         return
@@ -181,11 +176,6 @@ def _write_rejected(unread: tuple[Unread, ...], place: Path) -> None:
 
 
 def _row_fields(given: list[str]) -> dict[str, str]:
-    """`text=body` as a mapping.
-
-    Raises:
-        BadParameter: a name of ours that does not exist.
-    """
     ours: tuple[Literal["text", "id", "title", "source", "metadata"], ...] = ("text", "id", "title", "source", "metadata")
     fields: dict[str, str] = {}
     for pair in given:
@@ -199,16 +189,10 @@ def _row_fields(given: list[str]) -> dict[str, str]:
 
 
 def _beside_store(config: RagConfig) -> Path:
-    """Where the rejected file goes: into the folder that the store lies in."""
     return config.path(config.section.store.path).parent / REJECTED_FILE
 
 
 def _existing(config: RagConfig) -> RagConfig:
-    """The configuration, where there is a store to look into.
-
-    Raises:
-        UnknownCollection: its folder holds none.
-    """
     if not folder_exists(config):
         folder = config.path(config.section.store.path)
         raise UnknownCollection(
@@ -277,7 +261,6 @@ async def streamed(service: RagService, prompt: ChatPrompt) -> Trace:
 
 
 def _print_reply(trace: Trace) -> None:
-    """Print the answer, what it rests on, and what the gate says of it."""
     typer.echo(visible(trace.answer.delivered))
     for citation in citations_of(trace):
         named = " · ".join(one_line(part) for part in (citation.title, citation.source) if part)

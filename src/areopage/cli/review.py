@@ -9,28 +9,37 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.monitor import fill_settings
+from areopage.app.services import fill_settings
 from areopage.cases.loader import write_rejected
 from areopage.cli.options import ConfigOption, read_text_file
-from areopage.cli.review_show import print_answer, print_comparison, print_queue, still_waits
 from areopage.errors import UserError
-from areopage.ledger.labels import ReviewQueue
+from areopage.gate.records import Decision
+from areopage.ledger.answers import Answers
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.held import HELD
+from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.records import GROUNDING, Trace
+from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
+from areopage.locales import one_line
+from areopage.report.agreement import table
+from areopage.report.decisions import explain
 from areopage.review.fill import fill_queue
 from areopage.review.import_ratings import import_ratings
-from areopage.review.label import Given, Settlement, Storage, review_answer
-from areopage.review.rubric import Rubric, rubric_of
+from areopage.review.label import Given, Settlement, Storage, find_answer, review_answer
+from areopage.review.rubric import OVERALL, Rubric, rubric_of
 from areopage.suites.loader import load_suite
 
 REJECTED = 1
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000
-
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show scores of the judge and of other reviewers before you label.")]
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Suite whose criteria are scored; default: the monitor's.")
 ]
+PROMPT = 100
 
 
 def list_items(
@@ -156,18 +165,10 @@ def import_file(
 
 
 def _rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
-    """The criteria of a suite, by default the monitor's."""
-
     return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
 
 
 def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Parse CRITERION=SCORE options.
-
-    Raises:
-        UserError: an option is not a pair, or a criterion is repeated.
-    """
-
     scores: dict[str, str] = {}
     for pair in pairs:
         name, sign, text = pair.rpartition("=")
@@ -178,12 +179,6 @@ def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Settlement | None:
-    """The settlement requested by the options, if any.
-
-    Raises:
-        UserError: the options contradict each other, or the file cannot be used.
-    """
-
     if release + (release_text is not None) + refuse > 1:
         raise UserError("give one of --release, --release-text FILE and --refuse")
     if refuse:
@@ -192,3 +187,120 @@ def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Se
         text = read_text_file(release_text, MAX_BYTES, "the text to release")
         return Settlement(state="released", text=text)
     return Settlement(state="released") if release else None
+
+
+def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
+    """Print the open items; `reveal` adds why each was queued, which hints at the judge's score."""
+    queue = ReviewQueue(ledger)
+    items = queue.open_items(rater, limit=limit)
+    if not items:
+        typer.echo("the review queue is empty (areopage review fill adds answers)")
+        return
+    ids = [item.answer_id for item in items]
+    given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+    rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
+    for item in items:
+        raters = len({who for id, who, _ in given if id == item.answer_id})
+        answer = Answers(ledger).get(item.answer_id)
+        waiting = together.get(item.answer_id, 0)
+        kind = f"held ({waiting} waiting)" if waiting > 1 else "held" if item.why == HELD else "answer"
+        why = [item.why] if reveal else []
+        prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
+        queued = f"{item.created_at:%Y-%m-%d %H:%M}"
+        rows.append([one_line(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
+    typer.echo("\n".join(table(rows)))
+    all_open = queue.count_open()
+    if all_open > len(items):
+        typer.echo(f"shown: {len(items)} of {all_open}")
+
+
+def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
+    """Print an answer with its documents, the gate's decision and the labels.
+
+    Raises:
+        UnknownAnswer: there is no such answer, or it was erased.
+    """
+    answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
+    case, decision = answer.case, trace.decision if trace is not None else None
+    parts = [("prompt", case.prompt_text)]
+    parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
+    parts += [("reference", case.reference)] if case.reference else []
+    parts += [("response", case.response or "")] if decision is None else []
+    for title, text in parts:
+        typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
+    if decision is not None:
+        _print_decision(decision)
+    if trace is not None:
+        _print_trace(ledger, trace)
+        if Evaluations(ledger).get(id) is None:
+            return
+    scale = rubric.scale
+    names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
+    typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
+    if reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id))):
+        print_comparison(ledger, rubric, id)
+
+
+def _print_decision(decision: Decision) -> None:
+    typer.echo("--- response")
+    for line in _sentence_lines(decision):
+        typer.echo(line)
+    typer.echo(f"\n--- verdict: {decision.verdict}")
+    for reason in explain(decision, decision.prompt_lang or "en"):
+        typer.echo(f"- {visible(reason)}")
+
+
+def _print_trace(ledger: Ledger, trace: Trace) -> None:
+    for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
+        marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
+        typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
+    release = Traces(ledger).release(trace.id)
+    if release is not None:
+        together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
+        equal = f"; the decision also applies to {together - 1} equal answers" if together > 1 else ""
+        typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
+
+
+def _sentence_lines(decision: Decision) -> list[str]:
+    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
+    lines = []
+    for index, sentence in enumerate(decision.sentences):
+        doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
+        lines.append(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
+    return lines
+
+
+def still_waits(ledger: Ledger, id: str) -> str:
+    """A reminder that the answer is still held."""
+    release = Traces(ledger).release(id)
+    waits = release is not None and release.state == "waiting"
+    return "; it is still held: use --release, --release-text FILE or --refuse" if waits else ""
+
+
+def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
+    """Print the scores of judge and reviewers on an answer by criterion."""
+    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
+    labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
+    raters = list(dict.fromkeys(label.rater for label in labels))
+    given = {(label.rater, label.criterion): label.score for label in labels}
+    rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
+    for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
+        rows.append([name, shown(judge.get(path)), *(shown(given.get((rater, path))) for rater in raters)])
+    typer.echo("\n".join(table(rows)))
+    for label in {(label.rater, label.note): label for label in labels if label.note}.values():
+        typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
+    evaluation = Evaluations(ledger).get(id)
+    if evaluation is None or evaluation.state != "evaluated":
+        typer.echo("  this answer has no evaluation yet")
+    elif evaluation.feedback:
+        typer.echo(f"  judge: {one_line(evaluation.feedback, 1000)}")
+
+
+def shown(score: float | None) -> str:
+    """A score, or a dash."""
+    return "-" if score is None else f"{score:g}"
+
+
+def visible(text: str) -> str:
+    """An untrusted text without terminal control characters."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))

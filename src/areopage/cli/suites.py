@@ -58,12 +58,6 @@ def new_suite(
 
 
 def _report_faults(suite: str) -> None:
-    """Print every fault of a suite and exit with code 1, or 0 without faults.
-
-    Raises:
-        typer.Exit: always with the exit code.
-        ConfigError: the configuration itself cannot be read.
-    """
     faults = folder_faults(suite)
     for fault in faults:
         typer.echo(fault)

@@ -67,7 +67,6 @@ def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
 
 
 def _certainty_text(locale: Locale, certainty: float) -> str:
-    """A certainty as a share; none is ever shown as whole."""
     if certainty > ALMOST:
         return locale.say("people_almost_sure", share=locale.percent(ALMOST))
     if certainty < 1 - ALMOST:
@@ -127,13 +126,11 @@ def remarks(report: AgreementReport, locale: Locale) -> list[str]:
 
 
 def _criteria_heads(locale: Locale) -> list[str]:
-    """The heads of the table of criteria."""
     keys = ("criterion", "answers", "pearson", "spearman", "kappa", "error", "bias")
     return [locale.say(f"people_{key}") for key in keys]
 
 
 def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
-    """A line of the table of criteria."""
     return [
         name_of(locale, report, one.criterion),
         locale.whole(one.items),
@@ -144,7 +141,6 @@ def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgre
 
 
 def _rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
-    """A line of the table of raters."""
     alpha = one.raters.alpha
     return [
         name_of(locale, report, one.criterion),
@@ -155,7 +151,6 @@ def _rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreemen
 
 
 def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
-    """The answers where judge and people are farthest apart."""
     worst = report.agreement.worst[:SHOWN_WORST]
     if not worst:
         return [f"  {locale.say('people_worst_none')}"]
@@ -175,7 +170,6 @@ def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
 
 
 def _rejected_lines(report: AgreementReport, locale: Locale) -> list[str]:
-    """The rows of a table that could not be used, the first of them one by one."""
     if not report.rejected:
         return []
     lines = ["", locale.count("people_rejected", len(report.rejected))]

@@ -96,7 +96,6 @@ def _command(view: RunView, name: str) -> Span:
 
 
 def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
-    """What limits the scores: unfit judges, missing verdicts, a rescoring."""
     unfit = [
         f"{locale.say('not_valid_judge', judge=health.judge)} ({health.model}) – {judge_reason(locale, health.unfit)}"
         for health in _unfit(view)
@@ -115,7 +114,6 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
 
 
 def _headline(view: RunView, locale: Locale) -> Headline:
-    """The final score on its scale, with its interval and coverage."""
     tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
     around: Line = locale.say("no_interval")
     if interval is not None:
@@ -143,7 +141,6 @@ def _score_or_unscored(locale: Locale, score: float | None) -> str:
 
 
 def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
-    """The tree of scores, line by line."""
     labels, criteria, scale = view.spec.labels, view.spec.criteria_by_id(), view.spec.scale
 
     def row(node: Node, level: int, key: str, label: str, agreement: float | None = None) -> Row:
@@ -174,7 +171,6 @@ def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
 
 
 def _ages(view: RunView, locale: Locale) -> Section | None:
-    """Scores by audience, the youngest first; None where no case has one."""
     finals = {record.case_id: record.tree.score for record in view.scores.records}
     by_maturity: dict[str, list[float | None]] = {}
     for case in view.cases:
@@ -204,7 +200,6 @@ def _young_to_old(found: Iterable[str]) -> list[str]:
 
 
 def _judges(view: RunView, locale: Locale) -> Section:
-    """What became of every planned verdict, by judge."""
     failed_score = view.spec.profile.failed_pass_score
     lead = locale.say("judges_lead")
     if failed_score is not None:
@@ -239,7 +234,6 @@ def _judges(view: RunView, locale: Locale) -> Section:
 
 
 def _agreement(view: RunView, locale: Locale) -> Section:
-    """How far the judges agree with each other, and each with itself."""
     found, spec, alpha = view.scores.consistency, view.spec, view.scores.alpha
     judged = [
         [judge for judge in score.judges if judge.score is not None]
@@ -271,7 +265,6 @@ def _agreement(view: RunView, locale: Locale) -> Section:
 
 
 def _alpha_key(view: RunView) -> str:
-    """The message that says what the judges' agreement is worth."""
     alpha = view.scores.alpha
     if _unfit(view):
         return "alpha_unfit"
@@ -283,7 +276,6 @@ def _alpha_key(view: RunView) -> str:
 
 
 def _unanswered(view: RunView, locale: Locale) -> Section | None:
-    """The cases without a response; None where there are none."""
     cases = [case for case in view.cases if case.response is None]
     if not cases:
         return None
@@ -297,14 +289,11 @@ def _unanswered(view: RunView, locale: Locale) -> Section | None:
     listed = [row(case.id) for case in cases[:LISTED]]
     lead = Paragraph(text=locale.count("unanswered_lead", len(cases)))
     return Section(
-        id="unanswered",
-        title=locale.say("unanswered"),
-        blocks=(lead, _list(locale, heads, listed, "more_results", len(cases))),
+        id="unanswered", title=locale.say("unanswered"), blocks=(lead, _list(locale, heads, listed, "more_results", len(cases)))
     )
 
 
 def _rejected(view: RunView, locale: Locale) -> Section | None:
-    """The rows of the datasets that cannot be used; None where there are none."""
     if not view.rejected:
         return None
     heads = [Column(heading=locale.say(key), kind="text") for key in ("file", "row", "reason", "content")]
@@ -319,7 +308,6 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 
 def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str]], more: str, total: int) -> Details:
-    """The first rows of a list, and how many more there are."""
     table = Table(columns=tuple(heads), rows=rows(listed), css="lines")
     rest = total - len(listed)
     note = (Paragraph(text=locale.count(more, rest), look="note"),) if rest else ()
@@ -327,13 +315,11 @@ def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    """What was said while the run was prepared and scored; None where nothing was."""
     remarks = (*view.spec.remarks, *view.scores.warnings)
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=remarks),)) if remarks else None
 
 
 def _method(view: RunView, target: str, locale: Locale) -> Section:
-    """How the scores were made."""
     spec, run, profile = view.spec, view.run, view.spec.profile
     if profile.failed_pass_score is None:
         text = locale.say("how_default", quorum=locale.percent(profile.quorum, 0))

@@ -50,7 +50,6 @@ def audience(locale: Locale, maturity: str) -> str:
 
 
 def _entry(view: RunView, case: Case, record: RecordScores, score: float, locale: Locale) -> Entry:
-    """One response; its criteria are listed with the worst first."""
     folded = fold_space(case.response or "")
     ranked = sorted(((_badness(view, one), one) for one in record.criteria), key=lambda pair: -pair[0])
     facts = (case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
@@ -81,7 +80,6 @@ def _badness(view: RunView, score: CriterionScore) -> float:
 
 
 def _assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale, *, is_open: bool) -> Assessment:
-    """One criterion of a response."""
     planned = {judge.judge: judge.planned for judge in score.judges}
     bar: Bar = bar_on(view.spec.scale, score.score)
     return Assessment(
@@ -96,7 +94,6 @@ def _assessment(view: RunView, score: CriterionScore, folded: str, locale: Local
 
 
 def _remark(one: PassView, passes: int, folded: str, locale: Locale) -> Remark:
-    """What a judge said in one pass."""
     name = f"{one.judge}, {locale.say('pass', n=one.pass_index)}" if passes > 1 else one.judge
     score, verdict = locale.number(one.score), one.verdict
     if verdict is None:
@@ -121,6 +118,5 @@ def _quote(extract: str, folded: str, locale: Locale) -> Quote:
 
 
 def _cut(text: str, locale: Locale) -> tuple[str, str]:
-    """A judge's text cut to a length, and how much was left out."""
     rest = len(text) - MAX_EXPLANATION
     return text[:MAX_EXPLANATION], locale.count("cut", rest) if rest > 0 else ""

@@ -103,14 +103,12 @@ def bar_chart(
 
 
 def _picture(title: str, parts: Sequence[Markup]) -> Markup:
-    """The SVG itself, named for those who hear the page."""
     return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         _at(WIDTH), _at(HEIGHT), title, Markup().join(parts)
     )
 
 
 def _grid(low: float, high: float, number: Callable[[float], str]) -> Markup:
-    """Horizontal lines at round values, with the values at their left."""
     step = _round_step((high - low) / GRID_LINES)
     first = -(-low // step)
     values = [step * (first + k) for k in range(GRID_LINES * 3) if step * (first + k) <= high + step * 1e-6]
@@ -132,7 +130,6 @@ def _round_step(least: float) -> float:
 
 
 def _level(level: Level, low: float, high: float) -> Markup:
-    """A horizontal line with its label below its right end."""
     y = _height(level.value, low, high)
     return _path("level", f"M{LEFT:g} {_at(y)}H{WIDTH - RIGHT:g}") + _text("level", WIDTH - RIGHT, y + 15, level.label)
 
@@ -172,28 +169,23 @@ def _line(series: Series, days: Sequence[str], low: float, high: float, number: 
 
 
 def _across(index: int, days: int) -> float:
-    """Where a day stands; one alone stands in the middle."""
     inset = 22.0  # room for half a label
     left, right = LEFT + inset, WIDTH - RIGHT - inset
     return (left + right) / 2 if days < 2 else left + (right - left) * index / (days - 1)
 
 
 def _height(value: float, low: float, high: float) -> float:
-    """Where a value stands."""
     share = min(1.0, max(0.0, (value - low) / (high - low)))
     return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * share
 
 
 def _path(css: str, d: str) -> Markup:
-    """A path."""
     return Markup('<path class="{}" d="{}"/>').format(css, d)
 
 
 def _text(css: str, x: float, y: float, text: str) -> Markup:
-    """A text; its class says how it is aligned."""
     return Markup('<text class="{}" x="{}" y="{}">{}</text>').format(css, _at(x), _at(y), escape(text))
 
 
 def _at(coordinate: float) -> str:
-    """A coordinate, with a decimal point in every language."""
     return f"{coordinate:.1f}".removesuffix(".0")

@@ -56,7 +56,6 @@ def _key(reason: Reason) -> str:
 
 
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
-    """What is filled into a phrase."""
     languages = locale.messages["gate_languages"]
     if reason.code == "too_long":
         threshold = locale.whole(int(reason.threshold or 0))

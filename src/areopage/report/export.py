@@ -1,25 +1,35 @@
-"""Export of answers and scores as CSV, JSON Lines or Parquet, with bounded memory.
+"""Export of answers with their scores, and of a whole ledger, with bounded memory.
 
-Texts are what the given policy leaves of them.
+Texts of answers are what the given policy leaves of them. A whole ledger is exported as it is: of texts there is what the storage
+policy and erasure left.
 """
 
 import csv
+import secrets
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from areopage.cases.spreadsheet import inert_cell
-from areopage.errors import MissingExtra
-from areopage.ledger.records import Evaluation
+from areopage.errors import MissingExtra, StorageError, UserError
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label, Trace
 from areopage.ledger.storage import Policy
+from areopage.ledger.store import Ledger
+from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
+from areopage.ledger.traces import Traces
 from areopage.report.monitor_figures import outward
 from areopage.report.replacing import replacing
+from areopage.report.run_files import write_table
 
+Item = TypeVar("Item")
 ExportForm = Literal["csv", "jsonl", "parquet"]
-
 TEXTS = (
     "id",
     "timestamp",
@@ -39,6 +49,31 @@ _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
 _WHOLE = frozenset(["scored", "planned", "prompt_tokens", "completion_tokens"])
 PORTION = 1000  # rows that Parquet keeps in memory
+LedgerForm = Literal["jsonl", "csv"]
+LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
+Row = dict[str, Any]
+_OF_CASE = (
+    "prompt",
+    "response",
+    "documents",
+    "reference",
+    "category",
+    "subcategory",
+    "maturity",
+    "criteria_selection",
+    "metadata",
+)
+_OF_ANSWER = tuple(name for name in Answer.__struct_fields__ if name not in ("number", "case"))
+_OF_EVALUATION = tuple(name for name in Evaluation.__struct_fields__ if name not in ("number", "prompt", "response"))
+_OF_TRACE = tuple(name for name in Trace.__struct_fields__ if name not in ("answer", "panel", "judgments"))
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "answers": (*_OF_ANSWER, "case_id", *_OF_CASE),
+    "evaluations": _OF_EVALUATION,
+    "judgments": (*Judgment.__struct_fields__, "answers"),
+    "labels": Label.__struct_fields__,
+    "decisions": ("id", "at", *_OF_TRACE),
+}
+"""The files, with the fields of each row."""
 
 
 def _column_names(criteria: Sequence[str]) -> dict[str, str]:
@@ -84,21 +119,20 @@ def print_answers(
     WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, _column_names(criteria))
 
 
-class Counted:
+class Counted(Generic[Item]):
     """Counts iterated items in `rows`."""
 
-    def __init__(self, scores: Iterable[Evaluation]) -> None:
-        self._scores = scores
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items = items
         self.rows = 0
 
-    def __iter__(self) -> Iterator[Evaluation]:
-        for score in self._scores:
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
             self.rows += 1
-            yield score
+            yield item
 
 
 def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    """A row per answer; lists are lines of one cell, and a cell that would run as a formula does not."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_table_columns(columns))
     for score in scores:
@@ -107,7 +141,6 @@ def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str
 
 
 def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    """An object per line: the fields of an evaluation, its criteria by path."""
     for score in scores:
         names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
         record = {name: getattr(score, name) for name in names} | {
@@ -125,7 +158,6 @@ WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]
 
 
 def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
-    """A row per answer, in groups of rows."""
     pyarrow, parquet = _parquet_library()
     schema = pyarrow.schema([(name, _arrow_type(pyarrow, name)) for name in _table_columns(columns)])
     rows = (flat(score, columns, moments=True) for score in scores)
@@ -135,12 +167,10 @@ def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[st
 
 
 def _table_columns(columns: Mapping[str, str]) -> list[str]:
-    """The columns of a table, in order."""
     return [*TEXTS, "score_global", *columns.values(), *AFTER_SCORES, *NUMBERS, "currency"]
 
 
 def _arrow_type(pyarrow: Any, name: str) -> Any:
-    """The type of a column."""
     if name in _MOMENTS:
         return pyarrow.timestamp("us", tz="UTC")
     if name in _LISTS:
@@ -152,11 +182,6 @@ def _arrow_type(pyarrow: Any, name: str) -> Any:
 
 
 def _parquet_library() -> tuple[Any, Any]:
-    """pyarrow and its Parquet part.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -178,3 +203,81 @@ def flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False
     row = {name: cell(name) for name in TEXTS} | {"score_global": score.score_global}
     row |= {column: found.get(path) for path, column in columns.items()}
     return row | {name: cell(name) for name in (*AFTER_SCORES, *NUMBERS, "currency")}
+
+
+def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, int]:
+    """Write the files of `COLUMNS` to a new folder, atomically.
+
+    Returns:
+        How many rows each file has.
+
+    Raises:
+        UserError: the folder exists already.
+        StorageError: a file cannot be written, or the ledger not read.
+    """
+    if folder.exists():
+        raise UserError(f"{folder} is there already: name a new folder")
+    whole = folder.resolve()
+    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
+    counts: dict[str, int] = {}
+    try:
+        temporary.mkdir(parents=True)
+        for name, rows in _tables(ledger).items():
+            counted = Counted(rows)
+            _LEDGER_WRITERS[form](temporary / f"{name}.{form}", COLUMNS[name], counted)
+            counts[name] = counted.rows
+        temporary.rename(whole)
+    except OSError as fault:
+        raise StorageError(f"{folder} cannot be written: {fault.strerror or fault}") from fault
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return counts
+
+
+def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
+    return {
+        "answers": map(_answer, each_answer(ledger)),
+        "evaluations": (_fields(one, _OF_EVALUATION) for part in evaluation_portions(ledger) for _, one in part),
+        "judgments": (_judgment(one, about) for one, about in each_judgment(ledger)),
+        "labels": (_fields(one, Label.__struct_fields__) for one in each_label(ledger)),
+        "decisions": (_fields(one, COLUMNS["decisions"]) for one in Traces(ledger).each(TraceFilter())),
+    }
+
+
+def _fields(record: msgspec.Struct, names: Iterable[str]) -> Row:
+    return {name: getattr(record, name) for name in names}
+
+
+def _answer(answer: Answer) -> Row:
+    return _fields(answer, _OF_ANSWER) | {"case_id": answer.case.id} | _fields(answer.case, _OF_CASE)
+
+
+def _judgment(judgment: Judgment, about: Iterable[tuple[str, str]]) -> Row:
+    verdicts = [
+        {"criterion": one.criterion, "outcome": one.outcome.__struct_config__.tag} | structs.asdict(one.outcome)
+        for one in judgment.verdicts
+    ]
+    answers = [{"answer_id": id, "run_id": run_id} for id, run_id in about]
+    return structs.asdict(judgment) | {"verdicts": verdicts, "answers": answers}
+
+
+def _write_rows(path: Path, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
+    with replacing(path) as place, place.open("wb") as file:
+        for row in rows:
+            file.write(msgspec.json.encode(row) + b"\n")
+
+
+def _write_row_table(path: Path, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
+    write_table(path, columns, ([_cell(row[name]) for name in columns] for row in rows))
+
+
+_LEDGER_WRITERS: dict[LedgerForm, Callable[[Path, tuple[str, ...], Iterable[Row]], None]] = {
+    "jsonl": _write_rows,
+    "csv": _write_row_table,
+}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int | float) else msgspec.json.encode(value).decode()

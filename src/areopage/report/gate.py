@@ -77,7 +77,6 @@ def gate_report(found: GateOverview) -> Report:
 
 
 def _notices(found: GateOverview, locale: Locale) -> tuple[Notice, ...]:
-    """That there is nothing to report, or what limits the figures."""
     if not found.figures.answers:
         return (Notice(title=locale.say("gate_nothing"), blocks=(Paragraph(text=locale.say("gate_nothing_hint")),)),)
     warnings = tuple(locale.count(key, n) for key, n in found.warned)
@@ -85,7 +84,6 @@ def _notices(found: GateOverview, locale: Locale) -> tuple[Notice, ...]:
 
 
 def _headline(figures: GateFigures, locale: Locale) -> Headline:
-    """The share of answers that were delivered, and the specification's thresholds."""
     delivered = figures.shares["deliver"]
     return Headline(
         label=locale.say("gate_passes"),
@@ -100,7 +98,6 @@ def _headline(figures: GateFigures, locale: Locale) -> Headline:
 
 
 def _verdicts(found: GateOverview, locale: Locale) -> Section:
-    """What became of the answers."""
     figures = found.figures
     named = [
         (GRADE_OF_VERDICT[verdict], locale.say(f"gate_name_{verdict}"), figures.shares[verdict]) for verdict in GATE_VERDICTS
@@ -120,7 +117,6 @@ def _verdicts(found: GateOverview, locale: Locale) -> Section:
 
 
 def _reasons(found: GateOverview, locale: Locale) -> Section:
-    """The decisive reasons, the most frequent first."""
     figures, title = found.figures, locale.say("gate_reasons")
     if not figures.reasons:
         return Section(id="reasons", title=title, blocks=(Paragraph(text=locale.say("gate_no_reasons")),))
@@ -137,7 +133,6 @@ def _reasons(found: GateOverview, locale: Locale) -> Section:
 
 
 def _confidence(found: GateOverview, locale: Locale) -> Section:
-    """How confidence and the probability of unsupported content are distributed."""
     blocks: list[Block] = []
     if any(found.figures.confidences):
         blocks.append(histogram(locale.say("gate_confidences"), found.figures.confidences, locale))
@@ -148,7 +143,6 @@ def _confidence(found: GateOverview, locale: Locale) -> Section:
 
 
 def _labels(found: GateOverview, locale: Locale) -> Section:
-    """The gate by people's labels."""
     labels, title = found.figures.labels, locale.say("gate_labels")
     if not labels.labelled:
         return Section(id="labels", title=title, blocks=(Paragraph(text=locale.say("gate_labels_none")),))
@@ -175,7 +169,6 @@ def _labels(found: GateOverview, locale: Locale) -> Section:
 
 
 def _slices(found: GateOverview, locale: Locale) -> Section:
-    """Verdicts by collection, source and language."""
     figures = found.figures
     blocks = [
         *_slice_table(locale.say("gate_by_collection"), figures.collections, locale),
@@ -186,7 +179,6 @@ def _slices(found: GateOverview, locale: Locale) -> Section:
 
 
 def _slice_table(title: str, parts: Sequence[Slice], locale: Locale, note: str = "") -> list[Block]:
-    """The verdicts of each part with their intervals, the largest parts first; nothing without parts."""
     if not parts:
         return []
     heads = columns(
@@ -211,7 +203,6 @@ def _share_cells(shares: Mapping[str, Share], locale: Locale) -> list[Cell]:
 
 
 def _latency(found: GateOverview, locale: Locale) -> Section:
-    """The time that decisions took."""
     latency, title = found.figures.latency, locale.say("gate_latency")
     if not latency.decisions:
         return Section(id="latency", title=title, blocks=(Paragraph(text=locale.say("gate_latency_none")),))
@@ -222,7 +213,6 @@ def _latency(found: GateOverview, locale: Locale) -> Section:
 
 
 def _worst(found: GateOverview, locale: Locale) -> Section | None:
-    """The answers to look at; None without any."""
     if not found.worst:
         return None
     lead = f"{locale.say('gate_worst_note')} {text_note(found.text, locale)}".strip()
@@ -231,7 +221,6 @@ def _worst(found: GateOverview, locale: Locale) -> Section | None:
 
 
 def _entry(answer: ShownAnswer, locale: Locale) -> Entry:
-    """One answer, the words that the gate doubts marked."""
     missing = locale.say("no_text")
     label = locale.say(f"gate_label_{answer.label}") if answer.label else ""
     facts = (locale.say(f"gate_one_{answer.verdict}"), label, answer.id, locale.moment(answer.at), answer.collection)
@@ -251,7 +240,6 @@ def _entry(answer: ShownAnswer, locale: Locale) -> Entry:
 
 
 def _method(found: GateOverview, locale: Locale) -> Section | None:
-    """How to read the report, and how to make it again."""
     items: tuple[tuple[str, Line], ...] = (
         (locale.say("made"), locale.moment(found.made_at)),
         (locale.say("version"), f"areopage {__version__}"),
@@ -262,7 +250,6 @@ def _method(found: GateOverview, locale: Locale) -> Section | None:
 
 
 def _period(scope: TraceFilter, locale: Locale) -> str:
-    """The period: days where both ends are known."""
     first = None if scope.since is None else scope.since.date()
     last = None if scope.until is None else (scope.until - timedelta(microseconds=1)).date()
     if first is not None and last is not None:
@@ -283,25 +270,21 @@ def _interval(share: Share, locale: Locale) -> str:
 
 
 def _of(share: Share, locale: Locale, key: str = "gate_of") -> str:
-    """Hits and share: 12 of 80 (15.0%)."""
     return locale.say(key, hits=locale.whole(share.hits), of=locale.whole(share.of), share=_percent(share, locale))
 
 
 def _name(name: str, locale: Locale) -> str:
-    """The name of a collection, source or language."""
     if name == OTHERS:
         return locale.say("gate_others")
     return str(locale.messages["gate_languages"].get(name, name)) or locale.say("gate_unnamed")
 
 
 def _origins(figures: GateFigures, locale: Locale) -> str:
-    """Where the answers come from, with counts if there are several origins."""
     names = [(locale.messages.get(f"gate_origin_{origin}", origin), count) for origin, count in figures.origins.items()]
     return ", ".join(name if len(names) == 1 else f"{name} ({locale.whole(count)})" for name, count in names)
 
 
 def _rules(figures: GateFigures, locale: Locale) -> str:
-    """The profiles and versions that decided."""
     profiles = [locale.say("gate_profile_default") if name == "default" else name for name in figures.profiles if name]
     versions = [version for version in figures.versions if version and version != OTHERS]
     more = ["…"] if len(versions) > MOST_VERSIONS else []
@@ -309,7 +292,6 @@ def _rules(figures: GateFigures, locale: Locale) -> str:
 
 
 def _command(found: GateOverview) -> str:
-    """The command that makes the report again."""
     scope = found.scope
     parts = ["areopage", "gate", "report", *found.place]
     parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []

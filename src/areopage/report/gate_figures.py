@@ -103,7 +103,6 @@ def gather(
 
 
 def _warnings_of(figures: GateFigures) -> list[Warned]:
-    """What a reader should bear in mind."""
     labels, found = figures.labels, []
     if 0 < figures.answers < FEW_ROWS:
         found.append(("gate_warn_few", figures.answers))
@@ -154,12 +153,10 @@ def _pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
 
 
 def _ends(reason: Reason) -> tuple[tuple[int, int], str] | None:
-    """Where the words stand that a reason is about, and what they were when it was given."""
     return ((reason.place.start, reason.place.end), reason.place.text) if reason.place is not None else None
 
 
 def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:
-    """A text cut at spans that are in order and may overlap."""
     found, done = [], 0
     for start, end in spans:
         if end <= done:

@@ -355,7 +355,6 @@ def excerpt(
 
 
 def _place_on(score: float, scale: Scale) -> float:
-    """Where a score lies on a scale, in [0, 1]."""
     return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
 
 

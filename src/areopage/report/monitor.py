@@ -123,7 +123,6 @@ def quality_report(found: QualityFigures) -> Report:
 
 
 def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
-    """That a judge is unfit, or that there is nothing to show, why, and what to do."""
     if found.unfit:
         text = sentence_case(qualification_text(locale, found.figures.qualification))
         yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
@@ -145,7 +144,6 @@ def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
 
 
 def _headline(found: QualityFigures, locale: Locale) -> Headline:
-    """The mean of the global score on its scale, with its interval, its change and its coverage."""
     figures, overall, scale = found.figures, found.figures.overall, found.scale
     over = locale.count("interval_answers", overall.mean.answers) if overall.mean.answers else ""
     coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
@@ -171,8 +169,6 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
 
 
 def _criteria(found: QualityFigures, locale: Locale) -> Section:
-    """The global score and each criterion, against the period before."""
-
     def row(one: CriterionFigures) -> Row:
         cells = (
             Cell(text=one.label or Span(locale.say("global_score"), "strong"), title=one.criterion),
@@ -198,12 +194,10 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:
-    """A section of means, which have the judges' qualification beside them."""
     return Section(id=id, title=title, blocks=tuple(blocks), badge=qualification_badge(locale, found.figures.qualification))
 
 
 def _grades(found: QualityFigures, locale: Locale) -> Section | None:
-    """Counts and shares by grade, and how the scores are distributed; None without a global score."""
     overall = found.figures.overall
     if not overall.mean.answers:
         return None
@@ -233,7 +227,6 @@ def _named_grades(figures: CriterionFigures) -> list[tuple[str, int]]:
 
 
 def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
-    """The grades with their limits: Excellent (over 8)."""
     good, excellent = (locale.short(round(limit, 4)) for limit in grade_limits(scale))
     low, high = sorted(grade_limits(scale))
     between = locale.say("from_to", **{"from": locale.short(round(low, 4)), "to": locale.short(round(high, 4))})
@@ -259,17 +252,12 @@ def daily_means(days: Sequence[DayFigures], criterion: str) -> list[float | None
 
 
 def _trend(found: QualityFigures, locale: Locale) -> Section | None:
-    """The means day by day; None for a single day."""
     days = found.figures.days
     if len(days) < 2:
         return None
     named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
     series = tuple(
-        Series(
-            label=label,
-            values=daily_means(days, criterion),
-            css=f"c{place}",
-        )
+        Series(label=label, values=daily_means(days, criterion), css=f"c{place}")
         for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
     )
     alert = "threshold" if found.scale.higher_is_better else "threshold_over"
@@ -301,7 +289,6 @@ def _trend(found: QualityFigures, locale: Locale) -> Section | None:
 
 
 def _variants(found: QualityFigures, locale: Locale) -> Section | None:
-    """The sides of an A/B test; None for one side."""
     sides = found.figures.variants
     if len(sides) < 2:
         return None
@@ -333,7 +320,6 @@ def _variants(found: QualityFigures, locale: Locale) -> Section | None:
 
 
 def _worst(found: QualityFigures, locale: Locale) -> Section | None:
-    """The weakest answers with what the judges say; None without answers."""
     worst = found.figures.worst
     if not worst:
         return None
@@ -344,7 +330,6 @@ def _worst(found: QualityFigures, locale: Locale) -> Section | None:
 
 
 def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: Locale) -> Entry:
-    """One weak answer."""
     missing = locale.say("no_text")
     marks = tuple(
         (labels.get(one.criterion, one.criterion), bar_on(scale, one.score), locale.number(one.score)) for one in score.criteria
@@ -365,7 +350,6 @@ def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: L
 
 
 def _judges(found: QualityFigures, locale: Locale) -> Section:
-    """How the judges did."""
     title, judges = locale.say("judge_health"), found.figures.judges
     if not judges:
         return Section(id="judges", title=title, blocks=(Paragraph(text=locale.say("no_judges")),))
@@ -391,7 +375,6 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
 
 
 def _method(found: QualityFigures, locale: Locale) -> Section:
-    """How the figures were made."""
     notes = () if found.empty else ("how_mean", "how_change", "how_grades")
     version = f"areopage {__version__}, {found.suite} {found.suite_version}"
     items: tuple[tuple[str, Line], ...] = (
@@ -404,24 +387,17 @@ def _method(found: QualityFigures, locale: Locale) -> Section:
 
 
 def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
-    """How many answers there are, by what became of them."""
-    counted = (
-        ("answers_unscored", figures.unscored),
-        ("answers_failed", figures.failed),
-        ("answers_waiting", figures.waiting),
-    )
+    counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
     parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
     return ", ".join([*parts, *_left_out(figures, locale)])
 
 
 def _left_out(figures: PeriodFigures, locale: Locale) -> list[str]:
-    """How many answers sampling left out, and which share of all; nothing where there are none."""
     share = locale.percent(figures.left_out_share)
     return [locale.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
 
 
 def _cut_interval(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    """A mean's interval, cut at the ends of the scale."""
     if mean.low is None or mean.high is None:
         return None
     return max(mean.low, scale.min), min(mean.high, scale.max)
@@ -433,7 +409,6 @@ def _interval(mean: Mean, scale: Scale, locale: Locale) -> str:
 
 
 def _change_cell(change: Change, locale: Locale) -> Cell:
-    """A change in short: +0.42, certain."""
     if change.certain is None:
         return Cell(text=MISSING)
     text = f"{locale.signed(change.difference)}, {locale.say('change_certain' if change.certain else 'change_uncertain')}"
@@ -441,7 +416,6 @@ def _change_cell(change: Change, locale: Locale) -> Cell:
 
 
 def _change_sentence(change: Change, days: int, locale: Locale) -> str:
-    """A change against the period before, with its interval and whether it is certain."""
     if change.certain is None or change.low is None or change.high is None:
         return locale.say("change_none")
     interval = locale.interval(change.low, change.high, sign=True)
@@ -459,7 +433,6 @@ def text_note(policy: Policy, locale: Locale) -> str:
 
 
 def _command(found: QualityFigures, days: int | None = None) -> str:
-    """The command that makes the report again, or one over more days."""
     scope = found.figures.scope
     parts = ["areopage", "monitor", "report", "--days", str(days or found.figures.period.days)]
     parts += ["--until", found.last_day.isoformat()]

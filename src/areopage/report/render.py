@@ -22,6 +22,7 @@ from areopage.report.replacing import replacing
 
 Form = Literal["html", "md", "json"]
 FORMS: tuple[Form, ...] = ("html", "md", "json")
+SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
@@ -34,6 +35,11 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 _ADDRESS = re.compile(r"\b(?:(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.))", re.IGNORECASE)
 _BLOCK_SIGN = re.compile(r"^(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 _BLANK = re.compile(r"\s++")
+
+
+def form_of_file(path: str) -> Form:
+    """The form that a file's ending names, else Markdown."""
+    return SUFFIXES.get(Path(path).suffix.lower(), "md")
 
 
 def write_report(report: Report, form: Form, path: Path) -> None:
@@ -60,7 +66,6 @@ def render_html(report: Report) -> str:
 
 
 def _render_markdown(report: Report) -> str:
-    """A report as Markdown, for a terminal, a ticket or a mail."""
     made = environment(TEMPLATES, report.locale)
     made.finalize = _as_words
     made.filters.update(heading=_heading, start=item)
@@ -152,7 +157,6 @@ def _code(command: str) -> Markup:
 
 
 def _is_repeated(block: Block, entry: Entry) -> bool:
-    """Whether an entry's first excerpt says no more than its title."""
     first = next((one for one in entry.blocks if isinstance(one, Excerpt)), None)
     return isinstance(block, Excerpt) and block is first and bool(block.text) and _heading(block.plain) == _heading(entry.title)
 

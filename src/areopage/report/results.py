@@ -122,7 +122,6 @@ def run_result(view: RunView) -> RunResult:
 
 
 def _run_criteria(view: RunView) -> dict[str, RunCriterion]:
-    """Each criterion over the run."""
     found: dict[str, list[CriterionScore]] = {}
     for record in view.scores.records:
         for score in record.criteria:
@@ -144,7 +143,6 @@ def _run_criteria(view: RunView) -> dict[str, RunCriterion]:
 
 
 def _run_metadata(view: RunView) -> RunMetadata:
-    """How the run came about."""
     run, spec, tree = view.run, view.spec, view.scores.tree
     target = spec.target
     return RunMetadata(
@@ -201,7 +199,6 @@ def _run_metadata(view: RunView) -> RunMetadata:
 
 
 def _settled_weights(tree: Node) -> dict[str, float]:
-    """The weights of categories and sub-categories as they were used."""
     weights: dict[str, float] = {}
     for category in tree.parts:
         weights[category.name] = category.weight
@@ -226,7 +223,6 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
 
 
 def _unjudged(case: Case) -> RecordScores:
-    """The scores of a case on which no judge may say anything."""
     empty = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
     return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=consistency(()))
 
@@ -242,7 +238,6 @@ def subcategory_scores(tree: Node) -> dict[str, float | None]:
 
 
 def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str) -> CriterionDetail:
-    """One criterion of one case with all its passes."""
     passes = list(passes_of(view, score))
     said = [(one, one.verdict) for one in passes]
     return CriterionDetail(
@@ -273,7 +268,6 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
 
 
 def _pass_detail(one: PassView) -> PassDetail:
-    """One pass."""
     judgment, verdict = one.judgment, one.verdict
     return PassDetail(
         pass_index=one.pass_index,
@@ -295,7 +289,6 @@ def _pass_detail(one: PassView) -> PassDetail:
 
 
 def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
-    """What is known of a case."""
     answer = view.answers.get(case.id)
     return RecordMetadata(
         id=case.id,

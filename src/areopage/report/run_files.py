@@ -123,7 +123,6 @@ def write_results_csv(view: RunView, path: Path) -> None:
 
 
 def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
-    """The rows of `results.csv`."""
     cases = {case.id: case for case in view.cases}
     for record in view.scores.records:
         case = cases[record.case_id]
@@ -156,7 +155,6 @@ def write_judgments_csv(view: RunView, path: Path) -> None:
 
 
 def _judgment_row(one: PassView) -> list[Any]:
-    """A pass as a row."""
     verdict, judgment = one.verdict, one.judgment
     said = [one.reason, verdict.explanation if verdict else "", _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
@@ -179,7 +177,6 @@ def _judgment_row(one: PassView) -> list[Any]:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Several texts in one cell, as a JSON list; no text is an empty cell."""
     return msgspec.json.encode(texts).decode() if texts else ""
 
 
@@ -198,7 +195,6 @@ def write_judgments_jsonl(view: RunView, path: Path) -> None:
 
 
 def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
-    """The lines of a recording."""
     for case_id, answer in view.answers.items():
         if answer.state == "answered":
             yield {

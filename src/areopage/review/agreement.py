@@ -105,7 +105,6 @@ def ledger_agreement(
 
 
 def _ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
-    """Labels as ratings, and how many overall scores had to be weighed up from the criteria."""
     ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
     given: dict[tuple[str, str], dict[str, float]] = {}
     for rating in ratings:

@@ -118,7 +118,6 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
 
 
 def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
-    """A day's answers on which judges differ, the most disputed first."""
     found = EvaluationLists(ledger).spread_most(day_of(day), Scope(), settings.most)
     return own([score for score in found if score.spread is not None and score.spread >= settings.spread])
 

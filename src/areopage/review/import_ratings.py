@@ -16,8 +16,8 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
-from areopage.review.columns import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.label import MAX_NOTE, rater_name
+from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric
 
 MAX_ROWS = 100_000
@@ -103,11 +103,6 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
 
 
 def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> Plan:
-    """Find the columns.
-
-    Raises:
-        DatasetError: one that is needed is missing, or two mean the same.
-    """
     answer, who, note = column_of(names, ANSWER), column_of(names, RATER), column_of(names, NOTE)
     if answer is None:
         raise DatasetError(
@@ -137,11 +132,6 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
 
 
 def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRow:
-    """Understand a row.
-
-    Raises:
-        UserError: something in it is wrong.
-    """
     answer = cell_text(row.cells[plan.answer])
     if not answer:
         raise UserError("the row has no answer id")
@@ -172,7 +162,6 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
 def _usable(
     rows: Sequence[RatedRow], known: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
 ) -> Iterator[RatedRow]:
-    """The rows about answers that the ledger holds, each answer and rater once; the others are added to `rejected`."""
     first: dict[tuple[str, str, str], int] = {}
     for row in rows:
         if row.answer not in known:
@@ -213,7 +202,6 @@ def fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list
 
 
 def _note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
-    """One entry in the audit log per rater; the labels themselves say which answers they are about."""
     audit = Audit(ledger)
     for rater in dict.fromkeys(label.rater for label in labels):
         answers = [label.answer_id for label in labels if label.rater == rater]
@@ -226,11 +214,9 @@ def refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is nothing but a number."""
     return bool(text) and text.replace(",", "", 1).replace(".", "", 1).isdecimal()
 
 
 def _content_of(row: Row) -> str:
-    """A row for people."""
     pairs: Mapping[str, Any] = dict(zip(row.names, row.cells, strict=True))
     return clip("; ".join(f"{name}: {cell}" for name, cell in pairs.items() if cell not in (None, "")))

@@ -136,11 +136,6 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
 
 
 def _scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
-    """Scores by criterion path, "" the overall one.
-
-    Raises:
-        UserError: a criterion or a score is wrong, or one criterion is named twice.
-    """
     given: dict[str, float] = {}
     for name, text in scores.items():
         if not text.strip():
@@ -186,7 +181,6 @@ def _marked_sentences(given: Given, trace: Trace | None) -> tuple[int, ...]:
 
 
 def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settlement, now: datetime) -> Release:
-    """What is to be stored of a settlement, if the answer waits for one."""
     found = Traces(ledger).release(answer.id)
     if found is None or found.state != "waiting":
         raise _not_held(ledger, answer.id)
@@ -222,7 +216,6 @@ def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
 
 
 def _told(label: Label) -> str:
-    """A label in the audit log."""
     if label.criterion != GROUNDING:
         return f"{label.criterion or 'global'}={label.score:g}"
     marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""

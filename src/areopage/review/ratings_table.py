@@ -1,8 +1,7 @@
 """Measure agreement in a table of a judge's and people's scores, without a ledger.
 
 Two forms. Wide: item, criterion (optional), judge, and a column for each person (human1, rater_2, annotateur ...). Long: item,
-rater, criterion (optional), score, where one of the raters is named as the judge.
-"""
+rater, criterion (optional), score, where one of the raters is named as the judge."""
 
 import math
 from collections.abc import Sequence
@@ -16,11 +15,64 @@ from areopage.cases.columns import fold_name
 from areopage.cases.readers import BadRow, Row, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.review.agreement import AgreementReport
-from areopage.review.columns import ANSWER, CRITERION, JUDGE, PEOPLE, RATER, SCORE, cell_text, column_of, columns_beginning, shown
 from areopage.scoring.human_agreement import Rating, human_agreement
 
+ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
+RATER = (
+    "rater",
+    "annotator",
+    "reviewer",
+    "coder",
+    "évaluateur",
+    "évaluatrice",
+    "annotateur",
+    "annotatrice",
+    "relecteur",
+    "relectrice",
+)
+NOTE = ("note", "notes", "comment", "comments", "remark", "commentaire", "commentaires", "remarque", "observation")
+CRITERION = ("criterion", "dimension", "aspect", "critère")
+SCORE = ("score", "rating", "label", "notation", "valeur")
+JUDGE = ("judge", "juge", "jury")
+PEOPLE = (
+    "human",
+    "humain",
+    "people",
+    "person",
+    "personne",
+    "rater",
+    "annotator",
+    "évaluateur",
+    "annotateur",
+    "relecteur",
+    "label",
+)
 MAX_RATINGS = 1_000_000
 FORMS = "wide: item, judge, human1, human2 ...; long: item, rater, score; a column criterion is optional in both"
+
+
+def column_of(names: Sequence[str], spellings: Sequence[str]) -> int | None:
+    """The position of the first column with one of these names."""
+    wanted = {fold_name(spelling) for spelling in spellings}
+    return next((at for at, name in enumerate(names) if fold_name(name) in wanted), None)
+
+
+def columns_beginning(names: Sequence[str], spellings: Sequence[str]) -> list[int]:
+    """The positions of the columns whose names begin with one of these: human, human1, human_2."""
+    starts = tuple(fold_name(spelling) for spelling in spellings)
+    return [at for at, name in enumerate(names) if fold_name(name).startswith(starts)]
+
+
+def shown(names: Sequence[str]) -> list[str]:
+    """Column names as a message shows them."""
+    return [repr(name[:40]) for name in names if name]
+
+
+def cell_text(cell: Any) -> str:
+    """A cell as text; a whole number has no decimals, even where the file adds them."""
+    if cell is None:
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 
 class Layout(Struct, frozen=True):
@@ -72,11 +124,6 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
 
 
 def _read_table(path: Path, judge: str = "") -> Table:
-    """Read a table of ratings; a row with anything wrong in it is left out whole and named.
-
-    Raises:
-        DatasetError: see `table_agreement`.
-    """
     ratings: dict[tuple[str, str, str], Rating] = {}
     rejected: list[tuple[int, str]] = []
     named = judge
@@ -103,11 +150,6 @@ def _read_table(path: Path, judge: str = "") -> Table:
 
 
 def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
-    """Find the columns.
-
-    Raises:
-        DatasetError: they are neither of the two forms.
-    """
     item, criterion = column_of(names, ANSWER), column_of(names, CRITERION)
     rater, score = column_of(names, RATER), column_of(names, SCORE)
     if item is not None and rater is not None and score is not None:
@@ -120,11 +162,6 @@ def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
 
 
 def _ratings_in(row: Row, layout: Layout) -> list[Rating]:
-    """The ratings of a row; empty cells are none.
-
-    Raises:
-        UserError: a cell is no number, or the item or rater is missing.
-    """
     item, criterion = cell_text(row.cells[layout.item]), ""
     if layout.criterion is not None:
         criterion = cell_text(row.cells[layout.criterion])

@@ -115,7 +115,6 @@ def rubric_of(suite: Suite) -> Rubric:
 
 
 def _shares_of(node: Node, share: float) -> dict[str, float]:
-    """The share of the whole that each leaf below a node has."""
     if not node.parts:
         return {node.name: share}
     found: dict[str, float] = {}
@@ -125,5 +124,4 @@ def _shares_of(node: Node, share: float) -> dict[str, float]:
 
 
 def _names_of(entry: RegistryEntry) -> set[str]:
-    """Every name of a criterion, folded."""
     return {fold_name(name) for name in (entry.id, entry.path, entry.name, *entry.label.texts.values())} - {""}

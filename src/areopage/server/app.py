@@ -14,44 +14,40 @@ from starlette.staticfiles import StaticFiles
 from areopage import __version__
 from areopage.monitor.figures import PeriodFigures
 from areopage.review.agreement import AgreementReport
-from areopage.server import health
+from areopage.server import metrics
 from areopage.server.access import access_to
-from areopage.server.api import chat, evaluations, figures, gate, labels, traces
+from areopage.server.api import chat, evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import (
     AcceptedAnswers,
     AlertPage,
+    ChatReply,
+    ChatRequest,
+    CheckReply,
+    CheckRequest,
     EvaluationPage,
     EvaluationView,
     Faulty,
     GivenAnswer,
     GivenAnswers,
     GivenLabels,
-    StoredLabels,
-)
-from areopage.server.api.schema import components
-from areopage.server.api.trace_records import (
-    ChatReply,
-    ChatRequest,
-    CheckReply,
-    CheckRequest,
     GivenVerdict,
     HeldReply,
     Latest,
+    StoredLabels,
     StoredVerdict,
     TracePage,
     TraceView,
 )
+from areopage.server.api.schema import components
 from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
-from areopage.server.headers import HeadOfGet, SecurityHeaders
-from areopage.server.health import Check, Health
-from areopage.server.limits import BodyLimit, KnownHosts
-from areopage.server.metrics import Metrics, Timing
-from areopage.server.pages import agreement as agreement_page
+from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
+from areopage.server.metrics import Check, Health, Metrics, Timing
+from areopage.server.pages import answers, monitor, review, session
 from areopage.server.pages import chat as chat_page
-from areopage.server.pages import gate_list, held, monitor, review, session
-from areopage.server.pages.fault import fault_page
+from areopage.server.pages import gate as gate_page
+from areopage.server.pages.rendering import fault_page
 from areopage.server.telemetry import Tracing
 
 if TYPE_CHECKING:
@@ -62,18 +58,16 @@ DESCRIPTION = "Ask, check answers, hand them over, read the figures. Each reques
 ROUTERS = (
     evaluations.router,
     figures.router,
-    labels.router,
     chat.router,
     gate.router,
     traces.router,
-    health.router,
+    metrics.router,
     session.router,
     monitor.router,
+    answers.router,
     chat_page.router,
-    held.router,
-    gate_list.router,
+    gate_page.router,
     review.router,
-    agreement_page.router,
 )
 RECORDS = (
     AcceptedAnswers,

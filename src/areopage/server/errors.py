@@ -12,8 +12,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from areopage.errors import StorageError, UserError
-from areopage.server.headers import SECURITY_HEADERS
 
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 
 ShowFault = Callable[[Request, int, str, Mapping[str, str] | None], Response]
@@ -44,7 +54,6 @@ def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
 
 
 async def _on_http(request: Request, fault: Exception) -> Response:
-    """Answer a refusal of ours or of the framework (404, 405)."""
     assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
     code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
     if fault.status_code == HTTPStatus.UNAUTHORIZED and not _is_api(request):
@@ -53,7 +62,6 @@ async def _on_http(request: Request, fault: Exception) -> Response:
 
 
 async def _on_invalid(request: Request, fault: Exception) -> Response:
-    """A parameter or body that does not fit the schema: the first mistake and its place."""
     assert isinstance(fault, RequestValidationError)  # noqa: S101
     first = fault.errors()[0]
     return answer(request, 422, "invalid", f"{place(first['loc'])}: {first['msg']}")
@@ -81,7 +89,6 @@ def answer(request: Request, status: int, code: str, message: str, headers: Mapp
 
 
 def _error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The API's shape of an error."""
     return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
 
 
@@ -98,7 +105,6 @@ def _to_login(request: Request) -> Response:
 
 
 def _is_api(request: Request) -> bool:
-    """Whether a path is meant for programs."""
     return request.url.path.startswith(API_PREFIXES)
 
 

@@ -18,8 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
-from areopage.app.monitor import open_worker
-from areopage.app.pipeline import open_gate, open_pipeline
+from areopage.app.services import open_gate, open_pipeline, open_worker
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations
@@ -29,7 +28,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline, ServerContext
-from areopage.server.origins import is_loopback
+from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
 from areopage.work.worker import Worker
 
@@ -208,11 +207,6 @@ class Process:
 
 
 def _check_keys(ledger: Ledger, host: str) -> None:
-    """Without a key only this computer may enter.
-
-    Raises:
-        UserError: the address is for others and there is no key.
-    """
     if not is_loopback(host) and not ApiKeys(ledger).any():
         raise UserError(
             f"others can reach {host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
@@ -235,6 +229,5 @@ def listener_at(host: str, port: int) -> socket.socket:
 
 
 def _address_of(listener: socket.socket) -> str:
-    """The address of a listening socket, for a browser."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -103,10 +103,7 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
         """A jury with a span for each evaluation."""
 
         async def evaluate_case(
-            self,
-            case: Case,
-            store: JudgmentStore | None = None,
-            on_judgment: Callable[[Judgment], None] | None = None,
+            self, case: Case, store: JudgmentStore | None = None, on_judgment: Callable[[Judgment], None] | None = None
         ) -> Evaluated:
             """As QualityJudge.evaluate_case, within a span."""
             with tracer.start_as_current_span("evaluate") as span:

@@ -5,10 +5,10 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -17,10 +17,10 @@ from areopage.ledger.access import Audit
 from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
-from areopage.server.access import Actor, require
+from areopage.server.access import Actor, Asker, Follower
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.api.trace_records import ChatReply, ChatRequest, HeldReply
+from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
+from areopage.server.api.schema import answers_with, json_response, takes, view
 from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
@@ -29,8 +29,6 @@ EVENTS = "text/event-stream"
 EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 HEARTBEAT_SECONDS = 15.0
 
-Asker = Annotated[Actor, Depends(require("ask"))]
-Follower = Annotated[Actor, Depends(require("ask", "read"))]
 
 log = logging.getLogger(__name__)
 
@@ -89,14 +87,10 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
 
 
 def _reply_of(found: Trace, language: str) -> ChatReply:
-    """The reply for a trace."""
-    return ChatReply(
-        id=found.id,
+    return view(
+        ChatReply,
+        found,
         answer=found.answer.delivered,
-        verdict=found.verdict,
-        mode=found.mode,
-        confidence=found.confidence,
-        p_unsupported=found.p_unsupported,
         citations=citations_of(found),
         response_lang=found.language,
         reasons=reasons_of(found, language),
@@ -131,7 +125,6 @@ async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> 
 async def _events(
     first: dict[str, Any], steps: AsyncIterator[dict[str, Any]], shown: Callable[[dict[str, Any]], bytes], collection: str
 ) -> AsyncIterator[bytes]:
-    """The events of a stream: steps, heartbeats during long steps, and an error as the last event."""
     yield shown(first)
     try:
         with plain_faults(collection):
@@ -164,5 +157,4 @@ async def _with_heartbeats(steps: AsyncIterator[dict[str, Any]]) -> AsyncGenerat
 
 
 def _event(name: str, content: Any) -> bytes:
-    """A server-sent event with one line of JSON."""
     return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(content) + b"\n\n"

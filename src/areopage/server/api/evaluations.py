@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,17 +18,18 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
 from areopage.monitor.submit import submission_of
-from areopage.server.access import Actor, require
+from areopage.server.access import Admin, Reader, Writer
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
+    CheckRequest,
     EvaluationPage,
     EvaluationView,
     GivenAnswer,
     GivenAnswers,
     QualityDictionary,
 )
-from areopage.server.api.schema import answers_with, faults, json_response, takes
+from areopage.server.api.schema import answers_with, faults, json_response, takes, view
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -39,9 +40,6 @@ FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
-Reader = Annotated[Actor, Depends(require("read"))]
-Writer = Annotated[Actor, Depends(require("write"))]
-Admin = Annotated[Actor, Depends(require("admin"))]
 Label = Annotated[str | None, Query(max_length=128)]
 
 
@@ -143,40 +141,19 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
 
 
 def _read_submissions(body: bytes) -> list[Answer]:
-    """The answers of a body: one, or several as `items`.
-
-    Raises:
-        Refusal: 400 or 422; no answer of the body is stored.
-    """
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
         return [_submission(decoded(body, GivenAnswer), "$")]
     return [_submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
 def _submission(answer: GivenAnswer, place: str) -> Answer:
-    """The answer to store.
-
-    Raises:
-        Refusal: 422, a field is missing, repeated, or too large.
-    """
-    prompt = _one_of(answer, ("prompt", "question"), place)
-    response = _one_of(answer, ("response", "answer"), place)
-    if prompt is None or response is None:
-        missing = "prompt (or question)" if prompt is None else "response (or answer)"
-        raise Refusal(422, "invalid", f"Object missing required field `{missing}` - at `{place}`")
+    prompt, response, documents = contents_of(answer, f" - at `{place}`")
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
     if is_golden(answer.source or ""):
-        raise Refusal(
-            422,
-            "invalid",
-            f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`",
-        )
-    documents = _one_of(answer, ("documents", "context_chunks"), place) or ()
+        raise Refusal(422, "invalid", f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`")
     if is_deep([answer.metadata, documents]):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels - at `{place}`")
-    if isinstance(prompt, list):
-        prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
     try:
         return submission_of(
             prompt,
@@ -193,24 +170,30 @@ def _submission(answer: GivenAnswer, place: str) -> Answer:
         raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
 
 
-def _one_of(answer: GivenAnswer, names: tuple[str, str], place: str) -> Any:
-    """The value given under one of two names, or None.
+def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, str, Any]:
+    """Prompt, response and documents of a body, under either of their names.
+
+    Args:
+        at: the end of a message, which says where in the body.
 
     Raises:
-        Refusal: 422, both names are given.
+        Refusal: 422, a field is missing, or given under both names.
     """
-    given = [value for name in names if (value := getattr(answer, name)) is not None]
-    if len(given) > 1:
-        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one - at `{place}`")
-    return given[0] if given else None
+    found: list[Any] = []
+    for name, synonym in (("prompt", "question"), ("response", "answer"), ("documents", "context_chunks")):
+        values = [value for value in (getattr(given, name), getattr(given, synonym)) if value is not None]
+        if len(values) > 1:
+            raise Refusal(422, "invalid", f"{name} and {synonym} are synonyms: give only one{at}")
+        if not values and name != "documents":
+            raise Refusal(422, "invalid", f"Object missing required field `{name} (or {synonym})`{at}")
+        found.append(values[0] if values else ())
+    prompt, response, documents = found
+    if isinstance(prompt, list):
+        prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
+    return prompt, response, documents
 
 
 def _period_of(start: date | None, end: date | None) -> Period | None:
-    """The period of two days, both included, or None.
-
-    Raises:
-        Refusal: 422, the days are not in order or out of range.
-    """
     if start is None and end is None:
         return None
     first, last = start or FIRST_DAY, end or LAST_DAY
@@ -220,32 +203,19 @@ def _period_of(start: date | None, end: date | None) -> Period | None:
 
 
 def _view_of(evaluation: Evaluation) -> EvaluationView:
-    """An answer and its evaluation as the API shows them."""
     is_evaluated = evaluation.state == "evaluated"
-    return EvaluationView(
-        id=evaluation.id,
-        state=evaluation.state,
-        attempts=evaluation.attempts,
+    return view(
+        EvaluationView,
+        evaluation,
         reason="" if is_evaluated else evaluation.reason,
         received_at=evaluation.received_at or evaluation.timestamp,
         answered_at=evaluation.timestamp,
-        source=evaluation.source,
-        variant=evaluation.variant,
-        language=evaluation.language,
-        prompt=evaluation.prompt,
-        response=evaluation.response,
-        erased=evaluation.erased,
         quality_score=_quality_dictionary(evaluation) if is_evaluated else None,
-        result=_result_of(evaluation) if is_evaluated else None,
+        result=view(PanelResult, evaluation) if is_evaluated else None,
     )
 
 
 def _quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
-    """The quality score by short criterion name."""
     scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
     shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
     return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}
-
-
-def _result_of(evaluation: Evaluation) -> PanelResult:
-    return PanelResult(**{name: getattr(evaluation, name) for name in PanelResult.__struct_fields__})

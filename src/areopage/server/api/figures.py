@@ -1,24 +1,32 @@
-"""`/v1/figures` and `/v1/alerts`: figures of a period and alerts."""
+"""`/v1/figures`, `/v1/alerts`, `/v1/labels` and `/v1/agreement`: figures of a period, alerts, human labels."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
+from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.queries import Period, Scope
+from areopage.ledger.traces import Traces
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
-from areopage.server.access import Actor, require
-from areopage.server.api.records import AlertPage
-from areopage.server.api.schema import answers_with, json_response
-from areopage.server.context import context_of
+from areopage.review.agreement import AgreementReport, ledger_agreement
+from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
+from areopage.review.rubric import rubric_of
+from areopage.server.access import Actor, Reader, Writer
+from areopage.server.api.evaluations import decoded, json_body, unknown
+from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
+from areopage.server.api.schema import answers_with, json_response, takes
+from areopage.server.context import ServerContext, context_of
+from areopage.server.errors import Refusal
 
 router = APIRouter(prefix="/v1")
-
-Reader = Annotated[Actor, Depends(require("read"))]
 Name = Annotated[str | None, Query(max_length=128)]
+MOST_DAYS = 36_500
 
 
 @router.get("/figures", responses=answers_with(PeriodFigures), tags=["figures"], summary="Get the figures of the last days")
@@ -40,10 +48,97 @@ def figures(
 
 @router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
 def alerts(
-    request: Request,
-    _: Reader,
-    state: Literal["open", "closed"] | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    request: Request, _: Reader, state: Literal["open", "closed"] | None = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """Alerts with the number of occurrences and the delivery state."""
     return json_response(AlertPage(items=list(Alerts(context_of(request).ledger).list(state=state, limit=limit))))
+
+
+@router.post(
+    "/labels",
+    status_code=201,
+    responses=answers_with(StoredLabels, 201, 400, 404, 413, 415),
+    openapi_extra=takes(GivenLabels),
+    tags=["labels"],
+    summary="Label an answer",
+)
+async def label(request: Request, actor: Writer) -> Response:
+    """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
+    given = decoded(await json_body(request), GivenLabels)
+    said = Given(scores={criterion: f"{score:f}" for criterion, score in given.scores.items()}, note=given.note)
+    done = await run_in_threadpool(store_review, context_of(request), actor, given.answer_id, said, given.rater)
+    return json_response(StoredLabels(stored=len(done.labels), rater=given.rater or actor.name), 201)
+
+
+def store_review(
+    context: ServerContext, actor: Actor, id: str, given: Given, rater: str | None = None, *, origin: Origin = "api"
+) -> Reviewed:
+    """Store a review of an answer; blocks. The audit log names the actor.
+
+    Args:
+        rater: default: the actor.
+
+    Raises:
+        Refusal: 403, the name of another rater; 404, the answer is unknown, erased or outside of the actor's scope; 409, it
+            is already settled or was never held; 422, a field is invalid.
+        StorageError: the ledger cannot be written.
+    """
+    if rater is not None and actor.role != "admin":
+        raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
+    trace = Traces(context.ledger).get(id)
+    if trace is not None and not actor.may_see(trace.collection):
+        raise unknown(id)
+    kept = context.config.section.storage
+    storage = Storage(policy=kept.text, max_chars=kept.max_chars)
+    name, rubric = rater or actor.name, rubric_of(context.suite)
+    try:
+        done = review_answer(context.ledger, id, name, given, origin=origin, now=context.now(), rubric=rubric, storage=storage)
+    except StorageError:
+        raise
+    except UnknownAnswer:
+        raise unknown(id) from None
+    except NotHeldBack as fault:
+        raise Refusal(409, "settled", str(fault)) from None
+    except UserError as fault:
+        raise Refusal(422, "invalid", str(fault)) from None
+    if name != actor.name and not actor.keyless:
+        Audit(context.ledger).note(actor.name, "label", id, f"in the name of {name}")
+    return done
+
+
+@router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Compare judges with human labels")
+def agreement(
+    request: Request,
+    _: Reader,
+    days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
+    judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
+    sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
+) -> Response:
+    """Correlations with 95 % intervals, weighted κ, bias, whether the correlation exceeds 0.8, and the largest disagreements."""
+    context = context_of(request)
+    language = context.config.monitor.section.language or context.suite.own_language
+    since = context.now() - timedelta(days=days) if days is not None else None
+    return json_response(measured(context, language, since, judge, sample_only=sample_only))
+
+
+def measured(
+    context: ServerContext, language: str, since: datetime | None, judge: str, *, sample_only: bool, lenient: bool = False
+) -> AgreementReport:
+    """The agreement over the ledger's labels.
+
+    Args:
+        lenient: use the whole jury if the requested judge is unknown.
+
+    Raises:
+        Refusal: 422, no judge of that name judged a labelled answer.
+        StorageError: the ledger cannot be read.
+    """
+    rubric = rubric_of(context.suite)
+    try:
+        return ledger_agreement(context.ledger, rubric, language, since=since, judge=judge, sample_only=sample_only)
+    except StorageError:
+        raise
+    except UserError as fault:
+        if not lenient or not judge:
+            raise Refusal(422, "invalid", str(fault)) from None
+    return ledger_agreement(context.ledger, rubric, language, since=since, sample_only=sample_only)

@@ -3,9 +3,9 @@
 import secrets
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any, cast
+from typing import cast
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -14,17 +14,17 @@ from starlette.responses import Response
 from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.cases.records import Case, Document
 from areopage.errors import DatasetError
-from areopage.gate.records import Decision, SentenceCheck
+from areopage.gate.records import Decision
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, Mode, Trace, decided_trace
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.report.decisions import explain
-from areopage.server.access import Actor, require
-from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.schema import answers_with, json_response, takes
-from areopage.server.api.trace_records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
+from areopage.server.access import Writer
+from areopage.server.api.evaluations import contents_of, decoded, json_body
+from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
+from areopage.server.api.schema import answers_with, json_response, takes, view
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -40,7 +40,6 @@ BEYOND_SCORES = 1.001
 """Scores farther from 0 are on another scale, such as percent. Cosines may be negative, or exceed 1 by rounding."""
 MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 
-Writer = Annotated[Actor, Depends(require("write"))]
 
 router = APIRouter(prefix="/v1/gate", tags=["gate"])
 
@@ -56,7 +55,7 @@ async def check(request: Request, actor: Writer) -> Response:
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
     prompt, response, documents = _material_of(asked)
-    collection = _label_of(actor, asked.collection)
+    collection = actor.collection_in_scope(asked.collection or None) or ""
     context = context_of(request)
     began = time.perf_counter()
     if len(body) > IN_THE_LOOP:
@@ -82,12 +81,7 @@ async def check(request: Request, actor: Writer) -> Response:
             answered_at=now,
         )
         trace = decided_trace(
-            decision,
-            answer,
-            channel="check",
-            mode=MODES[decision.verdict],
-            language=decision.response_lang,
-            gate_seconds=seconds,
+            decision, answer, channel="check", mode=MODES[decision.verdict], language=decision.response_lang, gate_seconds=seconds
         )
         stored = await store(request, trace, len(body))
     return json_response(_reply_of(context, id, decision, stored))
@@ -120,26 +114,9 @@ async def store(request: Request, trace: Trace, size: int) -> Noted:
 
 
 def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
-    """The prompt, the response and the documents of a request.
-
-    Raises:
-        Refusal: 422, a field is missing, repeated or invalid; 400, a field is nested too deeply.
-    """
-    prompt, response = (
-        _one_of(names, values)
-        for names, values in (
-            (("prompt", "question"), (asked.prompt, asked.question)),
-            (("response", "answer"), (asked.response, asked.answer)),
-        )
-    )
-    if prompt is None or response is None:
-        missing = "prompt (or question)" if prompt is None else "response (or answer)"
-        raise Refusal(422, "invalid", f"Object missing required field `{missing}`")
-    documents = _one_of(("documents", "context_chunks"), (asked.documents, asked.context_chunks)) or ()
+    prompt, response, documents = contents_of(asked)
     if is_deep(documents):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels")
-    if isinstance(prompt, list):
-        prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
     try:
         case = case_of(prompt, response, documents, id="-")
     except DatasetError as fault:
@@ -150,34 +127,7 @@ def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
     return case.prompt_text, case.response or "", case.documents
 
 
-def _one_of(names: tuple[str, str], values: tuple[Any, Any]) -> Any:
-    """The value given under one of two names, or None.
-
-    Raises:
-        Refusal: 422, both names are given.
-    """
-    if values[0] is not None and values[1] is not None:
-        raise Refusal(422, "invalid", f"{names[0]} and {names[1]} are synonyms: give only one")
-    return values[1] if values[0] is None else values[0]
-
-
-def _label_of(actor: Actor, collection: str) -> str:
-    """The collection of a decision: the requested one, or the only one of the key's scope.
-
-    Raises:
-        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
-    """
-    if not collection and len(actor.collections) == 1:
-        return actor.collections[0]
-    if not collection and actor.collections:
-        raise Refusal(422, "invalid", f"collection: the key {actor.name} has several collections: give one")
-    if not actor.may_see(collection):
-        raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the collection {collection!r}")
-    return collection
-
-
 def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
-    """The reply for a decision, with reasons in the question's language."""
     language = (
         decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
     )
@@ -185,15 +135,7 @@ def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted
     explained = zip(decision.reasons, explain(decision, language), strict=True)
     shown = {
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
-        "sentences": tuple(sentence_views(decision.sentences)),
-        "signals": tuple(SignalView(name=signal.name, value=signal.value) for signal in decision.signals),
+        "sentences": tuple(view(SentenceView, one) for one in decision.sentences),
+        "signals": tuple(view(SignalView, signal) for signal in decision.signals),
     }
     return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)
-
-
-def sentence_views(sentences: Sequence[SentenceCheck]) -> list[SentenceView]:
-    """The sentences with their probabilities."""
-    return [
-        SentenceView(start=one.start, end=one.end, claim=one.claim, p_unsupported=one.p_unsupported, document=one.document)
-        for one in sentences
-    ]

@@ -5,11 +5,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from areopage.cases.records import Document
+from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import EvaluationState, PanelResult
+from areopage.ledger.records import Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
+from areopage.rag.records import MOST_PROMPT, Citation
 
 MOST_ITEMS = 1000
-
 Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "examples": ["2026-03-01T09:30:00Z"]})]
 GivenId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your id; an answer is evaluated once per id.", examples=["chat-4711-3"])
@@ -18,6 +20,16 @@ Source = Annotated[str, Meta(max_length=128, description="Origin of the answer."
 Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test.", examples=["B"])]
 Tongue = Annotated[str, Meta(max_length=16, description="Language of the answer; default: the monitor's.", examples=["fr"])]
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
+Noted = Literal["yes", "soon", "no"]
+"""Storage of a trace when the request returns: stored, about to be stored, or not stored."""
+MOST_RESPONSE = 500_000
+MOST_NOTE = 10_000
+Collection = Annotated[str, Meta(max_length=128, description='Collection to search; "" is the configured one.', examples=[""])]
+Label = Annotated[
+    str, Meta(max_length=128, description="Your name of the collection; keys can be limited to it.", examples=["handbook"])
+]
+Session = Annotated[str, Meta(max_length=128, description="Your id of the conversation.", examples=["chat-4711"])]
+Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
 
 
 class WireTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +43,8 @@ Prompt = (
     Annotated[str, Meta(min_length=1, max_length=500_000, examples=["Combien de jours de congés payés ai-je ?"])]
     | Annotated[list[WireTurn], Meta(min_length=1, max_length=1000)]
 )
+
+
 Chunks = Annotated[
     list[Annotated[str, Meta(min_length=1)] | dict[str, Any]],
     Meta(
@@ -148,3 +162,199 @@ class Faulty(Struct, frozen=True, kw_only=True):
     """The response to a failed request."""
 
     error: Fault
+
+
+class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question for the pipeline. `no_cache` bypasses the cache of answers."""
+
+    question: Annotated[str, Meta(min_length=1, max_length=MOST_PROMPT, examples=["Combien de jours de congés payés ai-je ?"])]
+    collection: Collection = ""
+    sources_filter: Annotated[list[Annotated[str, Meta(max_length=256)]], Meta(max_length=100)] = []
+    no_cache: bool = False
+    session: Session = ""
+
+
+class ChatReply(Struct, frozen=True, kw_only=True):
+    """The reply to the user. If `verdict` is `human_review`, `held` is the path of the later review decision.
+
+    `reasons` are sentences in the question's language; they never quote a text that was not delivered.
+    """
+
+    id: str
+    answer: str
+    verdict: GateVerdict
+    mode: Mode
+    confidence: float
+    p_unsupported: float | None
+    citations: tuple[Citation, ...]
+    response_lang: str
+    reasons: list[str]
+    seconds: float
+    held: str | None
+
+
+class HeldReply(Struct, frozen=True, kw_only=True):
+    """The review state of a held answer; `text` is the released text, else ""."""
+
+    id: str
+    state: ReleaseState
+    text: str
+
+
+class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An answer of another pipeline. `question`, `answer`, `context_chunks` are synonyms of `prompt`, `response`, `documents`.
+
+    Documents are in ranking order; a `score` is in [0, 1]. With `store` false the decision is not stored or reviewed.
+    """
+
+    prompt: Prompt | None = None
+    question: Prompt | None = None
+    response: Response | None = None
+    answer: Response | None = None
+    documents: Chunks | None = None
+    context_chunks: Chunks | None = None
+    collection: Label = ""
+    session: Session = ""
+    store: bool = True
+
+
+class ReasonView(Reason, frozen=True, kw_only=True):
+    """A reason with the sentence that explains it. `sentence` is an index in `sentences`."""
+
+    text: str
+
+
+class SentenceView(Struct, frozen=True, kw_only=True):
+    """A sentence of the answer, characters `start` to `end`. `document` is the id of the most similar document."""
+
+    start: int
+    end: int
+    claim: bool
+    p_unsupported: float | None
+    document: str
+
+
+class SignalView(Struct, frozen=True, kw_only=True):
+    """A signal of the gate; `value` is null if the signal does not apply."""
+
+    name: SignalName
+    value: float | None
+
+
+class CheckReply(Decision, frozen=True, kw_only=True):
+    """The gate's decision. `stored`: stored (`yes`), about to be stored (`soon`), or not stored (`no`).
+
+    `needs_judge`: the answer is in the grey band, and `verdict` is the configured verdict without a judge.
+    """
+
+    id: str
+    reasons: tuple[ReasonView, ...]
+    sentences: tuple[SentenceView, ...]  # type: ignore[assignment]  # without their features
+    signals: tuple[SignalView, ...]  # type: ignore[assignment]  # without places and times
+    stored: Noted
+    held: str | None
+
+
+class TraceEntry(Struct, frozen=True, kw_only=True):
+    """A trace in a list: prompt, delivered text and the specification's metrics. `erased`: its texts were erased."""
+
+    id: str
+    at: Moment
+    channel: Channel
+    collection: str
+    prompt: str
+    delivered: str
+    verdict: GateVerdict
+    mode: Mode
+    p_unsupported: float | None
+    metrics: dict[str, float | bool | int | None]
+    reasons: list[ReasonCode]
+    language: str
+    profile: str
+    version: str
+    erased: bool
+
+
+class TracePage(Struct, frozen=True, kw_only=True):
+    """Traces, newest first. `next` is the `before` of the next page; null on the last page."""
+
+    items: list[TraceEntry]
+    next: int | None
+
+
+class GroundingView(Struct, frozen=True, kw_only=True):
+    """A rater's label of an answer. `sentences` are the indexes of unsupported sentences."""
+
+    rater: str
+    grounded: Grounded
+    sentences: tuple[int, ...]
+    note: str
+    origin: str
+    created_at: Moment
+
+
+class TraceView(TraceEntry, frozen=True, kw_only=True):
+    """A trace with all details. `response` is the generated text; `release` is null unless the answer was held.
+
+    `waiting`: number of equal answers that wait for the same review, this one included.
+    """
+
+    response: str
+    sources_filter: tuple[str, ...]
+    documents: tuple[Document, ...]
+    model: str
+    session: str
+    api_key: str
+    seconds: float | None
+    gate_seconds: float | None
+    explanations: list[str]
+    sentences: list[SentenceView]
+    labels: list[GroundingView]
+    release: HeldReply | None
+    waiting: int
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """The specification's snapshot of a question: documents, generated text and metrics."""
+
+    id: str
+    timestamp: Moment
+    question: str
+    documents: tuple[Document, ...]
+    sources: list[str]
+    generation: str
+    metrics: dict[str, float | bool | int | None]
+
+
+class Latest(Struct, frozen=True, kw_only=True):
+    """The latest trace of a question: its metrics, and its snapshot."""
+
+    metrics: dict[str, Any]
+    snapshot: Snapshot
+
+
+class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reviewer's verdict. `sentences` are the indexes of unsupported sentences.
+
+    `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
+    admin key may give another name.
+    """
+
+    grounded: Grounded
+    sentences: Annotated[list[Annotated[int, Meta(ge=0, le=100_000)]], Meta(max_length=1000)] = []
+    note: Annotated[str, Meta(max_length=MOST_NOTE)] = ""
+    action: Literal["release", "refuse"] | None = None
+    text: Annotated[str, Meta(max_length=MOST_RESPONSE)] | None = None
+    rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+
+
+class StoredVerdict(Struct, frozen=True, kw_only=True):
+    """A stored verdict and the review state; `state` is null if the answer was never held.
+
+    `settled`: number of answers that the action released or rejected, equal ones included; 0 without an action.
+    """
+
+    id: str
+    rater: str
+    state: ReleaseState | None
+    settled: int

@@ -1,11 +1,14 @@
 """OpenAPI schema of the routes, generated from msgspec records."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 from starlette.responses import Response
 
 from areopage.server.api.records import Faulty
+
+View = TypeVar("View", bound=Struct)
 
 REFERENCE = "#/components/schemas/{name}"
 FAULTS = {
@@ -25,6 +28,12 @@ FAULTS = {
 TWO_NAMED = frozenset({"Answer", "CheckRequest"})
 """Records whose prompt and response have a synonym."""
 NAMES = (("prompt", "question"), ("response", "answer"))
+
+
+def view(kind: type[View], record: Struct, **others: Any) -> View:
+    """An API record with the values of a stored one in the fields of the same names; `others` are the remaining fields."""
+    same = [name for name in kind.__struct_fields__ if name not in others]
+    return kind(**{name: getattr(record, name) for name in same}, **others)
 
 
 def json_response(record: Any, status: int = 200) -> Response:
@@ -68,5 +77,4 @@ def components(records: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _either(names: tuple[str, ...]) -> dict[str, Any]:
-    """A schema that requires exactly one of these keys to be set."""
     return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}

@@ -4,7 +4,7 @@ import logging
 from datetime import UTC
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,32 +15,30 @@ from areopage.ledger.access import Audit
 from areopage.ledger.erasure import erase as erase_texts
 from areopage.ledger.labels import Labels
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label, Trace
+from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
-from areopage.server.access import Actor, require
+from areopage.server.access import Actor, Admin, Writer
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.gate import sentence_views
-from areopage.server.api.labels import store_review
-from areopage.server.api.schema import answers_with, faults, json_response, takes
-from areopage.server.api.trace_records import (
+from areopage.server.api.figures import store_review
+from areopage.server.api.records import (
     GivenVerdict,
     GroundingView,
     HeldReply,
     Latest,
+    SentenceView,
     Snapshot,
     StoredVerdict,
     TraceEntry,
     TracePage,
     TraceView,
 )
+from areopage.server.api.schema import answers_with, faults, json_response, takes, view
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
-Writer = Annotated[Actor, Depends(require("write"))]
-Admin = Annotated[Actor, Depends(require("admin"))]
 Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The exact prompt of the user.")]
 Place = Annotated[str | None, Query(max_length=128)]
 
@@ -63,10 +61,13 @@ def list_traces(
 ) -> Response:
     """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=_seen_by(actor, collection))
+    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.collection_in_scope(collection))
     found = Traces(ledger).list(filter, limit=limit, before=before)
     Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} traces")
-    page = TracePage(items=[_entry_of(one) for one in found], next=found[-1].answer.number if len(found) == limit else None)
+    page = TracePage(
+        items=[view(TraceEntry, one, **_shared_fields(one)) for one in found],
+        next=found[-1].answer.number if len(found) == limit else None,
+    )
     return json_response(page)
 
 
@@ -90,7 +91,7 @@ def latest(
 ) -> Response:
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=question, collection=_seen_by(actor, collection))
+    filter = TraceFilter(prompt=question, collection=actor.collection_in_scope(collection))
     found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
@@ -135,32 +136,11 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    """Erase a trace and audit the actor; blocks."""
     erase_texts(context.ledger, [id])
     Audit(context.ledger).note(actor.name, "erase", id)
 
 
-def _seen_by(actor: Actor, collection: str | None) -> str | None:
-    """The collection to list; None for all.
-
-    Raises:
-        Refusal: 403, the key has no access; 422, the key has several collections and none is given.
-    """
-    if collection is None and actor.collections:
-        if len(actor.collections) > 1:
-            raise Refusal(422, "invalid", f"collection: the key {actor.name} has several collections: give one")
-        return actor.collections[0]
-    if collection is not None and not actor.may_see(collection):
-        raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the collection {collection!r}")
-    return collection
-
-
 def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    """A trace by its id, erased or not.
-
-    Raises:
-        Refusal: 404, the trace is unknown or outside of the key's scope.
-    """
     trace = Traces(context.ledger).get(id)
     if trace is None or not actor.may_see(trace.collection):
         raise Refusal(404, "unknown_answer", f"no trace has the id {id[:128]!r}")
@@ -168,80 +148,39 @@ def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
 
 
 def _kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    """A trace by its id, with its texts.
-
-    Raises:
-        Refusal: 404, the trace is unknown, erased or outside of the key's scope.
-    """
     trace = _found_by(context, actor, id)
     if trace.erased:
         raise Refusal(404, "unknown_answer", f"the trace with the id {id[:128]!r} is erased")
     return trace
 
 
-def _entry_of(one: Trace) -> TraceEntry:
-    """The list entry of a trace."""
-    return TraceEntry(**_entry_fields(one))
-
-
-def _entry_fields(one: Trace) -> dict[str, Any]:
-    """The fields that lists and single traces share."""
-    return {
-        "id": one.id,
-        "at": one.at.astimezone(UTC),
-        "channel": one.channel,
-        "collection": one.collection,
-        "prompt": one.prompt,
-        "delivered": one.answer.delivered,
-        "verdict": one.verdict,
-        "mode": one.mode,
-        "p_unsupported": one.p_unsupported,
-        "metrics": one.metrics,
-        "reasons": [reason.code for reason in one.decision.reasons] if one.decision else [],
-        "language": one.language,
-        "profile": one.profile,
-        "version": one.version,
-        "erased": one.erased,
-    }
+def _shared_fields(one: Trace) -> dict[str, Any]:
+    reasons = [reason.code for reason in one.decision.reasons] if one.decision else []
+    return {"at": one.at.astimezone(UTC), "delivered": one.answer.delivered, "reasons": reasons}
 
 
 def _view_of(context: ServerContext, one: Trace) -> TraceView:
-    """The detailed view of a trace."""
     traces = Traces(context.ledger)
     release = traces.release(one.id)
+    labels = Labels(context.ledger).grounding([one.id]).get(one.id, ())
     language = one.language or context.config.monitor.section.language or context.suite.own_language
-    return TraceView(
-        **_entry_fields(one),
-        response=one.response,
-        sources_filter=one.sources_filter,
-        documents=one.documents,
+    return view(
+        TraceView,
+        one,
+        **_shared_fields(one),
         model=one.answer.model,
         session=one.answer.session,
         api_key=one.answer.api_key,
         seconds=one.answer.seconds,
-        gate_seconds=one.gate_seconds,
         explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
-        sentences=sentence_views(one.decision.sentences) if one.decision else [],
-        labels=[_grounding_view(label) for label in Labels(context.ledger).grounding([one.id]).get(one.id, ())],
-        release=HeldReply(id=one.id, state=release.state, text=release.text) if release else None,
+        sentences=[view(SentenceView, sentence) for sentence in one.decision.sentences] if one.decision else [],
+        labels=[view(GroundingView, label, created_at=label.created_at.astimezone(UTC)) for label in labels],
+        release=view(HeldReply, release, id=one.id) if release else None,
         waiting=traces.waiting([one.id]).get(one.id, 0),
     )
 
 
-def _grounding_view(label: Label) -> GroundingView:
-    """The view of a grounding label."""
-    return GroundingView(
-        rater=label.rater,
-        grounded=label.grounded,
-        sentences=label.sentences,
-        note=label.note,
-        origin=label.origin,
-        created_at=label.created_at.astimezone(UTC),
-    )
-
-
 def _latest_of(one: Trace) -> Latest:
-    """The specification's metrics row and snapshot of a trace."""
     moment = one.at.astimezone(UTC)
     snapshot = Snapshot(
         id=one.id,
@@ -255,21 +194,13 @@ def _latest_of(one: Trace) -> Latest:
     return Latest(metrics={"timestamp": moment, "question": one.prompt, **one.metrics}, snapshot=snapshot)
 
 
-def _store_verdict(
-    context: ServerContext, actor: Actor, id: str, given: GivenVerdict, *, origin: Literal["api", "web"] = "api"
-) -> StoredVerdict:
-    """Store a label and apply its action; blocks. The audit log names the actor.
-
-    Raises:
-        Refusal: 404, the trace is unknown; 409, the answer is already settled or was never held; 422, a field is invalid.
-        StorageError: the ledger cannot be written.
-    """
+def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVerdict) -> StoredVerdict:
     trace = _kept_by(context, actor, id)
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
     said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
-    done = store_review(context, actor, trace.id, said, given.rater, origin=origin)
+    done = store_review(context, actor, trace.id, said, given.rater)
     release = Traces(context.ledger).release(trace.id)
     state = release.state if release else None
     return StoredVerdict(id=trace.id, rater=given.rater or actor.name, state=state, settled=done.settled)

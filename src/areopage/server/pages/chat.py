@@ -1,34 +1,30 @@
-"""The chat page. It works without scripts; with scripts the answer appears below the form."""
+"""The chat page, which works without scripts, and the page of a held answer, which reloads until a person has decided."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends
-from starlette.datastructures import FormData
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.ledger.records import Trace
+from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT, citations_of
-from areopage.server.access import Actor, checked_form, require
+from areopage.server.access import Actor, Asker, Follower, Form
+from areopage.server.api.chat import held_of
 from areopage.server.asking import ask, pipeline_of, prompt_of, reasons_of
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import language, render
 
-Visitor = Annotated[Actor, Depends(require("ask", "read"))]
-Asker = Annotated[Actor, Depends(require("ask"))]
-Form = Annotated[FormData, Depends(checked_form)]
-
 FIELDS = ("question", "collection", "sources", "fresh")
 MOST_SOURCES = 100
 MOST_NAME = 256
-
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/chat")
-def show_form(request: Request, visitor: Visitor) -> Response:
+def show_form(request: Request, visitor: Follower) -> Response:
     """The form, or how to make this server answer questions."""
     return _chat_page(request, visitor, {})
 
@@ -62,21 +58,8 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
 
 
 def _chat_page(
-    request: Request,
-    actor: Actor,
-    fields: Mapping[str, str],
-    *,
-    found: Trace | None = None,
-    fault: str = "",
-    status: int = 200,
+    request: Request, actor: Actor, fields: Mapping[str, str], *, found: Trace | None = None, fault: str = "", status: int = 200
 ) -> Response:
-    """The page.
-
-    Args:
-        fields: what stands in the form.
-        found: the answer, where there is one.
-        fault: what is wrong with the question, or why there is no answer.
-    """
     pipeline = context_of(request).rag
     values: Mapping[str, Any] = {
         "pipeline": pipeline,
@@ -93,3 +76,14 @@ def _chat_page(
     # htmx shows what it fetched only where the status says that all went well
     shown = 200 if request.headers.get("hx-request") else status
     return render(request, "chat.html.j2", shown, **values)
+
+
+@router.get("/chat/held/{id}")
+def show_held(request: Request, id: str, visitor: Follower) -> Response:
+    """How it stands; htmx fetches this very page again while it waits."""
+    try:
+        held = held_of(request, visitor, id)
+    except Refusal:
+        return render(request, "missing.html.j2", 404)
+    trace = Traces(context_of(request).ledger).get(id)
+    return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")

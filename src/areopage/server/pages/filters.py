@@ -21,23 +21,45 @@ LONGEST_TEXT = 200
 PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
 
 
-class Chosen(Struct, frozen=True, kw_only=True):
-    """The filters of an address.
+class Asked(Struct, frozen=True, kw_only=True):
+    """The period of an address.
 
     Args:
         name: the period's name: today, 7, 30, 90, custom, or all (lists only).
         period: its days; None for all.
-        before: lists: only answers before this number.
+        before: lists: only items before this number.
     """
 
     name: str
     period: Period | None
+    before: int | None = None
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day of the period, included; None for all."""
+        return self.period.end - timedelta(days=1) if self.period else None
+
+    def parts(self) -> dict[str, str | None]:
+        """The other parts of the address; None where one is not given."""
+        return {}
+
+    def query(self, **changes: str | None) -> str:
+        """The query of an address that asks for the same; changes replace single parts, None removes one."""
+        parts: dict[str, str | None] = {"period": self.name}
+        if self.name == CUSTOM and self.period and self.last_day:
+            parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
+        parts |= self.parts() | changes
+        return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
+
+
+class Chosen(Asked, frozen=True, kw_only=True):
+    """The filters of an address."""
+
     source: str | None = None
     variant: str | None = None
     grade: Grade | None = None
     criterion: str = ""
     text: str = ""
-    before: int | None = None
 
     @property
     def filters(self) -> Filters:
@@ -52,11 +74,6 @@ class Chosen(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def last_day(self) -> date | None:
-        """The last day of the period, included; None for all."""
-        return self.period.end - timedelta(days=1) if self.period else None
-
-    @property
     def narrowed(self) -> bool:
         """Whether any filter besides the period is set."""
         return bool(self.source is not None or self.variant is not None or self.grade or self.text)
@@ -65,14 +82,10 @@ class Chosen(Struct, frozen=True, kw_only=True):
         """Which answers of a suite the figures are about."""
         return Scope(suite=suite, source=self.source, variant=self.variant)
 
-    def query(self, **changes: str | None) -> str:
-        """The query of an address that asks for the same; changes replace single parts, None removes one."""
-        parts: dict[str, str | None] = {"period": self.name}
-        if self.name == CUSTOM and self.period and self.last_day:
-            parts |= {"from": self.period.start.isoformat(), "to": self.last_day.isoformat()}
-        parts |= {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
-        parts |= {"q": self.text or None} | changes
-        return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
+    def parts(self) -> dict[str, str | None]:
+        """The filters besides the period."""
+        parts = {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
+        return parts | {"q": self.text or None}
 
 
 def chosen(request: Request, today: date, default: str) -> Chosen:
@@ -99,7 +112,6 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
 
 
 def _choice(query: Mapping[str, str], name: str) -> str | None:
-    """A choice of a list whose first entry takes all."""
     value = query.get(name, ANY)
     return None if value == ANY else value
 
@@ -126,7 +138,6 @@ def last_days(today: date, days: int) -> Period:
 
 
 def _day_of(text: str) -> date | None:
-    """A day as date fields send it."""
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -1,30 +1,42 @@
-"""The live page: how good the answers are now."""
+"""The pages of the monitor: overview, alerts, queue, golden questions, agreement."""
 
-from typing import Annotated, Any
+from datetime import timedelta
+from functools import partial
+from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 
+from areopage.ledger.access import Audit
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.operations import GoldenRuns, Workers, state_of
+from areopage.ledger.queries import Filters
+from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.locales import Locale
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
-from areopage.report.charts import STYLES
+from areopage.report.agreement import figure_text, name_of, range_text, remarks, verdict_text
+from areopage.report.charts import STYLES, Series
+from areopage.report.model import TrendChart
+from areopage.report.render import draw
+from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Actor, require
+from areopage.server.access import Form, Reader, Writer
+from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages import alerts_page, answers, golden_page, queue_page
 from areopage.server.pages.filters import TODAY, Chosen, chosen
-from areopage.server.pages.overview import Overview, overview_of
+from areopage.server.pages.overview import Overview, distribution_of, not_told, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
-from areopage.server.pages.trends import distribution_of, trends_of
 
-Reader = Annotated[Actor, Depends(require("read"))]
 KEPT = {"Cache-Control": "no-cache"}
-
 router = APIRouter(include_in_schema=False)
-for page in (answers, alerts_page, queue_page, golden_page):
-    router.include_router(page.router)
+ALERTS_SHOWN = 100
+FAILED_SHOWN = 100
+ROUNDS_SHOWN = 60
+SPANS = ("7", "30", "90")
 
 
 @router.get("/monitor")
@@ -52,7 +64,6 @@ def chart_styles() -> Response:
 
 
 def _gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
-    """What is asked for, what there is to show, and the reader's language."""
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY)
     return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
@@ -74,7 +85,103 @@ def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale)
 
 
 def _first_answer(request: Request) -> str:
-    """A three-line shell command that submits a first answer to this server."""
     address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
     body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
     return f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"
+
+
+@router.get("/monitor/alerts")
+def show_alerts(request: Request, reader: Reader) -> Response:
+    """The newest alerts, open ones first."""
+    context = context_of(request)
+    alerts = Alerts(context.ledger)
+    qualification, past = alerts.list(state="open", limit=ALERTS_SHOWN), alerts.list(state="closed", limit=ALERTS_SHOWN)
+    return render(
+        request,
+        "alerts.html.j2",
+        qualification_alerts=qualification,
+        past=past,
+        lost=[alert for alert in (*qualification, *past) if not_told(alert)],
+        told=bool(context.config.monitor.section.alerts.urls),
+    )
+
+
+@router.get("/monitor/queue")
+def show_queue(request: Request, reader: Reader) -> Response:
+    """What is not evaluated yet, and by whom it could be."""
+    context = context_of(request)
+    now, evaluations = context.now(), Evaluations(context.ledger)
+    backlog = evaluations.backlog()
+    dead_after = context.config.monitor.section.worker.dead_after
+    return render(
+        request,
+        "queue.html.j2",
+        backlog=backlog,
+        waits=(now - backlog.oldest_at).total_seconds() if backlog.oldest_at else None,
+        workers=[
+            (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
+            for worker in Workers(context.ledger).list()
+        ],
+        failed=evaluations.failed(FAILED_SHOWN),
+        may_write=reader.role != "read",
+    )
+
+
+@router.post("/monitor/queue/retry")
+def retry(request: Request, writer: Writer, form: Form) -> Response:
+    """Let answers that were given up wait again: the one that is named, else all."""
+    ledger, id = context_of(request).ledger, form.get("id")
+    reopened = Evaluations(ledger).reopen([id] if isinstance(id, str) else None)
+    Audit(ledger).note(writer.name, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
+    return RedirectResponse("/monitor/queue", 303)
+
+
+@router.get("/monitor/golden")
+def show_golden(request: Request, reader: Reader) -> Response:
+    """The newest rounds of the suite."""
+    context, spoken = context_of(request), language(request)
+    rounds = GoldenRuns(context.ledger).list(context.suite.name, ROUNDS_SHOWN)
+    source = f"{GOLDEN_SOURCE}{context.suite.name}"
+    newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
+    by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
+    scale = context.suite.scale
+    chart = TrendChart(
+        title=spoken.say("golden_trend"),
+        days=tuple(spoken.short_date(one.started_at.date()) for one in by_time),
+        series=(Series(label=spoken.say("mean_score"), values=[one.mean for one in by_time], css="c0"),),
+        low=scale.min,
+        high=scale.max,
+    )
+    return render(
+        request,
+        "golden.html.j2",
+        rounds=rounds,
+        source=source,
+        known=newest[0].qualification if newest else "",
+        chart=draw(chart, spoken) if len(by_time) > 1 else None,
+        section=context.config.monitor.section.golden,
+        scale=scale,
+    )
+
+
+@router.get("/agreement")
+def show_agreement(request: Request, reader: Reader, days: str = "", judge: str = "", only: str = "") -> Response:
+    """The figures over the labels of the last days, or over all; what makes no sense in the address is left out."""
+    context, lang = context_of(request), language(request)
+    since = context.now() - timedelta(days=int(days)) if days in SPANS else None
+    report = measured(context, lang.code, since, judge, sample_only=only == "sample", lenient=True)
+    return render(
+        request,
+        "agreement.html.j2",
+        report=report,
+        days=days if days in SPANS else "",
+        spans=SPANS,
+        criteria=[str(entry.path) for entry in rubric_of(context.suite).entries],
+        name_of=partial(name_of, lang, report),
+        figure=partial(figure_text, lang),
+        inner=partial(range_text, lang),
+        difference=lang.signed,
+        verdict=partial(verdict_text, lang),
+        remarks=remarks(report, lang),
+        scale=context.suite.scale,
+    )

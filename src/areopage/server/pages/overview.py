@@ -1,18 +1,25 @@
-"""Data of the overview: a period's figures and the current state."""
+"""The overview: a period's figures, the current state, and the charts."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import msgspec
+from markupsafe import Markup
 from msgspec import Struct
 
+from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert, Workers, state_of
 from areopage.ledger.queries import Backlog, Filters, Period
+from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
+from areopage.report.charts import Level, Series
+from areopage.report.model import TrendChart
+from areopage.report.monitor import daily_means, score_histogram
+from areopage.report.render import draw
 from areopage.server.context import ServerContext
 from areopage.server.pages.filters import Chosen, last_days
 
@@ -86,3 +93,43 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
 def not_told(alert: Alert) -> bool:
     """Whether an alert's delivery fails."""
     return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))
+
+
+class Trend(Struct, frozen=True, kw_only=True):
+    """One criterion's chart; `criterion` "" is the global score."""
+
+    criterion: str
+    label: str
+    chart: Markup
+
+
+def trends_of(
+    shown: Sequence[DayFigures], figures: PeriodFigures, scale: Scale, threshold: float | None, locale: Locale
+) -> list[Trend]:
+    """A chart for the global score and one for each criterion, on the same axis; none where no day has a score.
+
+    Args:
+        shown: the days.
+        figures: the criteria in order, with their labels.
+        threshold: that of alerts about single answers; a line in the global score's chart.
+    """
+    if not any(day.means for day in shown):
+        return []
+    named = [("", locale.say("global_score"), "c0"), *((one.criterion, one.label, "c1") for one in figures.criteria)]
+    found = []
+    for criterion, label, css in named:
+        chart = TrendChart(
+            title=locale.say("trend_title", name=label),
+            days=tuple(locale.short_date(day.day) for day in shown),
+            series=(Series(label=label, values=daily_means(shown, criterion), css=css),),
+            low=scale.min,
+            high=scale.max,
+            levels=(Level(value=threshold, label=""),) if threshold is not None and not criterion else (),
+        )
+        found.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
+    return found
+
+
+def distribution_of(figures: PeriodFigures, scale: Scale, locale: Locale) -> Markup:
+    """How many answers lie in each step of the scale, coloured by grade."""
+    return draw(score_histogram(figures.overall, scale, locale), locale)

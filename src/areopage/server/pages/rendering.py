@@ -3,30 +3,30 @@
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
 `qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
 `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden field of
-a form, `can_ask` (whether this server answers questions).
-"""
+a form, `can_ask` (whether this server answers questions)."""
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI
 from jinja2 import Environment
 from msgspec import Struct
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
-from areopage.jury.judges import is_unfit
+from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
 from areopage.report.model import MESSAGE_FILES
+from areopage.report.qualification import unfit_judges
 from areopage.report.render import environment
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
-from areopage.server.pages.formats import answer_url, gate_url, iso, qualification_of_judge, qualification_text, review_url
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -37,6 +37,7 @@ DEFAULT_LANGUAGE = "en"
 # A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
 # another computer) would then be refused with.
 PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
+NOT_ALLOWED = 403
 
 
 class Pages(Struct, frozen=True, kw_only=True):
@@ -47,7 +48,6 @@ class Pages(Struct, frozen=True, kw_only=True):
 
 @cache
 def _load_pages() -> Pages:
-    """Read the messages and set up the environments."""
     assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
     assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
     return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
@@ -59,11 +59,6 @@ def _versioned(address: str, path: Path) -> str:
 
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
-    """Where the templates of one language are rendered.
-
-    Args:
-        assets: the address of each static file by its name.
-    """
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
     made = environment(TEMPLATES, locale)
     made.globals.update(
@@ -80,7 +75,6 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
 
 
 def _pages_of(app: FastAPI) -> Pages:
-    """The pages, made at the first request."""
     if not hasattr(app.state, "pages"):
         app.state.pages = _load_pages()
     pages: Pages = app.state.pages
@@ -99,7 +93,6 @@ def language_code(request: Request) -> str:
 
 
 def _accepted_languages(header: str) -> list[str]:
-    """The languages of an Accept-Locale header without their regions, the most wanted first."""
     ranked: list[tuple[float, str]] = []
     for part in header.split(","):
         tag, _, weight = part.partition(";q=")
@@ -117,7 +110,6 @@ def language(request: Request) -> Locale:
 
 
 def _link_in(request: Request, code: str) -> str:
-    """The address of the same page in a language, its path just as it was asked for."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
     return f"{request.scope['raw_path'].decode('ascii', 'replace')}?{urlencode([*kept, ('lang', code)])}"
 
@@ -150,3 +142,59 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(LANGUAGE_COOKIE, code, max_age=YEAR_SECONDS, samesite="lax", httponly=True)
     return response
+
+
+def iso(moment: datetime) -> str:
+    """A moment as machines read it."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def answer_url(id: str) -> str:
+    """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query."""
+    if id in (".", ".."):
+        return f"/monitor/answers/?id={quote(id)}"
+    return f"/monitor/answers/{quote(id, safe='')}"
+
+
+def review_url(id: str) -> str:
+    """The page where people label an answer; ids of dots alone go into the query, as in `answer_url`."""
+    if id in (".", ".."):
+        return f"/review/?id={quote(id)}"
+    return f"/review/{quote(id, safe='')}"
+
+
+def gate_url(id: str) -> str:
+    """The page of one decision of the gate."""
+    return f"/gate/{quote(id, safe='')}"
+
+
+def qualification_text(locale: Locale, known: str, *, single: bool = False) -> str:
+    """A stored qualification in the reader's language; the names in it stay.
+
+    Args:
+        single: whether it is that of one judge, else of a jury.
+    """
+    if not is_unfit(known):
+        return locale.say("judge_unknown" if single else "qualification_unknown")
+    return locale.say("judge_unfit" if single else "qualification_unfit_judges", who=unfit_judges(locale, known))
+
+
+def qualification_of_judge(known: str, judge: str) -> str:
+    """One judge's part of a jury's qualification: "unfit: reason" of "unfit: name (reason); other (reason)"."""
+    parts = known.removeprefix(UNFIT).split("; ") if is_unfit(known) else []
+    own = [part for part in parts if part.startswith(f"{judge} (")]
+    return f"{UNFIT}{own[0].removeprefix(judge).strip()[1:-1]}" if own else NEVER_EXAMINED
+
+
+def fault_page(request: Request, status: int, code: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Show an error and what the reader can do.
+
+    Args:
+        code: names the fault; what it has no words for is told by its status alone.
+        headers: of the answer, over those that every page has.
+    """
+    words = language(request).messages
+    named = f"fault_{code}" if f"fault_{code}" in words else f"fault_{status // 100}"
+    page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == NOT_ALLOWED)
+    page.headers.update(headers or {})
+    return page

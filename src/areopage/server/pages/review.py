@@ -6,10 +6,10 @@ A rater does not see what the judge or other raters scored before he has given h
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from msgspec import Struct
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -26,13 +26,12 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, checked_form, require
-from areopage.server.api.labels import store_review
+from areopage.server.access import Actor, Form, Reader, Writer
+from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
-from areopage.server.pages.formats import gate_url, review_url
-from areopage.server.pages.gate_view import decision_view
-from areopage.server.pages.rendering import YEAR_SECONDS, language, language_code, render
+from areopage.server.pages.gate import decision_view
+from areopage.server.pages.rendering import YEAR_SECONDS, gate_url, language, language_code, render, review_url
 
 RATER_COOKIE = "areopage_rater"
 FIELD = "score."
@@ -41,9 +40,6 @@ MOST_STEPS = 10
 MOST_SENTENCES = 1000
 WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
-Reader = Annotated[Actor, Depends(require("read"))]
-Writer = Annotated[Actor, Depends(require("write"))]
-Form = Annotated[FormData, Depends(checked_form)]
 
 router = APIRouter(include_in_schema=False)
 
@@ -182,11 +178,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     given = Given(
-        scores=sent.scores,
-        grounded=sent.grounded,
-        sentences=sorted(sent.sentences),
-        note=sent.note,
-        settlement=sent.settlement,
+        scores=sent.scores, grounded=sent.grounded, sentences=sorted(sent.sentences), note=sent.note, settlement=sent.settlement
     )
     try:
         store_review(context, writer, id, given, sent.rater if writer.keyless else None, origin="web")
@@ -203,7 +195,6 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 
 def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
-    """An answer by its id, maybe without its texts; None where there is none, or it is out of the actor's scope."""
     answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
     if answer is None or (trace is not None and not actor.may_see(trace.collection)):
         return None
@@ -211,7 +202,6 @@ def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
 
 
 def _sent_by(form: FormData, actor: Actor) -> Sent:
-    """The fields of a form that was sent."""
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     numbers = [value for name, value in form.multi_items() if name == "sentence" and isinstance(value, str)]
     return Sent(
@@ -226,7 +216,6 @@ def _sent_by(form: FormData, actor: Actor) -> Sent:
 
 
 def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
-    """What is missing, or contradicts itself, in a form that was sent; "" where nothing is."""
     say, scored = language(request).say, any(score.strip() for score in sent.scores.values())
     if sent.grounded not in GROUNDED and (sent.settlement is not None or (shown.trace is not None and not scored)):
         return say("gate_needs_grounded")
@@ -240,7 +229,6 @@ def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
 
 
 def _refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
-    """Why a form that was sent could not be stored."""
     say, scale = language(request).say, context.suite.scale
     if status == 409:
         return say("gate_settled_before")
@@ -250,11 +238,7 @@ def _refused_words(request: Request, context: ServerContext, shown: Shown, statu
 
 
 def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
-    """What waits for a rater behind a number of the queue, read in portions, without answers of collections beyond his scope.
-
-    Args:
-        rater: "" while the rater's name is unknown.
-    """
+    """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections."""
     while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after):
         ids = [item.answer_id for item in items]
         given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
@@ -279,13 +263,6 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
 def _answer_page(
     request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
-    """The page of one answer.
-
-    Args:
-        fault: what is wrong with what was sent.
-        sent: the fields that were sent.
-        status: of a page with a fault.
-    """
     context, id = context_of(request), shown.answer.id
     rubric, code, rater = rubric_of(context.suite), language_code(request), _rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
@@ -322,7 +299,6 @@ def _answer_page(
 
 
 def _sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
-    """The form as this rater's labels fill it."""
     grounding = own.get(GROUNDING)
     return Sent(
         scores={path: f"{label.score:g}" for path, label in own.items() if path != GROUNDING},
@@ -335,7 +311,6 @@ def _sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
 
 
 def _questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list[Question]:
-    """What a rater is asked, the overall score last; its label is the template's."""
     guides, names = rubric.guides(language), rubric.labels(language)
     asked = [(path, names[path], guides.get(path)) for path in rubric.paths] + [(OVERALL, "", None)]
     return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
@@ -344,7 +319,6 @@ def _questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list
 def _comparison(
     ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
 ) -> dict[str, Any]:
-    """The scores shown to a rater who has scored: their own first, then other raters', then the judge's."""
     id = shown.answer.id
     judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
@@ -363,11 +337,9 @@ def _comparison(
 
 
 def _rater_of(request: Request, actor: Actor) -> str:
-    """The rater: the key's name, else the name in the cookie, else ""."""
     return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 
 def _steps_of(scale: Scale) -> list[int]:
-    """The scale's whole points, where they are few enough to be chosen from; none where a number must be typed."""
     whole = scale.min == int(scale.min) and scale.max == int(scale.max) and scale.max - scale.min <= MOST_STEPS
     return list(range(int(scale.min), int(scale.max) + 1)) if whole else []

@@ -1,18 +1,14 @@
 """Signing in and out: the key that is shown once becomes a cookie."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
-from starlette.datastructures import FormData
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.operations import ApiKey
-from areopage.server.access import Actor, access_of, authenticate, checked_form
+from areopage.server.access import SESSION_COOKIE, SESSION_HOURS, Actor, Form, access_of, authenticate
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
-from areopage.server.sessions import SESSION_COOKIE, SESSION_HOURS
 
 HOME = "/monitor"
 HOME_OF_ASKERS = "/chat"
@@ -34,7 +30,7 @@ async def login_page(request: Request, next: str = HOME) -> Response:
 
 
 @router.post("/login")
-async def login(request: Request, form: Annotated[FormData, Depends(checked_form)]) -> Response:
+async def login(request: Request, form: Form) -> Response:
     """Open a session with a key."""
     access = access_of(request)
     key, wanted = (str(form.get(name) or "").strip() for name in ("key", "next"))
@@ -56,7 +52,7 @@ async def login(request: Request, form: Annotated[FormData, Depends(checked_form
 
 
 @router.post("/logout")
-async def logout(_: Annotated[FormData, Depends(checked_form)]) -> Response:
+async def logout(_: Form) -> Response:
     """Forget the session."""
     response = RedirectResponse("/login", 303)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
@@ -77,7 +73,6 @@ async def known(request: Request) -> Actor | None:
 
 
 def _own_path(wanted: str) -> str:
-    """Return the wanted path if it is on this server, else the first page."""
     # a browser takes the text after two slashes or more for a host, where urlsplit sees a path behind three
     own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
     return wanted if own else HOME

@@ -1,4 +1,4 @@
-"""`rescore` of the monitor and the gate, and what it shares with that of the benchmark."""
+"""Stored scores: show and export runs; `rescore` of the benchmark, the monitor and the gate."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.cli.bench_show import shown, text_console
+from areopage.bench.results import RunView, changed_readings, view_run
 from areopage.cli.gate_report import scope_of
 from areopage.cli.options import (
     CollectionOption,
@@ -26,23 +27,158 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     actor,
+    one_of,
     tell,
 )
-from areopage.cli.pace import Pace
+from areopage.cli.progress import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
+from areopage.ledger.connection import make_folder
 from areopage.ledger.queries import EvaluationFilter
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
+from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.reduce import profile_named
-from areopage.scoring.tree import Weights
+from areopage.scoring.tree import Node, Weights
 from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 
+UNSEEN_WIDTH = 200
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this answer; may be repeated.")]
 
 
-def monitor(
+def print_runs(ledger: Ledger) -> None:
+    """A table of the ledger's runs."""
+    runs = ledger.runs()
+    if not runs:
+        typer.echo(f"no runs in {ledger.place}")
+        return
+    counts = ledger.judgment_counts()
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run, begun (UTC)", overflow="fold")
+    for heading in ("state", "judgments"):
+        table.add_column(heading, no_wrap=True)
+    for run in runs:
+        state = "complete" if run.finished_at else "unfinished"
+        table.add_row(Text(run.id), state, str(counts.get(run.id, 0)))
+    text_console().print(table)
+
+
+def text_console() -> Console:
+    """A console for plain text; where nobody looks at a terminal no line is cut at its width."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = UNSEEN_WIDTH
+    return console
+
+
+def print_view(view: RunView, folder: Path) -> None:
+    """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
+    console = text_console()
+    unfit = [health for health in view.health if health.unfit]
+    for health in unfit:
+        console.print(Text(f"NOT VALID: judge {health.judge} is unfit ({health.unfit})", style="bold red"))
+    if unfit:
+        console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
+    if view.variant:
+        console.print(Text(f"recomputed: {view.variant}"))
+    tree, scale = view.scores.tree, view.spec.scale
+    interval = view.scores.interval
+    spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
+    state = "" if view.complete else ", run NOT COMPLETE"
+    headline = f"final score {shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
+    console.print(Text(headline, style="bold"))
+    console.print(_scores_table(view))
+    console.print(_health_table(view))
+    report = folder / REPORT
+    if report.is_file():
+        console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _scores_table(view: RunView) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("score of", overflow="fold")
+    for heading in ("score", "weight", "coverage"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
+    for category in view.scores.tree.parts:
+        _add_row(table, category, view.spec.labels.get(category.name), bold=True)
+        for subcategory in category.parts:
+            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}", bold=False)
+            for criterion in subcategory.parts:
+                _add_row(table, criterion, f"    {names[criterion.name]}", bold=False)
+    return table
+
+
+def _add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
+    cells = (name, shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
+    table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
+
+
+def _health_table(view: RunView) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
+        table.add_column(heading, overflow="fold")
+    for health in view.health:
+        failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
+        table.add_row(
+            Text(health.judge),
+            "unfit" if health.unfit else "never examined",
+            f"{health.outcomes['scored']}/{health.planned}",
+            failed or "0",
+            str(health.repaired_heuristic + health.repaired_model),
+            f"{health.seconds:.2f}",
+            f"{health.prompt_tokens + health.completion_tokens:,}",
+            "" if health.cost is None else f"{health.cost:.4f} {health.currency}",
+        )
+    return table
+
+
+def shown(score: float | None) -> str:
+    """A score with two decimals; a missing one says so."""
+    return "unscored" if score is None else f"{score:.2f}"
+
+
+def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
+    """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's.
+
+    Returns:
+        The judgments that were read otherwise than they are stored.
+    """
+    view = view_run(run, ledger, variant)
+    folder = _new_folder(Path(run.folder), "rescore")
+    write_run_files(view, folder)
+    for warning in view.scores.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    print_view(view, folder)
+    typer.echo(f"written to {folder}", err=True)
+    return changed_readings(view_run(run, ledger), view) if variant.reparse else []
+
+
+def _new_folder(parent: Path, stem: str) -> Path:
+    number = 1
+    while (parent / f"{stem}-{number}").exists():
+        number += 1
+    return parent / f"{stem}-{number}"
+
+
+def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:
+    """Write every judgment of a run.
+
+    Raises:
+        UserError: no such format.
+        StorageError: the file cannot be written.
+    """
+    writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
+    one_of("--format", form, tuple(writers))
+    if file is None:
+        make_folder(Path(run.folder))
+    path = file or Path(run.folder) / f"judgments.{form}"
+    writers[form](view_run(run, ledger), path)
+    typer.echo(f"written to {path}")
+
+
+def rescore_monitor(
     since: SinceOption = None,
     until: UntilOption = None,
     source: Annotated[
@@ -65,10 +201,10 @@ def monitor(
     wanted = EvaluationFilter(since=days.since, until=days.until, source=source, ids=tuple(id or ()))
     with open_ledger(find_config(config, ledger)) as opened:
         done = rescore(monitored(opened, wanted, texts=reparse), opened.panels("monitor"), change)
-        show(opened, done, change, "answers", write=write)
+        _print_rescored(opened, done, change, "answers", write=write)
 
 
-def gate(
+def rescore_gate(
     since: SinceOption = None,
     until: UntilOption = None,
     collection: CollectionOption = None,
@@ -89,7 +225,7 @@ def gate(
     with open_ledger(find_config(config, ledger)) as opened:
         runs = opened.panels("gate")
         done = rescore(gated(opened, runs, wanted, id or ()), runs, change)
-        show(opened, done, change, "sentences", write=write)
+        _print_rescored(opened, done, change, "sentences", write=write)
 
 
 def variant_of(
@@ -110,12 +246,7 @@ def variant_of(
     )
 
 
-def show(ledger: Ledger, done: Rescored, change: Variant, what: str, *, write: bool) -> None:
-    """What a rescoring came to; with `write`, what was read is stored.
-
-    Raises:
-        UserError: there is nothing to score.
-    """
+def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, *, write: bool) -> None:
     for reason in done.unreadable.values():
         tell(f"left out, the scores of {reason}")
     if not done.answers:
@@ -152,11 +283,6 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
 
 
 def _read_weights(path: Path) -> Weights:
-    """Weights from a file with a section `weights`, or with the three levels themselves.
-
-    Raises:
-        ConfigError: the file is not that.
-    """
     document = read_yaml(path)
     nested = isinstance(document.data.get("weights"), dict)
     data = document.data["weights"] if nested else document.data

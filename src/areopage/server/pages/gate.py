@@ -1,26 +1,147 @@
-"""Data of a decision's page: marked texts, documents and signals."""
+"""The gate's page: rates, charts and the list of decisions; the data of a decision's page."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from datetime import UTC, date, datetime, time
+from typing import Any, Literal, get_args
 
+from fastapi import APIRouter
 from markupsafe import Markup
 from msgspec import Struct, structs
+from starlette.requests import Request
+from starlette.responses import Response
 
 from areopage.cases.records import Document
 from areopage.gate.config import Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
-from areopage.gate.records import Decision, Place, Reason, SentenceCheck, Signal, SignalName
-from areopage.ledger.records import Trace
+from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
+from areopage.ledger.access import Audit
+from areopage.ledger.queries import TraceFilter
+from areopage.ledger.records import Channel, Trace
+from areopage.ledger.traces import Traces
+from areopage.locales import Locale
+from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import decision_locale, reason_text
+from areopage.report.model import histogram
+from areopage.report.render import draw
+from areopage.scoring.shares import share_of
+from areopage.server.access import Actor, Reader
+from areopage.server.context import context_of
+from areopage.server.pages.filters import CUSTOM, Asked, period_of
+from areopage.server.pages.rendering import language, render
 
+PER_PAGE = 50
+DEFAULT_PERIOD = "30"
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+MOST_NAME = 128
+BARS = 10
+router = APIRouter(include_in_schema=False)
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
-
 Support = Literal["supported", "doubtful", "unsupported", "none"]
-
 DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
+
+
+class GateChosen(Asked, frozen=True, kw_only=True):
+    """What an address asks for."""
+
+    verdict: GateVerdict | None = None
+    channel: Channel | None = None
+    collection: str | None = None
+    prompt: str = ""
+    unlabelled: bool = False
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the period is chosen."""
+        return bool(self.verdict or self.channel or self.collection is not None or self.prompt or self.unlabelled)
+
+    @property
+    def filter(self) -> TraceFilter:
+        """As the ledger takes it."""
+        return TraceFilter(
+            since=_midnight(self.period.start) if self.period else None,
+            until=_midnight(self.period.end) if self.period else None,
+            channels=(self.channel,) if self.channel else (),
+            verdict=self.verdict,
+            collection=self.collection,
+            prompt=self.prompt or None,
+            unlabelled=self.unlabelled,
+        )
+
+    def parts(self) -> dict[str, str | None]:
+        """The filters besides the period."""
+        parts = {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
+        return parts | {"unlabelled": "1" if self.unlabelled else None}
+
+
+class Histogram(Struct, frozen=True, kw_only=True):
+    """A chart in ten bars, and all of its bins as lines: where each begins, and how many."""
+
+    chart: Markup
+    lines: tuple[tuple[str, int], ...]
+
+
+@router.get("/gate")
+def show_gate(request: Request, reader: Reader) -> Response:
+    """The figures of the period and one page of the list, the newest first; a scoped key sees its own collections alone."""
+    context, spoken = context_of(request), language(request)
+    asked = _gate_chosen(request.query_params, context.now().date(), reader)
+    traces = Traces(context.ledger)
+    # a verdict, a question or a wish narrows the list; the rates are about all answers of the period
+    summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
+    found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
+    rows = found[:PER_PAGE]
+    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} traces")
+    values: Mapping[str, Any] = {
+        "asked": asked,
+        "summary": summary,
+        "rates": [(verdict, share_of(summary.verdicts.get(verdict, 0), summary.traces)) for verdict in GATE_VERDICTS],
+        "rows": rows,
+        "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
+        "thresholds": context.gate.config.thresholds,
+        "confidences": _confidence_chart(summary.confidences, spoken, "gate_confidences"),
+        "risks": _confidence_chart(summary.p_unsupported, spoken, "gate_risks"),
+        "reasons": list(summary.reasons.items()),
+        "verdicts": GATE_VERDICTS,
+        "channels": CHANNELS,
+        "scope": reader.collections,
+        "host": request.url.netloc,
+    }
+    return render(request, "gate_list.html.j2", **values)
+
+
+def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
+    name, period = period_of(query, today, DEFAULT_PERIOD)
+    if query.get("period") == "all" and name != CUSTOM:
+        name, period = "all", None
+    before, collection = query.get("before", ""), query.get("collection", "").strip()[:MOST_NAME] or None
+    if reader.collections and collection not in reader.collections:
+        collection = reader.collections[0]
+    return GateChosen(
+        name=name,
+        period=period,
+        verdict=next((one for one in GATE_VERDICTS if one == query.get("verdict")), None),
+        channel=next((one for one in CHANNELS if one == query.get("channel")), None),
+        collection=collection,
+        prompt=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_PROMPT],
+        unlabelled="unlabelled" in query,
+        before=int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None,
+    )
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
+    if not any(counts):
+        return None
+    width = len(counts) // BARS
+    bars = [sum(counts[at : at + width]) for at in range(0, len(counts), width)]
+    lines = [(spoken.number(at / len(counts), 2), count) for at, count in enumerate(counts)]
+    return Histogram(chart=draw(histogram(spoken.say(title), bars, spoken), spoken), lines=tuple(lines))
 
 
 class ShownSentence(Struct, frozen=True, kw_only=True):
@@ -119,7 +240,6 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
 
 
 def _signal_view(signal: Signal) -> ShownSignal:
-    """One signal for its line of the table."""
     seen = [place.text for place in signal.places if not place.document]
     return ShownSignal(
         name=signal.name,
@@ -159,7 +279,6 @@ def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -
 
 
 def _shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
-    """The probability to show of a sentence; see `ShownSentence`."""
     risk = sentence.p_unsupported
     return None if support == "unsupported" and risk is not None and risk < DOUBT else risk
 
@@ -182,10 +301,7 @@ def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Shown
 
 
 def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
-    """The places that support the answer's sentences, by document, each with its sentence's number.
-
-    They are not kept: the grounding model finds them again in the texts.
-    """
+    """The places that support each sentence, by document. They are not stored: the grounding model finds them again."""
     model, rules = gate.config.grounding, gate.config
     found: dict[str, list[tuple[int, Place]]] = {}
     if model is None or not decision.sentences or len(trace.response) > rules.max_characters:
@@ -209,14 +325,10 @@ def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
         if start < at or not start < end <= len(text):
             continue
         told = ", ".join(map(str, numbers[start, end]))
-        parts += [
-            Markup.escape(text[at:start]),
-            Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told),
-        ]
+        parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told)]
         at = end
     return Markup().join([*parts, Markup.escape(text[at:])])
 
 
 def _bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
-    """The thresholds by name."""
     return structs.asdict(thresholds)

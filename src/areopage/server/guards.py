@@ -1,0 +1,194 @@
+"""Checks on every request: known hosts and origins, limits of bodies, security headers."""
+
+import asyncio
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from areopage.app.config import AppConfig
+from areopage.server.errors import SECURITY_HEADERS, Refusal, answer
+
+ANY_HOST_PATHS = frozenset({"/healthz", "/readyz"})
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to recognise them
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+STATIC = "/static/"
+
+
+class Addresses:
+    """The names that this server answers for (against DNS rebinding), and the foreign origins that may send to it."""
+
+    def __init__(self, host: str, origins: Iterable[str], link: str = "") -> None:
+        self.origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        named = {_hostname(host), *(_hostname(urlsplit(address).netloc) for address in (*self.origins, link))}
+        self._hosts = LOOPBACK_NAMES | (named - ANY_HOST)
+
+    @classmethod
+    def of(cls, config: AppConfig) -> "Addresses":
+        """Read the addresses of a configuration."""
+        return cls(config.server.host, config.server.origins, config.section.monitor.alerts.link)
+
+    def answers_for(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        return _hostname(host) in self._hosts
+
+    def trusts(self, request: Request) -> bool:
+        """Whether a request that changes something came from one of our own pages, an origin of the list, or no browser at all.
+
+        Browsers tell where a request comes from (Sec-Fetch-Site, Origin) and let no script forge it.
+        """
+        origin = request.headers.get("origin", "").lower()
+        if origin in self.origins:
+            return True
+        site = request.headers.get("sec-fetch-site", "")
+        if site:
+            return site in ("same-origin", "none")
+        return not origin or _urlsplit_host(origin) == request.headers.get("host", "").lower()
+
+
+def _hostname(host: str) -> str:
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host if host.count(":") > 1 else host.partition(":")[0].rstrip(".")
+
+
+def _urlsplit_host(origin: str) -> str:
+    """The host and port of an origin; "" where it is none ("null")."""
+    scheme, separator, rest = origin.partition("://")
+    return rest if scheme and separator else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address means this computer."""
+    name = _hostname(host)
+    if name in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def is_local(request: Request) -> bool:
+    """Whether a request is local, without a proxy."""
+    client = request.client.host if request.client else ""
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    return is_loopback(client) and is_loopback(request.headers.get("host", ""))
+
+
+class KnownHosts:
+    """Rejects unknown hosts, against DNS rebinding by other sites.
+
+    Health checks hold no data, and who shows an API key is no such page: both may use any name.
+    """
+
+    def __init__(self, app: ASGIApp, addresses: Addresses) -> None:
+        self.app = app
+        self._addresses = addresses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one request."""
+        if scope["type"] == "http" and scope["path"] not in ANY_HOST_PATHS:
+            request = Request(scope)
+            host = request.headers.get("host", "")
+            if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
+                message = "unknown host: add its address to server.origins in areopage.yml"
+                await answer(request, 421, "unknown_host", message)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+class BodyLimit:
+    """Refuses large and slow request bodies.
+
+    A body of more than `most` bytes is refused at once where its length is told, else as soon as it exceeds the limit. A body
+    that is incomplete `seconds` after the application began to read it is refused too.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
+        self.app = app
+        self._most, self._seconds = most, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if not told.isdigit() or len(told) > 18 or int(told) > self._most:
+            await answer(Request(scope), 413, "too_large", self._message(), {"Connection": "close"})(scope, receive, send)
+            return
+        await self.app(scope, self._counted(receive), send)
+
+    def _counted(self, receive: Receive) -> Receive:
+        taken, whole = 0, False
+        end: float | None = None
+
+        async def counted() -> Message:
+            nonlocal taken, whole, end
+            if whole:  # further calls wait for the client to disconnect
+                return await receive()
+            end = end or asyncio.get_running_loop().time() + self._seconds
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await receive()
+            except TimeoutError:
+                told = f"the body did not arrive within {self._seconds:g} s (server.body_seconds)"
+                raise Refusal(408, "too_slow", told, {"Connection": "close"}) from None
+            whole = not message.get("more_body", False)
+            taken += len(message.get("body", b""))
+            if taken > self._most:
+                raise Refusal(413, "too_large", self._message(), {"Connection": "close"})
+            return message
+
+        return counted
+
+    def _message(self) -> str:
+        return f"the body exceeds {self._most} bytes (server.max_body)"
+
+
+class SecurityHeaders:
+    """Adds `SECURITY_HEADERS` to every answer that does not set them itself; files under /static may be kept and asked about."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        static = scope["path"].startswith(STATIC)
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, "no-cache" if static and name == "Cache-Control" else value)
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class HeadOfGet:
+    """Answers HEAD wherever GET is served, as load balancers and monitors of uptime ask: the same headers, and no body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, without_body)
