@@ -84,6 +84,7 @@ class Engine(Queue):
             "system_database_engine": self._database,
             "serializer": self._serializer,
             "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": 0.1,
             "log_level": "WARNING",
         }
         DBOS(config=config)  # returns the instance that is there
