@@ -41,31 +41,38 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float | None]], *, resamples: 
     counts = np.stack([(table == level).sum(axis=1) for level in levels], axis=1).astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     units = counts.shape[0]
-    value = _alpha_of_counts(counts)
-    if value is None or units < MIN_UNITS:
-        return Alpha(alpha=value, low=None, high=None, units=units)
+    if units == 0:
+        return Alpha(alpha=None, low=None, high=None, units=0)
+    kinds, kind_of = np.unique(counts, axis=0, return_inverse=True)
+    kind_of = kind_of.reshape(-1)
     random = np.random.default_rng(seed)
-    draws = [_alpha_of_counts(counts[random.integers(0, units, units)]) for _ in range(resamples)]
-    known = [draw for draw in draws if draw is not None]
+    draws = (kind_of[random.integers(0, units, units)] for _ in range(resamples if units >= MIN_UNITS else 0))
+    tallies = np.stack([np.bincount(drawn, minlength=len(kinds)) for drawn in (kind_of, *draws)])
+    value, *others = _alphas(kinds, tallies.astype(np.float64))
+    known = [one for one in others if one is not None]
     if not known:
         return Alpha(alpha=value, low=None, high=None, units=units)
     low, high = np.quantile(np.array(known), [0.025, 0.975])
     return Alpha(alpha=value, low=float(low), high=float(high), units=units)
 
 
-def _alpha_of_counts(counts: Matrix) -> float | None:
-    """Ordinal α of a units × levels table of counts, levels ascending; None where only one level occurs."""
-    if counts.shape[0] == 0:
-        return None
-    sizes = counts.sum(axis=1)
-    weighted = counts / (sizes - 1)[:, None]
-    observed = weighted.T @ counts - np.diag(weighted.sum(axis=0))
-    totals = counts.sum(axis=0)
-    whole = totals.sum()
-    expected = (np.outer(totals, totals) - np.diag(totals)) / (whole - 1)
-    middles = np.cumsum(totals) - totals / 2
-    distance = (middles[:, None] - middles[None, :]) ** 2
-    disagreement = float((expected * distance).sum())
-    if disagreement == 0:
-        return None
-    return 1.0 - float((observed * distance).sum()) / disagreement
+def _alphas(kinds: Matrix, tallies: Matrix) -> list[float | None]:
+    """Ordinal α of samples of units; None where only one level occurs.
+
+    Args:
+        kinds: one row per kind of unit, with its counts of each level, ascending.
+        tallies: one row per sample: how many units it has of each kind.
+    """
+    same = np.arange(kinds.shape[1])
+    weighted = kinds / (kinds.sum(axis=1) - 1)[:, None]
+    pairs = weighted[:, :, None] * kinds[:, None, :]
+    pairs[:, same, same] -= weighted
+    observed = np.tensordot(tallies, pairs, 1)
+    totals = tallies @ kinds
+    expected = totals[:, :, None] * totals[:, None, :]
+    expected[:, same, same] -= totals
+    expected /= (totals.sum(axis=1) - 1)[:, None, None]
+    middles = np.cumsum(totals, axis=1) - totals / 2
+    distance = (middles[:, :, None] - middles[:, None, :]) ** 2
+    found = zip((observed * distance).sum(axis=(1, 2)), (expected * distance).sum(axis=(1, 2)), strict=True)
+    return [None if chance == 0 else 1.0 - float(seen) / float(chance) for seen, chance in found]
