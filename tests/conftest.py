@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,12 +85,39 @@ def suite(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_lock(tmp_path_factory: pytest.TempPathFactory) -> "FileLock":
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the processes of one session share."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session")
+def seeded_template(session_folder: Path) -> Path:
+    """A file with a ledger of all applications, for others to be copied from; one process of a session makes it."""
+    from filelock import FileLock
+
+    from servers.seeded_ledger import make_seeded
+
+    place, unfinished = session_folder / "seeded.db", session_folder / "seeded.part.db"
+    with FileLock(session_folder / "seeded.lock"):
+        if not place.exists():
+            make_seeded(str(unfinished))
+            unfinished.rename(place)
+    return place
+
+
+@pytest.fixture
+def seeded_file(seeded_template: Path, tmp_path: Path) -> str:
+    """The path of a ledger of all applications, whose models are gone."""
+    return str(shutil.copyfile(seeded_template, tmp_path / "ledger.db"))
+
+
+@pytest.fixture(scope="session")
+def postgres_lock(session_folder: Path) -> "FileLock":
     """What processes of one session hold while they start, fill or stop their PostgreSQL."""
     from filelock import FileLock
 
-    folder = tmp_path_factory.getbasetemp()
-    return FileLock((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "postgres.lock")
+    return FileLock(session_folder / "postgres.lock")
 
 
 @pytest.fixture(scope="session")
@@ -147,16 +174,28 @@ def started_postgres(folder: Path) -> Any:
 @pytest.fixture(scope="session")
 def postgres_template(postgres: "Engine", postgres_lock: "FileLock") -> str:
     """The name of a database with an empty ledger, for others to be copied from."""
-    from sqlalchemy import text
-
     from areopage.ledger.store import Ledger
 
-    name = "empty_ledger"
-    with postgres_lock, postgres.connect() as connection:
+    return filled_database(postgres, postgres_lock, "empty_ledger", lambda url: Ledger.open(url).close())
+
+
+@pytest.fixture
+def seeded_postgres(postgres: "Engine", postgres_lock: "FileLock") -> Iterator[str]:
+    """The URL of a ledger of all applications on PostgreSQL, whose models are gone."""
+    from servers.seeded_ledger import make_seeded
+
+    yield from new_database(postgres, filled_database(postgres, postgres_lock, "seeded_ledger", make_seeded))
+
+
+def filled_database(postgres: "Engine", lock: "FileLock", name: str, fill: Callable[[str], None]) -> str:
+    """The name of a database that one process of a session makes and fills."""
+    from sqlalchemy import text
+
+    with lock, postgres.connect() as connection:
         query = text("SELECT 1 FROM pg_database WHERE datname = :name")
         if connection.execute(query, {"name": name}).scalar() is None:
             connection.execute(text(f"CREATE DATABASE {name}"))
-            Ledger.open(database_url(postgres, name)).close()
+            fill(database_url(postgres, name))
     return name
 
 

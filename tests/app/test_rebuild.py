@@ -18,22 +18,13 @@ from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
 from areopage.ledger.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
 from servers.command import Command
-from servers.fake_llm import FakeServer
-from servers.new_ledger import new_ledger_file
-from servers.seeded_ledger import REDUCED, caches, seed_ledger, wipe_caches
+from servers.seeded_ledger import REDUCED, caches, wipe_caches
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def ledger(
-    request: pytest.FixtureRequest, tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Ledger]:
+def ledger(request: pytest.FixtureRequest) -> Iterator[Ledger]:
     """A ledger of all applications."""
-    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    sqlite = request.param == "sqlite"
-    place = new_ledger_file(tmp_path / "ledger.db") if sqlite else request.getfixturevalue("postgres_ledger")
-    opened = Ledger.open(place)
-    seed_ledger(opened, tmp_path, server)
+    opened = Ledger.open(request.getfixturevalue("seeded_file" if request.param == "sqlite" else "seeded_postgres"))
     yield opened
     opened.close()
 

@@ -1,7 +1,6 @@
 """`monitor rescore` and `gate rescore`: the same answers by other weights, rules or judges, without a call to a model."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -16,24 +15,17 @@ from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
 from servers.command import Command
 from servers.fake_llm import FakeServer
-from servers.new_ledger import new_ledger_file
-from servers.seeded_ledger import caches, seed_ledger
+from servers.seeded_ledger import caches
 
 CRITERIA = ("completude", "exactitude", "format", "sources")
 
 
 @pytest.fixture
-def ledger(
-    request: pytest.FixtureRequest, tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Ledger]:
+def ledger(request: pytest.FixtureRequest, server: FakeServer) -> Iterator[Ledger]:
     """A ledger of all applications, whose models are gone; on SQLite unless the test asks for PostgreSQL."""
-    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
     postgres = getattr(request, "param", "sqlite") == "postgres"
-    place = request.getfixturevalue("postgres_ledger") if postgres else new_ledger_file(tmp_path / "ledger.db")
-    opened = Ledger.open(place)
-    seed_ledger(opened, tmp_path, server)
     server.stop()
+    opened = Ledger.open(request.getfixturevalue("seeded_postgres" if postgres else "seeded_file"))
     yield opened
     opened.close()
 

@@ -1,10 +1,13 @@
 """A ledger of all applications, filled by their own code: runs, evaluations in every state, decisions, labels, erased answers."""
 
 import asyncio
+import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 from sqlalchemy import text
 
@@ -42,8 +45,17 @@ VALUES = (
 REMARKS = "feedback = '', strengths = '[]', weaknesses = '[]', suggestions = '[]', reason = ''"
 
 
-def seed_ledger(ledger: Ledger, folder: Path, server: FakeServer) -> None:
-    """Fill a ledger; the environment names the server (OLLAMA_HOST, OPENAI_BASE_URL)."""
+def make_seeded(place: str) -> None:
+    """Fill the empty ledger at a place; its models and its runs' folders are gone then."""
+    with FakeServer() as server, TemporaryDirectory() as folder:
+        environment = {"OPENAI_BASE_URL": server.openai_url, "OLLAMA_HOST": server.address}
+        with mock.patch.dict(os.environ, environment):
+            ledger = Ledger.open(place)
+            _seed(ledger, Path(folder), server)
+            ledger.close()
+
+
+def _seed(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     _seed_monitor(ledger, folder, server)
     _seed_bench(ledger, folder)
     _seed_gate(ledger, folder, server)
