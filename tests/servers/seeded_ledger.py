@@ -18,11 +18,14 @@ from areopage.gate.records import SentenceCheck
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
+from areopage.ledger.operations import GoldenRuns
 from areopage.ledger.records import Label
 from areopage.ledger.schema import metadata
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
+from areopage.monitor.golden import open_golden, run_round
+from areopage.monitor.golden_rounds import finish_round
 from areopage.rag.answering.judging import open_sentence_judge
 from servers.configured import monitor_config
 from servers.evaluated import submitted
@@ -37,7 +40,8 @@ SENTENCES = tuple(
     SentenceCheck(start=ANSWER.index(part), end=ANSWER.index(part) + len(part), text=part, claim=True, p_unsupported=0.5)
     for part in ("Le délai est de 14 jours.", "Il part de la livraison.")
 )
-CACHES = ("evaluations", "evaluation_scores", "score_days", "days", "evaluation_search")
+CACHES = ("evaluation_scores", "score_days", "days", "evaluation_search")
+"""Tables that hold nothing but scores and counts."""
 VALUES = (
     "score_global = NULL, grade = '', scored = 0, planned = 0, spread = NULL, qualification = '', prompt_tokens = NULL, "
     "completion_tokens = NULL, cost = NULL, currency = ''"
@@ -57,6 +61,7 @@ def make_seeded(place: str) -> None:
 
 def _seed(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     _seed_monitor(ledger, folder, server)
+    _seed_golden(ledger, folder)
     _seed_bench(ledger, folder)
     _seed_gate(ledger, folder, server)
     now = datetime(2026, 5, 1, tzinfo=UTC)
@@ -75,7 +80,8 @@ def wipe_caches(ledger: Ledger) -> None:
         cut = "(SELECT number FROM answers WHERE id = :id)"
         statement = f"UPDATE evaluations SET {REMARKS} WHERE state = 'evaluated' AND answer != {cut}"
         connection.execute(text(statement), {"id": REDUCED})
-        for name in CACHES[1:]:
+        connection.execute(text("UPDATE golden_runs SET asked = 0, answered = 0, scored = 0, mean = NULL, change = NULL"))
+        for name in CACHES:
             connection.execute(text(f"DELETE FROM {name}"))
 
 
@@ -83,7 +89,7 @@ def caches(ledger: Ledger) -> dict[str, list[Any]]:
     """Every stored score and count, row by row; sums of floats but for their last digits."""
     with ledger.engine.connect() as connection:
         found = {}
-        for name in CACHES:
+        for name in ("evaluations", "golden_runs", *CACHES):
             key = ", ".join(column.name for column in metadata.tables[name].primary_key) if name in metadata.tables else "1"
             if name == "evaluation_search" and connection.dialect.name == "sqlite":
                 key = "rowid"
@@ -110,6 +116,21 @@ def _seed_monitor(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     _evaluate(ledger, folder, ["m-broken"], judges)
     server.faults.texts = 0.0
     _evaluate(ledger, folder, [REDUCED], judges | {"storage": {"text": "truncated", "max_chars": 20}})
+
+
+def _seed_golden(ledger: Ledger, folder: Path) -> None:
+    """Two rounds of golden questions, the second compared with the first; one of its questions has no score."""
+    rows = [{"id": f"g{n}", "prompt": f"How long is notice {n}?"} for n in range(3)]
+    judges = {"judges": ["openai:fake-a", "openai:fake-b"]}
+    section = {"dataset": str(write_cases(folder / "golden.csv", rows)), "target": "openai:fake-target"}
+    golden = open_golden(ledger, monitor_config(folder, golden=section, alerts={"urls": ["json://127.0.0.1:9"]}, **judges))
+    for day, judged in ((1, 3), (2, 2)):
+        run = asyncio.run(run_round(golden, datetime(2026, 4, day, tzinfo=UTC)))
+        ids = list(GoldenRuns(ledger).questions(run.id).values())
+        _evaluate(ledger, folder, ids[:judged], judges)
+        for id in ids[judged:]:
+            Evaluations(ledger).give_up(id, "busy")
+        finish_round(golden.alerts, golden.cases, run, datetime.now(UTC))
 
 
 def _evaluate(ledger: Ledger, folder: Path, ids: list[str], fields: dict[str, Any]) -> None:

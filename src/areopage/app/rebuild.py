@@ -33,13 +33,17 @@ from areopage.ledger.caches import (
 from areopage.ledger.days import rebuild_days
 from areopage.ledger.evaluation_rows import BLANK
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.records import Evaluation, Judgment, Run
 from areopage.ledger.rows import storable_value
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
+from areopage.monitor.golden_rounds import recomputed_round
 
 OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
 """What is computed of evaluations of the benchmark alone; the monitor's were measured."""
+
+OF_ROUNDS = ("asked", "answered", "scored", "mean", "change")
 
 Progress = Callable[[int], None]
 
@@ -86,7 +90,8 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     """
     recomputing, differing = _Recomputing(ledger, progress), 0
     evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
-    for found in (evaluations, day_differences(ledger)):
+    rounds = (one for _, found in _rounds(ledger) for one in found)
+    for found in (evaluations, rounds, day_differences(ledger)):
         for one in found:
             differs(one)
             differing += 1
@@ -104,6 +109,9 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
         wrong = [one for one in portion if one.differences]
         written += rewrite(ledger, [(one.stored, one.computed) for one in wrong if one.stored is not None])
         Evaluations(ledger).put([one.computed for one in wrong if one.stored is None])
+    for computed, differences in _rounds(ledger):
+        if differences:
+            GoldenRuns(ledger).save(computed)
     rebuild_days(ledger)
     return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
 
@@ -113,6 +121,22 @@ def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, pro
     Audit(ledger).note(actor, "reparse", "", f"{len(readings)} judgments")
     ledger.reread(readings)
     return rebuild_ledger(ledger, progress)
+
+
+def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[Difference]]]:
+    """The finished rounds of golden questions as they come out now, with what is stored otherwise."""
+    for stored in GoldenRuns(ledger).list(limit=None):
+        if stored.finished_at is not None:
+            computed = recomputed_round(ledger, stored)
+            pairs = ((name, getattr(stored, name), getattr(computed, name)) for name in OF_ROUNDS)
+            yield (
+                computed,
+                [
+                    Difference(subject=stored.id, field=f"golden_runs.{name}", stored=held, computed=right)
+                    for name, held, right in pairs
+                    if not same(held, right)
+                ],
+            )
 
 
 class _Change(Struct, frozen=True):

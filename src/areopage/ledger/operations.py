@@ -1,6 +1,6 @@
 """What the programs around the ledger leave in it: workers, rounds of golden questions, alerts, API keys, the audit log."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,9 +9,9 @@ from msgspec import Struct
 from sqlalchemy import Row, Select, select, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_or_replace
+from areopage.ledger.inserts import insert_missing, insert_or_replace
 from areopage.ledger.rows import aware, naive, storable, storable_value
-from areopage.ledger.schema import golden_runs, workers
+from areopage.ledger.schema import golden_questions, golden_runs, workers
 from areopage.ledger.store import Ledger
 
 Role = Literal["ask", "read", "write", "admin"]
@@ -156,8 +156,20 @@ class GoldenRuns:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_or_replace(connection, golden_runs, row)
 
-    def list(self, suite: str | None = None, limit: int = 50) -> Sequence[GoldenRun]:
-        """Return the newest rounds."""
+    def note_questions(self, run_id: str, answer_ids: Mapping[str, str]) -> None:
+        """Note the questions of a round with the ids that their answers get; those of an earlier call are kept."""
+        rows = [{"golden_run": run_id, "question": storable(question), "answer_id": id} for question, id in answer_ids.items()]
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_missing(connection, golden_questions, rows)
+
+    def questions(self, run_id: str) -> dict[str, str]:
+        """Return the questions of a round with the ids of their answers."""
+        query = select(golden_questions).where(golden_questions.c.golden_run == run_id)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return {row.question: row.answer_id for row in connection.execute(query)}
+
+    def list(self, suite: str | None = None, limit: int | None = 50) -> Sequence[GoldenRun]:
+        """Return the newest rounds; with limit None all."""
         query = select(golden_runs) if suite is None else select(golden_runs).where(golden_runs.c.suite == suite)
         return self._rounds(query, limit)
 
@@ -168,7 +180,7 @@ class GoldenRuns:
         )
         return next(iter(self._rounds(good, 1)), None)
 
-    def _rounds(self, query: Select[Any], limit: int) -> Sequence[GoldenRun]:
+    def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
         newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [_round_of(row) for row in connection.execute(newest)]

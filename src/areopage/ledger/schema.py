@@ -481,6 +481,15 @@ workers = Table(
     Column("state", String(16), nullable=False),
 )
 
+# which answer a question of a round has, noted before it is asked
+golden_questions = Table(
+    "golden_questions",
+    metadata,
+    Column("golden_run", String(128), primary_key=True),
+    Column("answer_id", String(128), primary_key=True),
+    Column("question", Text, nullable=False),
+)
+
 golden_runs = Table(
     "golden_runs",
     metadata,

@@ -28,7 +28,7 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from areopage.monitor.alerts.jobs import Alerting, alerting_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
-from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round
+from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
 from areopage.monitor.submit import Intake
 from areopage.work.handlers import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 
@@ -155,6 +155,7 @@ def begin_round(golden: Golden, due: datetime) -> GoldenRun:
     if known is not None:
         return known
     begun = _new_round(golden, due)
+    _note_questions(golden, begun)
     GoldenRuns(golden.ledger).save(begun)
     return begun
 
@@ -203,8 +204,8 @@ async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
 def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
     for run in running_rounds(ledger):
         if run.id == id:
-            given_up = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
-            GoldenRuns(ledger).save(given_up)
+            ended = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
+            GoldenRuns(ledger).save(recomputed_round(ledger, ended))
 
 
 def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
@@ -221,7 +222,7 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     Returns:
         The round as it is kept.
     """
-    unasked = await asyncio.to_thread(unanswered, golden, run)
+    unasked = await asyncio.to_thread(_unasked, golden, run)
     failures: list[str] = []
     watch = OutageWatch(FAILURES_IN_A_ROW)
 
@@ -243,20 +244,33 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     except ModelError as fault:
         failures.insert(0, str(fault))
         logger.warning("golden round %s: %s", run.id, fault)
-    answered = len(golden.cases) - len(await asyncio.to_thread(unanswered, golden, run))
+    asked, answered = await asyncio.to_thread(_counts, golden, run)
     reason = failures[0] if failures else ""
     now = datetime.now(UTC)
-    run = msgspec.structs.replace(run, answered=answered, asked=len(golden.cases), asked_at=now, reason=reason)
+    run = msgspec.structs.replace(run, asked=asked, answered=answered, asked_at=now, reason=reason)
     if answered:
         await asyncio.to_thread(GoldenRuns(golden.ledger).save, run)
         return run
     return await asyncio.to_thread(finish_round, golden.alerts, golden.cases, run, now)
 
 
-def unanswered(golden: Golden, run: GoldenRun) -> list[Case]:
-    """Return a round's questions without an answer in the ledger."""
-    known = Answers(golden.ledger).numbers([answer_id(run.id, case.id) for case in golden.cases])
-    return [case for case in golden.cases if answer_id(run.id, case.id) not in known]
+def _note_questions(golden: Golden, run: GoldenRun) -> None:
+    GoldenRuns(golden.ledger).note_questions(run.id, {case.id: answer_id(run.id, case.id) for case in golden.cases})
+
+
+def _unasked(golden: Golden, run: GoldenRun) -> list[Case]:
+    """The questions of a round without an answer in the ledger; a round that has none yet gets all."""
+    if not GoldenRuns(golden.ledger).questions(run.id):
+        _note_questions(golden, run)
+    ids = GoldenRuns(golden.ledger).questions(run.id)
+    known = Answers(golden.ledger).numbers(list(ids.values()))
+    return [case for case in golden.cases if case.id in ids and ids[case.id] not in known]
+
+
+def _counts(golden: Golden, run: GoldenRun) -> tuple[int, int]:
+    """How many questions a round has, and how many of them have an answer."""
+    ids = GoldenRuns(golden.ledger).questions(run.id)
+    return len(ids), len(Answers(golden.ledger).numbers(list(ids.values())))
 
 
 async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -12,8 +12,10 @@ from msgspec import Struct
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
+from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
+from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
@@ -127,13 +129,14 @@ def answer_id(round_id: str, case_id: str) -> str:
 
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round once all answers are settled or time is over; else None."""
-    if now - run.started_at <= PATIENCE and any(_is_waiting(alerting.ledger, run, case) for case in cases):
+    ids = GoldenRuns(alerting.ledger).questions(run.id).values()
+    if now - run.started_at <= PATIENCE and any(_is_waiting(alerting.ledger, id) for id in ids):
         return None
     return finish_round(alerting, cases, run, now)
 
 
-def _is_waiting(ledger: Ledger, run: GoldenRun, case: Case) -> bool:
-    evaluation = Evaluations(ledger).get(answer_id(run.id, case.id))
+def _is_waiting(ledger: Ledger, answer_id: str) -> bool:
+    evaluation = Evaluations(ledger).get(answer_id)
     return evaluation is not None and evaluation.state == "waiting"
 
 
@@ -146,7 +149,8 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
     """
     runs = GoldenRuns(alerting.ledger)
     last = runs.last_good(run.suite)
-    questions = _read_questions(alerting.ledger, cases, run, last)
+    texts = {case.id: case.prompt_text for case in cases}
+    questions = _read_questions(alerting.ledger, run.id, last.id if last else "", texts)
     result = judge_round(questions, alerting.thresholds.golden_drop, alerting.locale.scale)
     failure = plain(run.reason, REASON_LENGTH)
     finished = msgspec.structs.replace(
@@ -165,22 +169,51 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
     return finished
 
 
-def _read_questions(ledger: Ledger, cases: Sequence[Case], run: GoldenRun, last: GoldenRun | None) -> list[Question]:
-    scores = Evaluations(ledger)
+def recomputed_round(ledger: Ledger, run: GoldenRun) -> GoldenRun:
+    """Compute the figures of a finished round again from its answers' scores.
+
+    The verdict and its reason stay: they depend on the thresholds of that time. Scores that came later do not count.
+    """
+    questions = _read_questions(ledger, run.id, run.compared_to, {}, run.finished_at)
+    scores = [question.score for question in questions if question.score is not None]
+    differences = [difference for question in questions if (difference := _difference_of(question)) is not None]
+    return msgspec.structs.replace(
+        run,
+        asked=len(questions),
+        answered=len(Answers(ledger).numbers(list(GoldenRuns(ledger).questions(run.id).values()))),
+        scored=len(scores),
+        mean=math.fsum(scores) / len(scores) if scores else None,
+        change=paired_change(differences)[0],
+    )
+
+
+def _read_questions(
+    ledger: Ledger, run_id: str, compared_to: str, texts: Mapping[str, str], until: datetime | None = None
+) -> list[Question]:
+    """The questions of a round with their scores in it and in another, in the order of their texts."""
+    runs = GoldenRuns(ledger)
+    ids, ids_before = runs.questions(run_id), runs.questions(compared_to)
     questions: list[Question] = []
-    for case in cases:
-        now = scores.get(answer_id(run.id, case.id))
-        before = scores.get(answer_id(last.id, case.id)) if last is not None else None
+    for name in dict.fromkeys([*(name for name in texts if name in ids), *ids]):
+        now = _evaluation(ledger, ids[name], until)
+        before = _evaluation(ledger, ids_before[name], until) if name in ids_before else None
         comparable = now is not None and before is not None and now.run_id == before.run_id
         questions.append(
             Question(
-                id=case.id,
-                text=case.prompt_text,
+                id=name,
+                text=texts.get(name, ""),
                 score=now.score_global if now is not None else None,
                 before=before.score_global if before is not None and comparable else None,
             )
         )
     return questions
+
+
+def _evaluation(ledger: Ledger, answer_id: str, until: datetime | None) -> Evaluation | None:
+    found = Evaluations(ledger).get(answer_id)
+    if found is None or until is None:
+        return found
+    return found if found.evaluated_at is not None and found.evaluated_at <= until else None
 
 
 def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
