@@ -108,8 +108,9 @@ def test_raw_texts_are_read_again_by_todays_reader_and_stored_only_if_asked(ledg
     assert differing(ledger) > 5  # scores are not those of the damaged verdicts
     for application in ("monitor", "gate"):
         assert command(application, "rescore", "--reparse", "--write", *place).code == 0
-    golden = command("monitor", "rescore", "--reparse", "--write", "--source", "golden:morning", *place)
-    assert golden.code == 0, golden.err
+    for source in ("golden:morning", "golden:answer_quality"):
+        golden = command("monitor", "rescore", "--reparse", "--write", "--source", source, *place)
+        assert golden.code == 0, golden.err
     assert differing(ledger) == 0
     assert caches(ledger) == stored
     assert of_monitor(ledger, Variant(reparse=True)).readings == of_gate(ledger, Variant(reparse=True)).readings == []
