@@ -12,7 +12,7 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -71,6 +71,7 @@ def without_content(template: str) -> str:
 
 
 TEMPLATE_VERSION = "1"
+FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 # keys of an answer, or of a verdict within it, that no criterion may go by
 _RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
@@ -111,7 +112,7 @@ class Framing(Struct, frozen=True, kw_only=True):
 @cache
 def framing_of(language: str) -> Framing:
     """The words around criteria in a language, English where it has none."""
-    texts = msgspec.yaml.decode(files("areopage.criteria").joinpath("framing.yml").read_bytes(), type=dict[str, Framing])
+    texts = msgspec.yaml.decode(FRAMING_FILE.read_bytes(), type=dict[str, Framing])
     return texts.get(language, texts["en"])
 
 
@@ -157,7 +158,7 @@ def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
 
 
 def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
-    """The format of an answer about several criteria, verdicts first: an answer that is cut loses its remarks first."""
+    """The format of an answer about several criteria; remarks come last, so that a truncated answer loses them first."""
     lines: list[str] = []
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
         bounds = {"min": f"{criterion.scale.min:g}", "max": f"{criterion.scale.max:g}"}

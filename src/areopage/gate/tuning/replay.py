@@ -138,9 +138,9 @@ def _decided(gate: Gate, one: Recorded) -> Decision:
 
 
 def judged_of(decision: Decision) -> dict[str, bool]:
-    """What a judge said of sentences, by their text, as far as the decision that he settled tells.
+    """What a judge said of sentences, by their text, as far as the settled decision tells.
 
-    Where he refuted one, it does not tell what he said of the others.
+    Where the judge refuted one, it does not tell what the judge said of the others.
     """
     about = {
         code: {reason.sentence for reason in decision.reasons if reason.code == code and reason.sentence is not None}
