@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.prompts import FRAMING, REMARKS, answer_schema, case_nonce, judge_prompt, short_names
+from areopage.criteria.prompts import REMARKS, answer_schema, case_nonce, framing_of, judge_prompt, short_names
 from areopage.criteria.records import Criterion, Scale
 
 SECRET = bytes(range(32))
@@ -55,12 +55,12 @@ def test_the_constant_part_is_the_same_to_the_byte_for_every_case(prompt: str, r
 
 
 def test_the_case_stands_between_its_markers_and_the_reminder_comes_last() -> None:
-    for language, framing in FRAMING.items():
+    for language in ("en", "fr"):
         criteria = [msgspec.structs.replace(one, language=language) for one in (EXACT, FORM)]
         user, nonce = judge_prompt(criteria, CASE, None, SECRET).user, case_nonce(CASE, SECRET)
         assert f"<<<DOCUMENT 1 {nonce}>>>\nT\nfirst\n<<<END DOCUMENT 1 {nonce}>>>" in user
         assert f"<<<RESPONSE {nonce}>>>\nBecause 100%s.\n<<<END RESPONSE {nonce}>>>" in user
-        assert user.endswith("\n\n" + framing.reminder_of_each)
+        assert user.endswith("\n\n" + framing_of(language).reminder_of_each)
 
 
 def test_what_is_said_of_the_reader_is_said_once_and_only_where_there_is_one() -> None:

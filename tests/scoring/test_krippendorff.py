@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.agreement import krippendorff_alpha
+from areopage.scoring.alpha import krippendorff_alpha
 from areopage.scoring.fold import run_alpha
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 

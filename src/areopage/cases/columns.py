@@ -11,75 +11,32 @@ from areopage.text.folding import plain
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "id": ("id", "guid", "uuid", "prompt_id", "question_id", "case_id", "record_id", "identifiant"),
-        "prompt": (
-            "prompt",
-            "prompt_text",
-            "question",
-            "question_text",
-            "query",
-            "input",
-            "user_input",
-            "user_prompt",
-            "messages",
-            "requête",
-            "invite",
-        ),
-        "category": ("category", "catégorie"),
-        "subcategory": ("subcategory", "sous-catégorie"),
-        "maturity": (
-            "maturity",
-            "maturity_band",
-            "age",
-            "age_group",
-            "age_band",
-            "age_range",
-            "audience",
-            "maturité",
-            "tranche d'âge",
-            "groupe d'âge",
-            "public cible",
-        ),
-        "source": ("source", "origin", "provenance", "origine"),
-        "criteria_selection": ("criteria_selection", "criteria", "critères", "sélection de critères"),
-        "response": (
-            "response",
-            "response_text",
-            "answer",
-            "answer_text",
-            "output",
-            "completion",
-            "generation",
-            "model_response",
-            "model_answer",
-            "model_output",
-            "réponse",
-        ),
-        "reference": (
-            "reference",
-            "reference_answer",
-            "expected",
-            "expected_answer",
-            "expected_output",
-            "expected_response",
-            "gold",
-            "gold_answer",
-            "ground_truth",
-            "référence",
-            "réponse attendue",
-            "réponse de référence",
-        ),
-        "documents": (
-            "documents",
-            "context",
-            "contexts",
-            "context_chunks",
-            "retrieved_contexts",
-            "chunks",
-            "passages",
-            "contexte",
-            "contextes",
-        ),
+        field: tuple(names.split(", "))
+        for field, names in {
+            "id": "id, guid, uuid, prompt_id, question_id, case_id, record_id, identifiant",
+            "prompt": (
+                "prompt, prompt_text, question, question_text, query, input, user_input, user_prompt, messages, requête, invite"
+            ),
+            "category": "category, catégorie",
+            "subcategory": "subcategory, sous-catégorie",
+            "maturity": (
+                "maturity, maturity_band, age, age_group, age_band, age_range, audience, maturité, tranche d'âge, "
+                "groupe d'âge, public cible"
+            ),
+            "source": "source, origin, provenance, origine",
+            "criteria_selection": "criteria_selection, criteria, critères, sélection de critères",
+            "response": (
+                "response, response_text, answer, answer_text, output, completion, generation, model_response, model_answer, "
+                "model_output, réponse"
+            ),
+            "reference": (
+                "reference, reference_answer, expected, expected_answer, expected_output, expected_response, gold, "
+                "gold_answer, ground_truth, référence, réponse attendue, réponse de référence"
+            ),
+            "documents": (
+                "documents, context, contexts, context_chunks, retrieved_contexts, chunks, passages, contexte, contextes"
+            ),
+        }.items()
     }
 )
 """The spellings of each field. `text` is left out on purpose: it names a document or an answer as often as a prompt."""

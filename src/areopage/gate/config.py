@@ -1,4 +1,4 @@
-"""What the gate decides by. Everything here is in the decision's `version`."""
+"""The configuration of the gate. All of it is part of a decision's `version`."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ ProfileName = Literal["default", "v1_1"]
 
 
 class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Every bound that a verdict depends on; between `deliver` and `hold` lies the grey band (empty where they are equal)."""
+    """The bounds of verdicts. The grey band lies between `deliver` and `hold`; it is empty where they are equal."""
 
     relevance: Annotated[
         float, Meta(ge=0, le=1, description="score of the best document, from which documents are relevant at all")

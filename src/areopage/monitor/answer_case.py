@@ -63,11 +63,7 @@ def writable(text: str) -> str:
 
 
 def _documents_of(documents: Documents) -> tuple[Document, ...]:
-    """Documents as records.
-
-    Raises:
-        DatasetError: one has no text, or is none.
-    """
+    """Documents as records."""
     if isinstance(documents, Document | Mapping):
         documents = (documents,)
     try:

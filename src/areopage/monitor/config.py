@@ -30,7 +30,7 @@ Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
 
 
 class ContextSection(Section):
-    """How much of the documents a judge is shown: whole chunks in their order, as long as they fit.
+    """How much of the documents a judge sees: whole chunks in their order, as long as they fit.
 
     `max_tokens` is the budget; `max_chunks` and `max_chars` (per chunk, the rest is cut) reproduce the specification's 3 and 200.
     """
@@ -48,7 +48,7 @@ class RateLimitSection(Section):
 
 
 class WorkerSection(Section):
-    """How workers work. `concurrency` is per process; an answer is given up after `attempts`.
+    """The pace of workers. `concurrency` is per process; an answer is given up after `attempts`.
 
     The pause before attempt n + 1 is `pause` · 2^(n − 1) seconds, at most `longest_pause`. A worker silent for `dead_after`
     seconds is taken over.
@@ -63,8 +63,8 @@ class WorkerSection(Section):
 
 
 class WindowRule(Section):
-    """A rule over the answers of the last `hours`: it opens at `threshold` and closes only past `clear`; fewer than `minimum`
-    answers say nothing."""
+    """A rule over the answers of the last `hours`: the alert opens at `threshold` and closes past `clear`. It needs
+    `minimum` answers."""
 
     enabled: bool = True
     hours: Seconds = 24.0
@@ -96,7 +96,7 @@ class DropRule(Section):
 
 
 class JudgeRule(Section):
-    """A judge whose verdicts fail too often over the last `hours`."""
+    """The share of a judge's failed judgments over the last `hours`."""
 
     enabled: bool = True
     hours: Seconds = 1.0
@@ -106,7 +106,7 @@ class JudgeRule(Section):
 
 
 class QueueRule(Section):
-    """A queue that falls behind: the oldest answer waits longer than `minutes`; it clears under half of that."""
+    """The wait of the oldest answer in the queue: over `minutes` is too long; under half of that clears the alert."""
 
     enabled: bool = True
     minutes: Seconds = 15.0
@@ -131,7 +131,7 @@ class AlertsSection(Section):
 
 
 class GoldenSection(Section):
-    """Golden questions: a dataset put to the live bot on a schedule (cron, UTC), judged, compared with the last good round."""
+    """Golden questions: the live bot answers a dataset on a schedule (cron, UTC); rounds are compared."""
 
     dataset: str
     target: str = "http:bot"
@@ -140,7 +140,7 @@ class GoldenSection(Section):
 
 
 class ReportSection(Section):
-    """The report that is written by itself on a schedule (cron, UTC)."""
+    """The scheduled report (cron, UTC)."""
 
     schedule: str = "0 6 * * *"
     days: Annotated[int, Field(ge=1, le=366)] = 7
@@ -150,8 +150,8 @@ class ReportSection(Section):
 
 
 class ReviewSection(Section):
-    """What goes to the review queue by itself, each day: answers that are worse than the threshold of alerts, those on which
-    judges differ by at least `spread` points, and a random `sample`. `raters` is how many should label each."""
+    """What a daily job puts into the review queue: answers that are worse than the threshold of alerts, those on which judges
+    differ by at least `spread` points, and a random `sample`. `raters` is how many people should label each."""
 
     low_scores: bool = True
     spread: Points = "auto"
@@ -160,7 +160,7 @@ class ReviewSection(Section):
 
 
 class MonitorSection(Section):
-    """The section. `judges` are names of judges of the file or the suite, or references; empty takes all of the suite's."""
+    """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite."""
 
     suite: str = "answer_quality"
     language: str = ""
@@ -199,7 +199,7 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         return load_suite(str(folder) if folder.is_dir() or "/" in named else named).with_shared(self.shared)
 
     def judges(self, suite: Suite) -> list[str]:
-        """Who judges: the section's judges, else the suite's own."""
+        """The judges of the section, else those of the suite."""
         return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]
 
 

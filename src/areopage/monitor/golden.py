@@ -274,12 +274,7 @@ def _counts(golden: Golden, run: GoldenRun) -> tuple[int, int]:
 
 
 async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:
-    """Ask one question, and store the answer with the documents that the bot named, else with the question's own.
-
-    Raises:
-        CallError: the bot did not answer.
-        SubmissionError: the answer cannot be stored as it is.
-    """
+    """Ask one question, and store the answer with the documents that the bot named, else with the question's own."""
     messages = [Message(turn.role, turn.content) for turn in case.turns]
     completion = await model.generate(messages, {}, case=case)
     now = datetime.now(UTC)

@@ -250,11 +250,7 @@ class QualityJudge:
 
 
 def _one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = True) -> Any:
-    """What is given under one of two names; None where it is given under none and not needed.
-
-    Raises:
-        TypeError: it is needed and given under none, or it is given under both.
-    """
+    """What is given under one of two names; None where it is given under none and not needed."""
     if value is not None and other is not None:
         raise TypeError(f"give {name} or {alias}, not both")
     if needed and value is None and other is None:

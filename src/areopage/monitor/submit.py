@@ -210,11 +210,7 @@ def _is_record(one: object) -> bool:
 
 
 def _text(value: object, name: str) -> str:
-    """A text that can be written as UTF-8.
-
-    Raises:
-        SubmissionError: it is no text.
-    """
+    """A text that can be written as UTF-8."""
     if not isinstance(value, str):
         raise SubmissionError(f"{name}: give a text, not {type(value).__name__}")
     return writable(value)

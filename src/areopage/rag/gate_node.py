@@ -41,11 +41,7 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
 
 
 def _fields_of(item: Any, position: int) -> dict[str, Any]:
-    """A document's fields, by names that `read_documents` knows.
-
-    Raises:
-        DatasetError: it is no document.
-    """
+    """A document's fields, by names that `read_documents` knows."""
     if isinstance(item, tuple) and len(item) == 2:
         return _fields_of(item[0], position) | {"score": item[1]}
     if isinstance(item, Document):
@@ -130,11 +126,7 @@ def gate_node(
 
 
 def _value_in(state: Any, key: str) -> Any:
-    """A value of the state.
-
-    Raises:
-        SubmissionError: the state has no such key.
-    """
+    """A value of the state."""
     found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
     if found is None:
         raise SubmissionError(
@@ -144,11 +136,7 @@ def _value_in(state: Any, key: str) -> Any:
 
 
 def _text_in(state: Any, key: str) -> str:
-    """A text of the state; a message of a chat counts by its content.
-
-    Raises:
-        SubmissionError: the state has no such key, or no text under it.
-    """
+    """A text of the state; a message of a chat counts by its content."""
     found = _value_in(state, key)
     text = found if isinstance(found, str) else getattr(found, "content", None)
     if not isinstance(text, str):

@@ -178,11 +178,7 @@ class RagService:
         return await self._repeat(await asyncio.shield(flight), state, started)
 
     def _begin(self, prompt: ChatPrompt) -> RagState:
-        """The state that the graph begins with.
-
-        Raises:
-            SubmissionError: the prompt is empty, or too long.
-        """
+        """The state that the graph begins with."""
         if not prompt.prompt.strip():
             raise SubmissionError("the question is empty: write one")
         if len(prompt.prompt) > MOST_PROMPT:

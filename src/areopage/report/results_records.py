@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
-from areopage.scoring.agreement import Alpha
+from areopage.scoring.alpha import Alpha
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights

@@ -31,7 +31,7 @@ Z_95 = NormalDist().inv_cdf(0.975)
 
 Missing = Literal["", "few", "constant", "perfect"]
 """Why a figure is missing: under four pairs; one side gave everything the same score; or agreement without any exception, which
-leaves nothing to reckon an interval from."""
+leaves nothing to compute an interval from."""
 
 
 class Range(Struct, frozen=True, kw_only=True):

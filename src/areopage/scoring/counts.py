@@ -26,7 +26,7 @@ EXCELLENT_ABOVE, WEAK_UNDER = 0.8, 0.6
 """Shares of the scale at which the grades part."""
 
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
-_SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, whatever binary fractions make of it
+_SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, in spite of binary fractions
 _SUM_ERROR = 1e-12  # the share of a sum that adding up a million binary fractions may be off by
 
 
@@ -67,8 +67,8 @@ class Tally(Struct, frozen=True):
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the mean, None under two answers.
 
-        It is not cut at the ends of the scale, which it may reach past where answers are few: whoever shows it may cut it, and
-        should say so. Answers that all have one score give an interval without width: Student's formula knows no more than them.
+        It is not cut at the ends of the scale, which it may reach past where answers are few.
+        Answers that all have one score give an interval without width: Student's formula knows no more than them.
         """
         return _mean_interval(self.answers, self.mean, self.variance)
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.scoring.agreement import Alpha, krippendorff_alpha, mean, sample_sd
+from areopage.scoring.agreement import mean, sample_sd
+from areopage.scoring.alpha import Alpha, krippendorff_alpha
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree

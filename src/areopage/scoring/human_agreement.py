@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.agreement import MIN_UNITS, Alpha, krippendorff_alpha, mean, sample_sd
+from areopage.scoring.agreement import mean, sample_sd
+from areopage.scoring.alpha import MIN_UNITS, Alpha, krippendorff_alpha
 from areopage.scoring.correlation import (
     MIN_PAIRS,
     PERFECT,

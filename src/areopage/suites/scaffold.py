@@ -12,64 +12,7 @@ from areopage.errors import ConfigError, CriteriaError, StorageError
 from areopage.suites.loader import BUNDLED, Suite, find_suite
 from areopage.yaml_document import parse_yaml
 
-PROMPT = {
-    "en": """role: >-
-  You are a careful evaluator of ... (say of what).
-task: >-
-  Decide whether the RESPONSE ... (one question, decidable from the text).
-age_context: >-
-  The reader is {age_group} years old.
-scale: {min: 0, max: 5, higher_is_better: true}
-scoring_guide: |
-  0 - ...
-  1 - ...
-  2 - ...
-  3 - ...
-  4 - ...
-  5 - ...
-examples: |
-  Example 1
-  PROMPT: "..."
-  RESPONSE: "..."
-  SCORE: 0
-  EXPLANATION: "..."
-  EVIDENCE_EXTRACTS: ["..."]
-output_format: |
-  {{
-    "explanation": "two or three sentences that compare the response with the guide",
-    "score": 0-5 as one whole number,
-    "evidence_extracts": ["exact words from the response"]
-  }}
-""",
-    "fr": """role: >-
-  Vous évaluez avec soin ... (dites quoi).
-task: >-
-  Décidez si la réponse (RESPONSE) ... (une seule question, décidable d’après le texte).
-age_context: >-
-  Le lecteur a {age_group} ans.
-scale: {min: 0, max: 5, higher_is_better: true}
-scoring_guide: |
-  0 - ...
-  1 - ...
-  2 - ...
-  3 - ...
-  4 - ...
-  5 - ...
-examples: |
-  Exemple 1
-  PROMPT: "..."
-  RESPONSE: "..."
-  SCORE: 0
-  EXPLANATION: "..."
-  EVIDENCE_EXTRACTS: ["..."]
-output_format: |
-  {{
-    "explanation": "deux ou trois phrases qui comparent la réponse au barème",
-    "score": de 0 à 5, un seul nombre entier,
-    "evidence_extracts": ["mots exacts de la réponse"]
-  }}
-""",
-}
+TEMPLATES = Path(__file__).with_name("new_criterion")
 
 
 def copy_suite(like: str, folder: Path) -> None:
@@ -118,9 +61,9 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     category, subcategory, name = found["path"].split(".")
     file = f"{category}/{subcategory}/{criterion.rpartition('.')[2]}.prompt"
     path = suite.criteria_folder / file
-    texts = {path: PROMPT.get(suite.own_language, PROMPT["en"])}
+    texts = {path: _prompt_template(suite.own_language)}
     for language in suite.config.languages[1:]:
-        texts[path.with_suffix(f".{language}.prompt")] = PROMPT.get(language, PROMPT["en"])
+        texts[path.with_suffix(f".{language}.prompt")] = _prompt_template(language)
     for one in texts:
         if one.exists():
             raise ConfigError("already exists", path=one)
@@ -138,6 +81,11 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     except OSError as error:
         raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
     return [*texts, registry]
+
+
+def _prompt_template(language: str) -> str:
+    path = TEMPLATES / f"{language}.prompt"
+    return (path if path.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
 
 
 def _with_entry(text: str, entry: str, path: Path) -> str:

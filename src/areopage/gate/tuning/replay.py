@@ -12,7 +12,6 @@ from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgmen
 from areopage.gate.tuning.labelled import Label
 
 Obstacle = Literal["erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered"]
-OBSTACLES: tuple[Obstacle, ...] = ("erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered")
 """Why an answer cannot be decided on again: its texts are erased, or the storage policy did not keep them; the log that it was
 imported from did not hold the response, or the documents; documents were not relevant then, so that no response was generated,
 and would be now; or the very version that decided then decides otherwise now, so that a policy cut or redacted what it saw."""
@@ -139,9 +138,9 @@ def _decided(gate: Gate, one: Recorded) -> Decision:
 
 
 def judged_of(decision: Decision) -> dict[str, bool]:
-    """What a judge said of sentences, by their text, as far as the decision that he settled tells.
+    """What a judge said of sentences, by their text, as far as the settled decision tells.
 
-    Where he refuted one, it does not tell what he said of the others.
+    Where the judge refuted one, it does not tell what the judge said of the others.
     """
     about = {
         code: {reason.sentence for reason in decision.reasons if reason.code == code and reason.sentence is not None}

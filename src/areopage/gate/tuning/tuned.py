@@ -192,11 +192,7 @@ def tuned(
 
 
 def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[Scored]:
-    """Every row as the gate sees it, independent of thresholds.
-
-    Raises:
-        ValueError: the profile asks no grounding model.
-    """
+    """Every row as the gate sees it, independent of thresholds."""
     gate = open_gate(config)
     found: list[Scored] = []
     for number, row in enumerate(rows, 1):

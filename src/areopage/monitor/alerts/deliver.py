@@ -58,11 +58,7 @@ def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, s
 
 
 def _send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
-    """Send a plain text to one address; a fault is reported without any part of the address.
-
-    Raises:
-        MissingExtra: Apprise is not installed.
-    """
+    """Send a plain text to one address; a fault is reported without any part of the address."""
     try:
         import apprise
     except ImportError:

@@ -88,6 +88,19 @@ def hour_after(moment: datetime) -> datetime:
     return hour_of(moment) + timedelta(hours=1)
 
 
+def _finding(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: str, bad: bool, clear: bool) -> Finding:
+    """A finding with the messages of its rule; `more` are further lines of the alert's text."""
+    page = locale.page()
+    return Finding(
+        rule=rule,
+        bad=bad,
+        clear=clear,
+        title=locale.say(f"{rule}_title", **values),
+        body=lines(locale.say(f"{rule}_text", **values), *more, page),
+        recovered=(locale.say(f"{rule}_recovered_title", **values), lines(locale.say(f"{rule}_recovered", **values), page)),
+    )
+
+
 GATHERED_SHOWN = 10
 # as `areopage.jury.judges.qualification_of` puts it
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
@@ -204,14 +217,8 @@ def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: Alert
         "threshold": locale.short(limits.mean),
         "clear": locale.short(limits.mean_clear),
     }
-    return Finding(
-        rule=MEAN,
-        bad=enough and is_worse(mean, limits.mean, locale.scale),
-        clear=enough and not is_worse(mean, limits.mean_clear, locale.scale),
-        title=locale.say("mean_title", **values),
-        body=lines(locale.say("mean_text", **values), locale.page()),
-        recovered=(locale.say("mean_recovered_title", **values), lines(locale.say("mean_recovered", **values), locale.page())),
-    )
+    bad = enough and is_worse(mean, limits.mean, locale.scale)
+    return _finding(MEAN, values, locale, bad=bad, clear=enough and not is_worse(mean, limits.mean_clear, locale.scale))
 
 
 def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
@@ -227,17 +234,8 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
         "threshold": locale.percent(rule.threshold, trim=True),
         "clear": locale.percent(rule.clear, trim=True),
     }
-    return Finding(
-        rule=WEAK_SHARE,
-        bad=enough and share > rule.threshold,
-        clear=enough and share <= rule.clear,
-        title=locale.say("weak_share_title", **values),
-        body=lines(locale.say("weak_share_text", **values), locale.page()),
-        recovered=(
-            locale.say("weak_share_recovered_title", **values),
-            lines(locale.say("weak_share_recovered", **values), locale.page()),
-        ),
-    )
+    bad = enough and share > rule.threshold
+    return _finding(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
 
 
 def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
@@ -258,14 +256,8 @@ def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, lo
         "high": locale.signed(change.high) if change else locale.number(None),
         "p": _p_text(change.p_value, locale) if change else locale.number(None),
     }
-    return Finding(
-        rule=DROP,
-        bad=change is not None and drop >= points and change.p_value < rule.p_value,
-        clear=change is not None and drop < points * STILL_DROPPING,
-        title=locale.say("drop_title", **values),
-        body=lines(locale.say("drop_text", **values), locale.page()),
-        recovered=(locale.say("drop_recovered_title", **values), lines(locale.say("drop_recovered", **values), locale.page())),
-    )
+    bad = change is not None and drop >= points and change.p_value < rule.p_value
+    return _finding(DROP, values, locale, bad=bad, clear=change is not None and drop < points * STILL_DROPPING)
 
 
 def _drop_of(difference: float, scale: Scale) -> float:
@@ -334,13 +326,15 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     }
     retried = locale.say("judge_retried", **values) if failing.retried else ""
     by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
-    return Finding(
-        rule=JUDGE,
-        bad=enough and failing.share > rule.failed_share,
+    bad = enough and failing.share > rule.failed_share
+    return _finding(
+        JUDGE,
+        values,
+        locale,
+        retried,
+        listed(locale.messages["judge_today"], by_judge),
+        bad=bad,
         clear=enough and failing.share <= rule.clear,
-        title=locale.say("judge_title", **values),
-        body=lines(locale.say("judge_text", **values), retried, listed(locale.messages["judge_today"], by_judge), locale.page()),
-        recovered=(locale.say("judge_recovered_title", **values), lines(locale.say("judge_recovered", **values), locale.page())),
     )
 
 
@@ -364,11 +358,5 @@ def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: Aler
         "waiting": locale.whole(backlog.waiting),
         "failed": locale.whole(backlog.failed),
     }
-    return Finding(
-        rule=QUEUE,
-        bad=waited > rule.minutes,
-        clear=waited < rule.minutes * CAUGHT_UP,
-        title=locale.say("queue_title", **values),
-        body=lines(locale.say("queue_text", **values), locale.page()),
-        recovered=(locale.say("queue_recovered_title", **values), lines(locale.say("queue_recovered", **values), locale.page())),
-    )
+    bad = waited > rule.minutes
+    return _finding(QUEUE, values, locale, bad=bad, clear=waited < rule.minutes * CAUGHT_UP)

@@ -13,6 +13,7 @@ from typing import Literal
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
+from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
@@ -27,36 +28,27 @@ NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
 LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread
 
 
-class Nodes:
-    """The six nodes and two routes of the graph."""
+class Nodes(Struct, frozen=True, kw_only=True):
+    """The six nodes and two routes of the graph.
 
-    def __init__(
-        self,
-        *,
-        retriever: Retriever,
-        generator: Generator,
-        gate: Gate,
-        texts: Texts,
-        judge: SentenceJudge | None = None,
-        shadow: bool = False,
-    ) -> None:
-        """Args:
+    Args:
         judge: settles the grey band; None: the gate's `unsettled` does.
         shadow: decide, and deliver all the same.
-        """
-        self._retriever = retriever
-        self._generator = generator
-        self._gate = gate
-        self._texts = texts
-        self._judge = judge
-        self._shadow = shadow
+    """
+
+    retriever: Retriever
+    generator: Generator
+    gate: Gate
+    texts: Texts
+    judge: SentenceJudge | None = None
+    shadow: bool = False
 
     # --- nodes
 
     async def retrieve(self, state: RagState) -> RagState:
         """Retrieve documents."""
         asked = state["asked"]
-        found = await self._retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
+        found = await self.retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
         return {"documents": found}
 
     async def grade_documents(self, state: RagState) -> RagState:
@@ -65,27 +57,27 @@ class Nodes:
         In shadow mode the model answers from all found documents: nothing may change for the user.
         """
         started = time.perf_counter()
-        decision = await decide(self._gate, state["asked"].prompt, "", state["documents"])
+        decision = await decide(self.gate, state["asked"].prompt, "", state["documents"])
         relevant = not any(reason.decisive and reason.code in NOT_RELEVANT for reason in decision.reasons)
-        if relevant or (self._shadow and state["documents"]):
+        if relevant or (self.shadow and state["documents"]):
             return {"relevant": True}
         return {"relevant": False, "decision": decision, "gate_seconds": time.perf_counter() - started}
 
     async def generate(self, state: RagState) -> RagState:
         """Generate an answer with the model."""
-        return {"generated": await self._generator.generate(state["asked"].prompt, state["documents"], state["language"])}
+        return {"generated": await self.generator.generate(state["asked"].prompt, state["documents"], state["language"])}
 
     async def evaluate_response(self, state: RagState) -> RagState:
         """Apply the gate, with a judge if the gate needs one."""
         started = time.perf_counter()
         documents, prompt = state["documents"], state["asked"].prompt
         response, judged = _with_cited_ids(state["generated"]), Judged()
-        decision = await decide(self._gate, prompt, response, documents)
+        decision = await decide(self.gate, prompt, response, documents)
         if decision.needs_judge:
             language = decision.response_lang or state["language"]
-            if self._judge is not None:
-                judged = await self._judge.judge(prompt, response, documents, decision, language)
-            decision = self._gate.resolve(decision, judged.sentences)
+            if self.judge is not None:
+                judged = await self.judge.judge(prompt, response, documents, decision, language)
+            decision = self.gate.resolve(decision, judged.sentences)
         spent = time.perf_counter() - started
         changed: RagState = {
             "response": response,
@@ -96,17 +88,17 @@ class Nodes:
         }
         if decision.verdict == "deliver":
             changed |= {"delivered": state["generated"].text, "mode": "generated"}
-        elif self._shadow:
+        elif self.shadow:
             changed |= {"delivered": state["generated"].text, "mode": "shadow"}
         return changed
 
     async def fallback(self, state: RagState) -> RagState:
         """Return the fallback text."""
-        return {"delivered": self._texts.no_answer(state["language"]), "mode": "fallback"}
+        return {"delivered": self.texts.no_answer(state["language"]), "mode": "fallback"}
 
     async def human_review(self, state: RagState) -> RagState:
         """Return the notice of a human review."""
-        return {"delivered": self._texts.held_back(state["language"], state["id"]), "mode": "human_review"}
+        return {"delivered": self.texts.held_back(state["language"], state["id"]), "mode": "human_review"}
 
     # --- routes; coroutines, since LangGraph gives plain functions a thread of their own each time
 

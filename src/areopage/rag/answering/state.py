@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +17,6 @@ from areopage.yaml_document import read_yaml
 
 TEXTS_FILE = Path(__file__).with_name("texts.yml")
 
-NodeName = Literal["retrieve", "grade_documents", "generate", "evaluate_response", "fallback", "human_review"]
-NODES: tuple[NodeName, ...] = ("retrieve", "grade_documents", "generate", "evaluate_response", "fallback", "human_review")
 
 NOT_DELIVERED: tuple[Mode, ...] = ("fallback", "human_review")
 """Modes in which the user reads a text of the configuration in place of the response."""

@@ -83,11 +83,7 @@ def _is_log(name: str) -> bool:
 
 
 def _unpack(path: Path, place: Path) -> Path:
-    """Unpack a file.
-
-    Raises:
-        DatasetError: it is no such file, or ends too early.
-    """
+    """Unpack a file."""
     try:
         with gzip.open(path, "rb") as packed, place.open("wb") as unpacked:
             shutil.copyfileobj(packed, unpacked)

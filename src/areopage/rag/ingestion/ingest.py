@@ -264,11 +264,7 @@ class Ingestion:
 
 
 def _files(folder: Path) -> tuple[str, bool, list[Found], list[Unread]]:
-    """What begins the keys of a folder's files, whether it is a folder, its files, and those that cannot be read.
-
-    Raises:
-        DatasetError: there is no such folder.
-    """
+    """What begins the keys of a folder's files, whether it is a folder, its files, and those that cannot be read."""
     whole = folder.is_dir()
     place = folder.resolve()
     return f"{(place if whole else place.parent).name}/", whole, *find_files(folder)

@@ -312,7 +312,7 @@ def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore
         raise config.fault("is not the address of a server: write http://host:6333", "store", "url")
     key = secret(config, environment, section.api_key, "store", "api_key")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a key over plain HTTP is the user's decision, on his own network
+        warnings.simplefilter("ignore", UserWarning)  # a key over plain HTTP is the user's decision, on their own network
         client = AsyncQdrantClient(
             url=section.url,
             api_key=key or None,

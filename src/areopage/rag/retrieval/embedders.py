@@ -81,11 +81,7 @@ class OpenAIEmbedder:
         return self._read(reply, len(texts))
 
     def _read(self, reply: _Reply, expected: int) -> Vectors:
-        """The vectors in the order of the texts.
-
-        Raises:
-                ModelError: there are not as many as texts, not all of one dimension, or one that points nowhere.
-        """
+        """The vectors in the order of the texts."""
         where = f"{self._server.address}/embeddings"
         order = [item.index if item.index is not None else place for place, item in enumerate(reply.data)]
         if sorted(order) != list(range(expected)):

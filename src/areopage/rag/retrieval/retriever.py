@@ -192,11 +192,7 @@ async def measure_backgrounds(embedder: Embedder, passages: Vectors) -> dict[str
 
 
 def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str) -> list[Document]:
-    """Points as documents with their cosine; those without a text are left out.
-
-    Raises:
-        StorageError: none has one.
-    """
+    """Points as documents with their cosine; those without a text are left out."""
     documents: list[Document] = []
     for point in points:
         payload = point.payload or {}
