@@ -54,12 +54,11 @@ def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+    with open_ledger(_configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
         yield ledger
 
 
-def configured(places: Places) -> AppConfig:
-    """The configuration on the ledger of the runs."""
+def _configured(places: Places) -> AppConfig:
     config = find_config(places.config, places.ledger)
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
@@ -70,7 +69,7 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     Returns, raises:
         As `_start_run`.
     """
-    prepared = prepare_benchmark(load_suite(suite).with_shared(configured(places).section), wishes, fresh=fresh)
+    prepared = prepare_benchmark(load_suite(suite).with_shared(_configured(places).section), wishes, fresh=fresh)
     with opened_ledger(places, create=True) as ledger:
         return _start_run(prepared, ledger, places, yes=yes)
 

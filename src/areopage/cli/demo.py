@@ -69,7 +69,7 @@ def gate(
         raise MissingExtra("areopage demo gate", "embedded,rag" if missing_model else "rag")
 
     try:
-        run_demo(folder, lang, model)
+        _run_demo(folder, lang, model)
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
 
@@ -121,20 +121,14 @@ class Show:
             self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
 
 
-def run_demo(folder: Path, language: str, model: str) -> None:
-    """Prepare the demo in a folder and run it.
-
-    Raises:
-        StorageError: the folder cannot be used.
-        ModelMissing, ModelError, MissingExtra: the model is not there.
-        CallError: the model does not answer.
-    """
+def _run_demo(folder: Path, language: str, model: str) -> None:
+    """Prepare the demo in a folder and run it."""
     started = time.monotonic()
     show = Show(locale_for(language, WORDS))
     config = load_config(lay_out(folder, model))
     asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
     show.say("demo_ingests", folder=folder)
-    ingested = asyncio.run(ingest(config.rag, folder / DOCUMENTS))
+    ingested = asyncio.run(_ingest(config.rag, folder / DOCUMENTS))
     show.say("demo_ingested", files=ingested.files, chunks=ingested.chunks, model=model)
     if model == EMBEDDED:
         show.say("demo_tiny")
@@ -151,8 +145,7 @@ def run_demo(folder: Path, language: str, model: str) -> None:
     _name_places(show, folder, config, report)
 
 
-async def ingest(config: RagConfig, documents: Path) -> IngestReport:
-    """Update the collection from the folder."""
+async def _ingest(config: RagConfig, documents: Path) -> IngestReport:
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
@@ -171,15 +164,14 @@ async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -
         for number, question in enumerate(script.questions, 1):
             if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
                 break
-            verdicts[await ask(service, show, number, question)] += 1
+            verdicts[await _ask(service, show, number, question)] += 1
         await _check_prepared(config, service, show, script.prepared)
     finally:
         await service.aclose()
     return verdicts
 
 
-async def ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
-    """Ask a question; show the response, the decision and the text for the user."""
+async def _ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
     trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
     show.blank()
     show.say("demo_question", number=number, question=question)

@@ -193,7 +193,7 @@ def replay(
                 write(change)
             pace.moved(done.seen)
         pace.finish()
-    typer.echo("\n".join(summary(done, new, old)))
+    typer.echo("\n".join(_summary(done, new, old)))
     if output is not None:
         typer.echo(f"written to {output}", err=True)
     if fail_on_change and done.changed:
@@ -235,8 +235,7 @@ def _change_text(change: Change, kept: Kept) -> str:
     return "\n".join(lines)
 
 
-def summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
-    """The summary of a replay, as lines."""
+def _summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
     lines = [
         f"rules {new.version} against {'the recorded decisions' if old is None else f'rules {old.version}'}: "
         f"{done.seen:,} answers, {done.replayed:,} replayed, {done.changed:,} verdicts changed"

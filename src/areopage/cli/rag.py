@@ -217,7 +217,7 @@ def ask(
         prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )
     try:
-        trace = asyncio.run(answered(find_config(config), asked, stream=stream))
+        trace = asyncio.run(_answered(find_config(config), asked, stream=stream))
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     _print_reply(trace)
@@ -237,19 +237,18 @@ def export_traces(config: ConfigOption = None) -> None:
     )
 
 
-async def answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
-    """Open the pipeline, ask, and close it."""
+async def _answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
     with open_ledger(config, create=True) as ledger:
         service = open_pipeline(config, ledger, tell)
         try:
             if stream:
-                return await streamed(service, prompt)
+                return await _streamed(service, prompt)
             return await service.answer(prompt)
         finally:
             await service.aclose()
 
 
-async def streamed(service: RagService, prompt: ChatPrompt) -> Trace:
+async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:
     """Tell each step, and give the answer at the end."""
     trace: Trace | None = None
     async for event in service.stream(prompt):

@@ -9,7 +9,9 @@ from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
+from areopage.monitor.figures import PeriodFigures
 from areopage.rag.records import MOST_PROMPT, Citation
+from areopage.review.agreement import AgreementReport
 
 MOST_ITEMS = 1000
 Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "examples": ["2026-03-01T09:30:00Z"]})]
@@ -358,3 +360,18 @@ class StoredVerdict(Struct, frozen=True, kw_only=True):
     rater: str
     state: ReleaseState | None
     settled: int
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """How the server is; `reason` is "" where it is well."""
+
+    status: Literal["ok", "unavailable"]
+    reason: str = ""
+
+
+RECORDS = (
+    *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, ChatReply, ChatRequest, CheckReply, CheckRequest),
+    *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
+    *(StoredLabels, StoredVerdict, TracePage, TraceView),
+)
+"""The bodies of requests and responses."""
