@@ -66,7 +66,7 @@ def print_runs(ledger: Ledger) -> None:
 
 
 def _text_console() -> Console:
-    """A console for plain text; where nobody looks at a terminal no line is cut at its width."""
+    """A console for plain text; output that is not a terminal is never cut at a width."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = UNSEEN_WIDTH

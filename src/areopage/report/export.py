@@ -31,16 +31,7 @@ from areopage.report.run_files import write_table
 Item = TypeVar("Item")
 ExportForm = Literal["csv", "jsonl", "parquet"]
 TEXTS = (
-    "id",
-    "timestamp",
-    "evaluated_at",
-    "suite",
-    "suite_version",
-    "run_id",
-    "language",
-    "source",
-    "variant",
-    "prompt",
+    *("id", "timestamp", "evaluated_at", "suite", "suite_version", "run_id", "language", "source", "variant", "prompt"),
     "response",
 )
 AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
@@ -53,14 +44,7 @@ LedgerForm = Literal["jsonl", "csv"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
 Row = dict[str, Any]
 _OF_CASE = (
-    "prompt",
-    "response",
-    "documents",
-    "reference",
-    "category",
-    "subcategory",
-    "maturity",
-    "criteria_selection",
+    *("prompt", "response", "documents", "reference", "category", "subcategory", "maturity", "criteria_selection"),
     "metadata",
 )
 _OF_ANSWER = tuple(name for name in Answer.__struct_fields__ if name not in ("number", "case"))

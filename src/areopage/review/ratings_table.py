@@ -20,15 +20,7 @@ from areopage.scoring.human_agreement import Rating, human_agreement
 
 ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
 RATER = (
-    "rater",
-    "annotator",
-    "reviewer",
-    "coder",
-    "évaluateur",
-    "évaluatrice",
-    "annotateur",
-    "annotatrice",
-    "relecteur",
+    *("rater", "annotator", "reviewer", "coder", "évaluateur", "évaluatrice", "annotateur", "annotatrice", "relecteur"),
     "relectrice",
 )
 NOTE = ("note", "notes", "comment", "comments", "remark", "commentaire", "commentaires", "remarque", "observation")
@@ -36,16 +28,7 @@ CRITERION = ("criterion", "dimension", "aspect", "critère")
 SCORE = ("score", "rating", "label", "notation", "valeur")
 JUDGE = ("judge", "juge", "jury")
 PEOPLE = (
-    "human",
-    "humain",
-    "people",
-    "person",
-    "personne",
-    "rater",
-    "annotator",
-    "évaluateur",
-    "annotateur",
-    "relecteur",
+    *("human", "humain", "people", "person", "personne", "rater", "annotator", "évaluateur", "annotateur", "relecteur"),
     "label",
 )
 MAX_RATINGS = 1_000_000
