@@ -43,9 +43,11 @@ from areopage.review.labelled_answers import recorded
 
 NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
 """Advice for a missing ledger."""
+
 CHANGED = 1
 RECORDED = "recorded"
 SHOWN_QUESTION = 100
+
 Kept = Callable[[str], str]
 """Applies the export policy to a text."""
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -61,7 +60,8 @@ def ingest(
     settings = find_config(config).rag
     place = rejected or _beside_store(settings)
     try:
-        report = asyncio.run(_ingest(settings, folder, collection, source, _row_fields(field or []), prune))
+        fields = RowFields(**_row_fields(field or []))
+        report = asyncio.run(ingest_folder(settings, folder, collection=collection, source=source, fields=fields, prune=prune))
     except KeyboardInterrupt:
         typer.echo("areopage: interrupted: run the same command again, it goes on with what is missing", err=True)
         raise typer.Exit(130) from None
@@ -122,31 +122,16 @@ def collections(config: ConfigOption = None) -> None:
     asyncio.run(show())
 
 
-async def _ingest(
-    config: RagConfig, folder: Path, collection: str, source: str, fields: dict[str, str], prune: bool
-) -> IngestReport:
+async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> IngestReport:
+    """Update a collection from a folder and show the progress; `options` are those of `Ingestion`."""
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
         with IngestDisplay(Console(stderr=True)) as display:
-            run = Ingestion(
-                config,
-                store,
-                embedder,
-                collection=collection,
-                source=source,
-                fields=RowFields(**fields),
-                prune=prune,
-                progress=display.show,
-            )
-            return await run.run(folder)
+            return await Ingestion(config, store, embedder, progress=display.show, **options).run(folder)
     finally:
-        await _all(embedder.aclose, store.aclose)
-
-
-async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
-    for closing in closings:
-        await closing()
+        await embedder.aclose()
+        await store.aclose()
 
 
 def _show_report(report: IngestReport, place: Path, prune: bool) -> None:

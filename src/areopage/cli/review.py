@@ -33,6 +33,7 @@ from areopage.suites.loader import load_suite
 REJECTED = 1
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000
+
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show scores of the judge and of other reviewers before you label.")]

@@ -45,6 +45,7 @@ from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 
 UNSEEN_WIDTH = 200
+
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this answer; may be repeated.")]
 
 

@@ -40,8 +40,10 @@ _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
 _WHOLE = frozenset(["scored", "planned", "prompt_tokens", "completion_tokens"])
 PORTION = 1000  # rows that Parquet keeps in memory
+
 LedgerForm = Literal["jsonl", "csv"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
+
 Row = dict[str, Any]
 _OF_CASE = (
     *("prompt", "response", "documents", "reference", "category", "subcategory", "maturity", "criteria_selection"),

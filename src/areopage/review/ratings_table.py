@@ -1,7 +1,8 @@
 """Measure agreement in a table of a judge's and people's scores, without a ledger.
 
 Two forms. Wide: item, criterion (optional), judge, and a column for each person (human1, rater_2, annotateur ...). Long: item,
-rater, criterion (optional), score, where one of the raters is named as the judge."""
+rater, criterion (optional), score, where one of the raters is named as the judge.
+"""
 
 import math
 from collections.abc import Sequence

@@ -29,7 +29,9 @@ REMEMBERED_SECONDS = 3.0
 MOST_REMEMBERED = 1024
 LONGEST_KEY = 256
 LOG_SECONDS = 10.0
+
 log = logging.getLogger(__name__)
+
 SESSION_COOKIE = "areopage_session"
 SESSION_HOURS = 12
 LONGEST_COOKIE = 1024
@@ -40,6 +42,7 @@ GRANTS: dict[Role, frozenset[Role]] = {
     "admin": frozenset({"ask", "read", "write", "admin"}),
 }
 """The roles that each role includes."""
+
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name

@@ -38,11 +38,14 @@ GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 READ = require("read")
+
 Responses = dict[int | str, dict[str, Any]]
 Check = Callable[[], str]
 """Says what is wrong with a part of the process; "" where it is well."""
+
 WELL: Responses = {200: {"description": "It is well.", "content": content_of(Health)}}
 UNWELL: Responses = {503: {"description": "It is not; `reason` says why.", "content": content_of(Health)}}
+
 router = APIRouter(tags=["health"])
 
 

@@ -14,6 +14,7 @@ from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.review.agreement import AgreementReport
 
 MOST_ITEMS = 1000
+
 Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "examples": ["2026-03-01T09:30:00Z"]})]
 GivenId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your id; an answer is evaluated once per id.", examples=["chat-4711-3"])
@@ -24,8 +25,10 @@ Tongue = Annotated[str, Meta(max_length=16, description="Language of the answer;
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 Noted = Literal["yes", "soon", "no"]
 """Storage of a trace when the request returns: stored, about to be stored, or not stored."""
+
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
+
 Collection = Annotated[str, Meta(max_length=128, description='Collection to search; "" is the configured one.', examples=[""])]
 Label = Annotated[
     str, Meta(max_length=128, description="Your name of the collection; keys can be limited to it.", examples=["handbook"])

@@ -27,6 +27,7 @@ from areopage.server.pages.rendering import language, render
 from areopage.suites.loader import Suite
 
 PER_PAGE = 50
+
 router = APIRouter(include_in_schema=False)
 
 

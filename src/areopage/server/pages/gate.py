@@ -34,9 +34,12 @@ DEFAULT_PERIOD = "30"
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 MOST_NAME = 128
 BARS = 10
+
 router = APIRouter(include_in_schema=False)
+
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
+
 Support = Literal["supported", "doubtful", "unsupported", "none"]
 DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""

@@ -32,7 +32,9 @@ from areopage.server.pages.overview import Overview, distribution_of, not_told, 
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
 KEPT = {"Cache-Control": "no-cache"}
+
 router = APIRouter(include_in_schema=False)
+
 ALERTS_SHOWN = 100
 FAILED_SHOWN = 100
 ROUNDS_SHOWN = 60

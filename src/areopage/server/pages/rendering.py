@@ -3,7 +3,8 @@
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
 `qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
 `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden field of
-a form, `can_ask` (whether this server answers questions)."""
+a form, `can_ask` (whether this server answers questions).
+"""
 
 import hashlib
 from collections.abc import Mapping
