@@ -12,9 +12,8 @@ from rich.console import Console
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.services import open_pipeline, trace_export
-from areopage.cli.options import ConfigOption, tell
+from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress import IngestDisplay
-from areopage.cli.review import visible
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line

@@ -11,7 +11,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.services import fill_settings
 from areopage.cases.loader import write_rejected
-from areopage.cli.options import ConfigOption, read_text_file
+from areopage.cli.options import ConfigOption, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
 from areopage.ledger.answers import Answers
@@ -292,8 +292,3 @@ def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
 
 def _shown(score: float | None) -> str:
     return "-" if score is None else f"{score:g}"
-
-
-def visible(text: str) -> str:
-    """An untrusted text without terminal control characters."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))
