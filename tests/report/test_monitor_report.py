@@ -13,13 +13,14 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from areopage.app.services import report_job, write_scheduled_reports
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
-from areopage.report.monitor import quality_report, report_job, write_scheduled_reports
+from areopage.report.monitor import quality_report
 from areopage.report.monitor_figures import QualityFigures, gather, last_days
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
 from areopage.suites.config_file import StorageSection

@@ -13,8 +13,9 @@ from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
-from areopage.report.results_records import Results
-from areopage.report.run_files import SCHEMA_FILE, results_of, schema_text, write_results
+from areopage.report.results import record_results, run_result
+from areopage.report.results_records import SCHEMA_NAME, Results
+from areopage.report.run_files import SCHEMA_FILE, schema_text, write_results
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 from .report_runs import RESPONSE, case, criterion, everyone_says, judge, judgment, view_of
@@ -66,7 +67,9 @@ def test_a_written_file_holds_to_the_schema(tmp_path: Path) -> None:
 def test_the_stream_says_the_same_as_the_whole(tmp_path: Path) -> None:
     view = view_of(tmp_path)
     write_results(view, tmp_path / "results.json")
-    assert msgspec.json.decode((tmp_path / "results.json").read_bytes(), type=Results) == results_of(view)
+    assert msgspec.json.decode((tmp_path / "results.json").read_bytes(), type=Results) == Results(
+        schema=SCHEMA_NAME, run=run_result(view), records=tuple(record_results(view))
+    )
 
 
 def test_a_run_without_cases_that_can_be_judged_is_still_valid(tmp_path: Path) -> None:
@@ -134,7 +137,7 @@ def test_a_score_on_another_scale_is_mapped_and_kept_as_given(tmp_path: Path) ->
 
 def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
     view = view_of(tmp_path, judges=(judge("alpha", unfit="too small"),), variant=Variant(reparse=True), remarks=("note",))
-    meta = results_of(view).run.metadata
+    meta = run_result(view).metadata
     assert (meta.run_id, meta.suite, meta.mode, meta.complete) == ("run-1", "small", "attack", True)
     assert (meta.judges[0].qualification, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)
     assert (meta.variant, meta.remarks, meta.settled_weights) == (

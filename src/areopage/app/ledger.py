@@ -32,21 +32,14 @@ def open_ledger(
     """
     place = _from_here(config.ledger)
     if create or "://" in place or Path(place).is_file():
-        ledger = Ledger.open(place)
-        try:
+        with Ledger.open(place) as ledger:
             yield ledger
-        finally:
-            ledger.close()
         return
     if or_empty is None or config.document is None:
         raise UnknownRun(f"there is no ledger {place}: {advice}")
     or_empty(f"no answers yet: the first one that is submitted makes {place}")
-    with TemporaryDirectory(prefix="areopage-") as folder:
-        ledger = Ledger.open(Path(folder) / "ledger.db")
-        try:
-            yield ledger
-        finally:
-            ledger.close()
+    with TemporaryDirectory(prefix="areopage-") as folder, Ledger.open(Path(folder) / "ledger.db") as ledger:
+        yield ledger
 
 
 def _from_here(place: str) -> str:

@@ -4,11 +4,12 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
 from areopage.jury.context import ContextBudget
+from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
@@ -23,12 +24,15 @@ from areopage.rag.generation import generation_options, open_generator
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.rag.trace_export import TraceExport
-from areopage.report.monitor import report_job
+from areopage.report.monitor import file_name, quality_report
+from areopage.report.monitor_figures import gather, last_days
+from areopage.report.render import write_report
 from areopage.review.fill import FillSettings, fill_queue
 from areopage.work.handlers import ScheduledJob
 
 HOURLY = "20 * * * *"
 EVERY_MINUTE = "* * * * *"
+SCHEDULED_REPORT = "daily report"
 
 
 def open_gate(config: AppConfig) -> Gate:
@@ -111,6 +115,34 @@ def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
         _review_job(ledger, monitor),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]
+
+
+def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
+    """The scheduled job of configured reports; None if disabled."""
+    section = config.section.report
+    if not section.enabled:
+        return None
+
+    async def run(due: datetime) -> None:
+        await asyncio.to_thread(write_scheduled_reports, ledger, config, due)
+
+    return ScheduledJob(name=SCHEDULED_REPORT, schedule=section.schedule, run=run)
+
+
+def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime) -> None:
+    """Write the reports over the last whole days before a moment, one file for each configured format.
+
+    Raises:
+        StorageError: the ledger cannot be read, or a file cannot be written.
+        ConfigError: the suite cannot be loaded.
+    """
+    section = config.section.report
+    last = due.date() - timedelta(days=1)
+    made = quality_report(gather(ledger, config, last_days(section.days, last), now=due))
+    folder = config.path(section.folder)
+    make_folder(folder)
+    for form in dict.fromkeys(section.formats):
+        write_report(made, form, folder / file_name(last, form))
 
 
 def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:

@@ -14,7 +14,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
 from areopage.bench.estimate import estimate
-from areopage.bench.prepare import PreparedRun, RunWishes
+from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
@@ -54,12 +54,11 @@ def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+    with open_ledger(_configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
         yield ledger
 
 
-def configured(places: Places) -> AppConfig:
-    """The configuration on the ledger of the runs."""
+def _configured(places: Places) -> AppConfig:
     config = find_config(places.config, places.ledger)
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
@@ -67,30 +66,21 @@ def configured(places: Places) -> AppConfig:
 def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
-    Returns, raises:
-        As `_start_run`.
-    """
-    prepared = prepare_benchmark(load_suite(suite).with_shared(configured(places).section), wishes, fresh=fresh)
-    with opened_ledger(places, create=True) as ledger:
-        return _start_run(prepared, ledger, places, yes=yes)
-
-
-def _start_run(prepared: PreparedRun, ledger: Ledger, places: Places, *, yes: bool) -> int:
-    """Begin a prepared run, or resume the unfinished run that has the same specification.
-
     Returns:
         The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
-    if unfinished_run(prepared, ledger) is None:
-        _print_plan(prepared.spec, prepared.cases)
-        _confirm(yes)
-    run, is_new = begin_run(prepared, ledger, places.out)
-    if not is_new:
-        typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-    return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+    prepared = prepare_benchmark(load_suite(suite).with_shared(_configured(places).section), wishes, fresh=fresh)
+    with opened_ledger(places, create=True) as ledger:
+        if unfinished_run(prepared, ledger) is None:
+            _print_plan(prepared.spec, prepared.cases)
+            _confirm(yes)
+        run, is_new = begin_run(prepared, ledger, places.out)
+        if not is_new:
+            typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
 
 
 def resume_run(named: str, places: Places, *, yes: bool) -> int:
@@ -99,7 +89,7 @@ def resume_run(named: str, places: Places, *, yes: bool) -> int:
     Of a complete run only the files are written again; no model needs to be there.
 
     Returns, raises:
-        As `_start_run`.
+        As `run_new`.
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
@@ -126,7 +116,8 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
             return INTERRUPTED
         except UserError as fault:
-            raise _type_of_stop(fault)(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
+            kind = type(fault) if type(fault) in (ServerDown, StorageError) else UserError
+            raise kind(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
         for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
@@ -144,10 +135,6 @@ def _exit_code(view: RunView, hint: str) -> int:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
         return INCOMPLETE
     return COMPLETE
-
-
-def _type_of_stop(fault: UserError) -> type[UserError]:
-    return type(fault) if type(fault) in (ServerDown, StorageError) else UserError
 
 
 @contextmanager

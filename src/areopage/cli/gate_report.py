@@ -43,9 +43,11 @@ from areopage.review.labelled_answers import recorded
 
 NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
 """Advice for a missing ledger."""
+
 CHANGED = 1
 RECORDED = "recorded"
 SHOWN_QUESTION = 100
+
 Kept = Callable[[str], str]
 """Applies the export policy to a text."""
 
@@ -193,7 +195,7 @@ def replay(
                 write(change)
             pace.moved(done.seen)
         pace.finish()
-    typer.echo("\n".join(summary(done, new, old)))
+    typer.echo("\n".join(_summary(done, new, old)))
     if output is not None:
         typer.echo(f"written to {output}", err=True)
     if fail_on_change and done.changed:
@@ -235,8 +237,7 @@ def _change_text(change: Change, kept: Kept) -> str:
     return "\n".join(lines)
 
 
-def summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
-    """The summary of a replay, as lines."""
+def _summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
     lines = [
         f"rules {new.version} against {'the recorded decisions' if old is None else f'rules {old.version}'}: "
         f"{done.seen:,} answers, {done.replayed:,} replayed, {done.changed:,} verdicts changed"

@@ -12,7 +12,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
 from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
-from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption
+from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
@@ -66,7 +66,8 @@ def tune(
     ledger: LedgerOption = None,
 ) -> None:
     """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
-    ask = Ask(risk=risk, confidence=confidence, control=_control_of(of), grey_band=grey_band, precision=precision, seed=seed)
+    control = one_of("--of", of, CONTROLS) or "delivered"
+    ask = Ask(risk=risk, confidence=confidence, control=control, grey_band=grey_band, precision=precision, seed=seed)
     _refuse_nonsense(ask)
     settings = find_config(config, ledger)
     base = load_rules(rules) if rules else settings.gate
@@ -87,19 +88,12 @@ def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, f
         advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
         typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
     if output is not None and (certain or forced):
-        path = write(found, given, output, who=who, certain=certain)
+        path = _write(found, given, output, who=who, certain=certain)
         typer.echo(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}", err=True)
     elif not certain and output is not None:
         typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
     if not certain:
         raise typer.Exit(NOT_CERTIFIED)
-
-
-def _control_of(named: str) -> Control:
-    for control in CONTROLS:
-        if named == control:
-            return control
-    raise UserError(f"--of {named!r}: use one of {', '.join(CONTROLS)}")
 
 
 def _refuse_nonsense(ask: Ask) -> None:
@@ -144,13 +138,7 @@ def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tune
     return found
 
 
-def write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: bool) -> Path:
-    """Write the rules with their statement.
-
-    Raises:
-        UserError: no threshold was found.
-        StorageError: the folder cannot be written.
-    """
+def _write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: bool) -> Path:
     rules = tuned_rules(
         found, given.rows, source=given.source, skewed=given.skewed, by=who, at=_today(), program=__version__, certain=certain
     )
@@ -173,7 +161,7 @@ OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "ave
 
 def _claim_text(tuning: Tuning) -> str:
     ask = tuning.ask
-    text = CLAIMS[ask.control].replace("{risk}", percent(ask.risk)).replace("{confidence}", percent(ask.confidence))
+    text = CLAIMS[ask.control].replace("{risk}", _percent(ask.risk)).replace("{confidence}", _percent(ask.confidence))
     return text[:1].upper() + text[1:]
 
 
@@ -192,15 +180,15 @@ def _certified_lines(tuning: Tuning) -> list[str]:
     chosen, holding = tuning.chosen, tuning.holding
     lines = [
         f"deliver up to p_unsupported {chosen.threshold:g}",
-        f"delivered: {of(chosen.delivered, chosen.answers)}; held: {of(chosen.answers - chosen.delivered, chosen.answers)}",
+        f"delivered: {_of(chosen.delivered, chosen.answers)}; held: {_of(chosen.answers - chosen.delivered, chosen.answers)}",
         f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
-        f"cost: grounded answers held: {of(chosen.false_alarms, chosen.grounded)}",
+        f"cost: grounded answers held: {_of(chosen.false_alarms, chosen.grounded)}",
     ]
     if not tuning.ungrounded:
         lines.append("no labelled answer is ungrounded: these labels cannot show whether the gate detects any")
     if holding is None:
         return lines
-    wanted = f"at least {percent(holding.precision)} of the answers held without a judge are ungrounded"
+    wanted = f"at least {_percent(holding.precision)} of the answers held without a judge are ungrounded"
     if holding.threshold is None:
         return [*lines, f"grey band: every answer above that threshold; no second threshold is certified for this: {wanted}"]
     return [
@@ -226,7 +214,7 @@ def _needed_lines(tuning: Tuning) -> list[str]:
         lines.append(f"estimate from these labels: about {found.likely:,} are needed")
     elif found.share is not None:
         lines.append(
-            f"estimate from these labels: no number suffices; even at the best threshold about {percent(found.share)} "
+            f"estimate from these labels: no number suffices; even at the best threshold about {_percent(found.share)} "
             f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
         )
     elif ask.control != "average":
@@ -236,17 +224,17 @@ def _needed_lines(tuning: Tuning) -> list[str]:
 
 def _now(tuning: Tuning) -> list[str]:
     now, ask = tuning.now, tuning.ask
-    certain = f"with {percent(ask.confidence)} confidence"
-    known = "" if now.bound is None else f", at most {percent(now.bound)} {OF[ask.control]} {certain}"
+    certain = f"with {_percent(ask.confidence)} confidence"
+    known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
     return [
-        f"as configured now (up to {now.threshold:g}): delivered {of(now.delivered, now.answers)}; "
-        f"ungrounded among them {now.wrong:,}{known}; grounded held {of(now.false_alarms, now.grounded)}"
+        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers)}; "
+        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded)}"
     ]
 
 
 def _other_risks(tuning: Tuning) -> list[str]:
     ask = tuning.ask
-    at = "" if ask.control == "average" else f", at {percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
+    at = "" if ask.control == "average" else f", at {_percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
     lines = [
         f"other risks, {OF[ask.control]}, each on its own{at}:",
         "  risk  threshold  delivered            ungrounded  grounded held",
@@ -257,12 +245,12 @@ def _other_risks(tuning: Tuning) -> list[str]:
 def _row(one: Outcome, *, marked: bool) -> str:
     mark = "*" if marked else " "
     if one.threshold is None or not one.delivered:
-        return f"{mark}{percent(one.risk):>5}  not certified"
-    delivered, alarms = of(one.delivered, one.answers, short=True), of(one.false_alarms, one.grounded, short=True)
-    return f"{mark}{percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
+        return f"{mark}{_percent(one.risk):>5}  not certified"
+    delivered, alarms = _of(one.delivered, one.answers, short=True), _of(one.false_alarms, one.grounded, short=True)
+    return f"{mark}{_percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
 
 
-def of(hits: int, total: int, *, short: bool = False) -> str:
+def _of(hits: int, total: int, *, short: bool = False) -> str:
     """A share with its interval: 12 of 80 (15.0 %, 95 % interval 8.8 % to 24.4 %)."""
     ends = wilson(hits, total)
     if ends is None:
@@ -272,6 +260,5 @@ def of(hits: int, total: int, *, short: bool = False) -> str:
     return f"{hits:,} of {total:,} ({hits / total:.1%}; 95% interval {ends[0]:.1%} to {ends[1]:.1%})"
 
 
-def percent(share: float) -> str:
-    """A share in short form: 2%, 0.5%."""
+def _percent(share: float) -> str:
     return f"{share * 100:.3g}%"

@@ -61,7 +61,7 @@ def worker(
                 typer.echo("", err=True)
         backlog = Evaluations(ledger).backlog()
     left = backlog.waiting
-    typer.echo(f"stopped: {answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
+    typer.echo(f"stopped: {_answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
 
 
 def submit(
@@ -86,7 +86,7 @@ def submit(
         new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
         place = ledger.place
     known = len(submissions) - new
-    typer.echo(f"{answers(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
+    typer.echo(f"{_answers(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
     for reason in refused[:SHOWN_REASONS]:
         typer.echo(f"left out: {reason}", err=True)
     if len(refused) > SHOWN_REASONS:
@@ -123,7 +123,7 @@ def retry(
 ) -> None:
     """Requeue answers whose evaluation failed for good."""
     with open_ledger(find_config(config)) as ledger:
-        typer.echo(f"{answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
+        typer.echo(f"{_answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
 def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
@@ -188,8 +188,7 @@ def progress_line(progress: Progress) -> str:
     return " | ".join(part for part in parts if part)
 
 
-def answers(count: int) -> str:
-    """A number of answers, in words."""
+def _answers(count: int) -> str:
     return f"{count:,} answer{'' if count == 1 else 's'}"
 
 

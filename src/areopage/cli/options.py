@@ -110,6 +110,11 @@ def tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
+def visible(text: str) -> str:
+    """An untrusted text without terminal control characters."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))
+
+
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
     """Read the text of a file.
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -13,9 +12,8 @@ from rich.console import Console
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.services import open_pipeline, trace_export
-from areopage.cli.options import ConfigOption, tell
+from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress import IngestDisplay
-from areopage.cli.review import visible
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.records import Trace
 from areopage.locales import one_line
@@ -61,7 +59,8 @@ def ingest(
     settings = find_config(config).rag
     place = rejected or _beside_store(settings)
     try:
-        report = asyncio.run(_ingest(settings, folder, collection, source, _row_fields(field or []), prune))
+        fields = RowFields(**_row_fields(field or []))
+        report = asyncio.run(ingest_folder(settings, folder, collection=collection, source=source, fields=fields, prune=prune))
     except KeyboardInterrupt:
         typer.echo("areopage: interrupted: run the same command again, it goes on with what is missing", err=True)
         raise typer.Exit(130) from None
@@ -122,31 +121,16 @@ def collections(config: ConfigOption = None) -> None:
     asyncio.run(show())
 
 
-async def _ingest(
-    config: RagConfig, folder: Path, collection: str, source: str, fields: dict[str, str], prune: bool
-) -> IngestReport:
+async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> IngestReport:
+    """Update a collection from a folder and show the progress; `options` are those of `Ingestion`."""
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
         with IngestDisplay(Console(stderr=True)) as display:
-            run = Ingestion(
-                config,
-                store,
-                embedder,
-                collection=collection,
-                source=source,
-                fields=RowFields(**fields),
-                prune=prune,
-                progress=display.show,
-            )
-            return await run.run(folder)
+            return await Ingestion(config, store, embedder, progress=display.show, **options).run(folder)
     finally:
-        await _all(embedder.aclose, store.aclose)
-
-
-async def _all(*closings: Callable[[], Awaitable[None]]) -> None:
-    for closing in closings:
-        await closing()
+        await embedder.aclose()
+        await store.aclose()
 
 
 def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
@@ -217,7 +201,7 @@ def ask(
         prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )
     try:
-        trace = asyncio.run(answered(find_config(config), asked, stream=stream))
+        trace = asyncio.run(_answered(find_config(config), asked, stream=stream))
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     _print_reply(trace)
@@ -237,19 +221,18 @@ def export_traces(config: ConfigOption = None) -> None:
     )
 
 
-async def answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
-    """Open the pipeline, ask, and close it."""
+async def _answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
     with open_ledger(config, create=True) as ledger:
         service = open_pipeline(config, ledger, tell)
         try:
             if stream:
-                return await streamed(service, prompt)
+                return await _streamed(service, prompt)
             return await service.answer(prompt)
         finally:
             await service.aclose()
 
 
-async def streamed(service: RagService, prompt: ChatPrompt) -> Trace:
+async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:
     """Tell each step, and give the answer at the end."""
     trace: Trace | None = None
     async for event in service.stream(prompt):

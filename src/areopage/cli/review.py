@@ -11,7 +11,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.services import fill_settings
 from areopage.cases.loader import write_rejected
-from areopage.cli.options import ConfigOption, read_text_file
+from areopage.cli.options import ConfigOption, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
 from areopage.ledger.answers import Answers
@@ -33,6 +33,7 @@ from areopage.suites.loader import load_suite
 REJECTED = 1
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000
+
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show scores of the judge and of other reviewers before you label.")]
@@ -52,7 +53,7 @@ def list_items(
 
     settings = find_config(config)
     with open_ledger(settings) as ledger:
-        print_queue(ledger, rater, limit, reveal=reveal)
+        _print_queue(ledger, rater, limit, reveal=reveal)
 
 
 def show(
@@ -69,7 +70,7 @@ def show(
 
     settings = find_config(config)
     with open_ledger(settings) as ledger:
-        print_answer(ledger, _rubric_of_config(settings, suite), id, rater, reveal=reveal)
+        _print_answer(ledger, _rubric_of_config(settings, suite), id, rater, reveal=reveal)
 
 
 def label(
@@ -117,9 +118,9 @@ def label(
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         by = " ".join([*said, "by", " ".join(rater.split())])
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
-        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){still_waits(ledger, id)}")
+        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(ledger, id)}")
         if scores:
-            print_comparison(ledger, rubric, id)
+            _print_comparison(ledger, rubric, id)
 
 
 def fill(config: ConfigOption = None) -> None:
@@ -189,7 +190,7 @@ def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Se
     return Settlement(state="released") if release else None
 
 
-def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
+def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
     """Print the open items; `reveal` adds why each was queued, which hints at the judge's score."""
     queue = ReviewQueue(ledger)
     items = queue.open_items(rater, limit=limit)
@@ -214,12 +215,7 @@ def print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) 
         typer.echo(f"shown: {len(items)} of {all_open}")
 
 
-def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
-    """Print an answer with its documents, the gate's decision and the labels.
-
-    Raises:
-        UnknownAnswer: there is no such answer, or it was erased.
-    """
+def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
     answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
     case, decision = answer.case, trace.decision if trace is not None else None
     parts = [("prompt", case.prompt_text)]
@@ -238,7 +234,7 @@ def print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, 
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
     if reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id))):
-        print_comparison(ledger, rubric, id)
+        _print_comparison(ledger, rubric, id)
 
 
 def _print_decision(decision: Decision) -> None:
@@ -270,22 +266,20 @@ def _sentence_lines(decision: Decision) -> list[str]:
     return lines
 
 
-def still_waits(ledger: Ledger, id: str) -> str:
-    """A reminder that the answer is still held."""
+def _still_waits(ledger: Ledger, id: str) -> str:
     release = Traces(ledger).release(id)
     waits = release is not None and release.state == "waiting"
     return "; it is still held: use --release, --release-text FILE or --refuse" if waits else ""
 
 
-def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
-    """Print the scores of judge and reviewers on an answer by criterion."""
+def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}
     rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
     for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
-        rows.append([name, shown(judge.get(path)), *(shown(given.get((rater, path))) for rater in raters)])
+        rows.append([name, _shown(judge.get(path)), *(_shown(given.get((rater, path))) for rater in raters)])
     typer.echo("\n".join(table(rows)))
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
         typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
@@ -296,11 +290,5 @@ def print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
         typer.echo(f"  judge: {one_line(evaluation.feedback, 1000)}")
 
 
-def shown(score: float | None) -> str:
-    """A score, or a dash."""
+def _shown(score: float | None) -> str:
     return "-" if score is None else f"{score:g}"
-
-
-def visible(text: str) -> str:
-    """An untrusted text without terminal control characters."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))

@@ -44,6 +44,7 @@ from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 
 UNSEEN_WIDTH = 200
+
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this answer; may be repeated.")]
 
 
@@ -61,11 +62,11 @@ def print_runs(ledger: Ledger) -> None:
     for run in runs:
         state = "complete" if run.finished_at else "unfinished"
         table.add_row(Text(run.id), state, str(counts.get(run.id, 0)))
-    text_console().print(table)
+    _text_console().print(table)
 
 
-def text_console() -> Console:
-    """A console for plain text; where nobody looks at a terminal no line is cut at its width."""
+def _text_console() -> Console:
+    """A console for plain text; output that is not a terminal is never cut at a width."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = UNSEEN_WIDTH
@@ -74,7 +75,7 @@ def text_console() -> Console:
 
 def print_view(view: RunView, folder: Path) -> None:
     """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
-    console = text_console()
+    console = _text_console()
     unfit = [health for health in view.health if health.unfit]
     for health in unfit:
         console.print(Text(f"NOT VALID: judge {health.judge} is unfit ({health.unfit})", style="bold red"))
@@ -86,7 +87,7 @@ def print_view(view: RunView, folder: Path) -> None:
     interval = view.scores.interval
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
     state = "" if view.complete else ", run NOT COMPLETE"
-    headline = f"final score {shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
+    headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
     console.print(Text(headline, style="bold"))
     console.print(_scores_table(view))
     console.print(_health_table(view))
@@ -111,7 +112,7 @@ def _scores_table(view: RunView) -> Table:
 
 
 def _add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
-    cells = (name, shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
+    cells = (name, _shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
     table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
 
 
@@ -134,8 +135,7 @@ def _health_table(view: RunView) -> Table:
     return table
 
 
-def shown(score: float | None) -> str:
-    """A score with two decimals; a missing one says so."""
+def _shown(score: float | None) -> str:
     return "unscored" if score is None else f"{score:.2f}"
 
 
@@ -251,7 +251,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         tell(f"left out, the scores of {reason}")
     if not done.answers:
         raise UserError(f"no {what} with judgments there: name other days, or none")
-    console = text_console()
+    console = _text_console()
     console.print(Text(f"scored again: {change.describe() or 'no change'}", style="bold"))
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
@@ -259,7 +259,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         table.add_column(heading, justify="right", no_wrap=True)
     for criterion, shift in done.criteria.items():
         before, after = shift.means
-        cells = (f"{shift.before:,}", shown(before), f"{shift.after:,}", shown(after))
+        cells = (f"{shift.before:,}", _shown(before), f"{shift.after:,}", _shown(after))
         table.add_row(Text("all" if criterion == GLOBAL else criterion), *cells)
     console.print(table)
     moved = sorted(((places, rows) for places, rows in done.grades.items() if places[0] != places[1]), key=lambda one: -one[1])

@@ -77,7 +77,7 @@ def _certainty_text(locale: Locale, certainty: float) -> str:
 def agreement_text(report: AgreementReport, locale: Locale) -> str:
     """Format the figures as plain text."""
     found = report.agreement
-    lines = [locale.say("people_title"), *heading(report, locale), ""]
+    lines = [locale.say("people_title"), *_heading(report, locale), ""]
     if not found.labels:
         return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
     lines += table([_criteria_heads(locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
@@ -96,8 +96,7 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     return "\n".join(lines) + "\n"
 
 
-def heading(report: AgreementReport, locale: Locale) -> list[str]:
-    """Whose labels, how many, and which of them."""
+def _heading(report: AgreementReport, locale: Locale) -> list[str]:
     found = report.agreement
     judge = report.judge or locale.say("people_of_jury")
     whose = locale.say("people_said", name=locale.say("people_judge"), value=judge)
@@ -201,11 +200,11 @@ def agreement_csv(report: AgreementReport) -> str:
                 one.items,
                 one.labels,
                 one.without_judge,
-                *ends(one.pearson),
-                *ends(one.spearman),
-                *ends(one.kappa),
+                *_ends(one.pearson),
+                *_ends(one.spearman),
+                *_ends(one.kappa),
                 one.error,
-                *ends(one.bias),
+                *_ends(one.bias),
                 one.claim.bound,
                 one.claim.verdict,
                 one.claim.certainty,
@@ -218,8 +217,7 @@ def agreement_csv(report: AgreementReport) -> str:
     return stream.getvalue()
 
 
-def ends(figure: Estimate | Correlation) -> Iterable[float | None]:
-    """A figure and its interval's ends."""
+def _ends(figure: Estimate | Correlation) -> Iterable[float | None]:
     return figure.value, figure.low, figure.high
 
 

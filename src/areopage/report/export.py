@@ -31,16 +31,7 @@ from areopage.report.run_files import write_table
 Item = TypeVar("Item")
 ExportForm = Literal["csv", "jsonl", "parquet"]
 TEXTS = (
-    "id",
-    "timestamp",
-    "evaluated_at",
-    "suite",
-    "suite_version",
-    "run_id",
-    "language",
-    "source",
-    "variant",
-    "prompt",
+    *("id", "timestamp", "evaluated_at", "suite", "suite_version", "run_id", "language", "source", "variant", "prompt"),
     "response",
 )
 AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
@@ -49,18 +40,13 @@ _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
 _WHOLE = frozenset(["scored", "planned", "prompt_tokens", "completion_tokens"])
 PORTION = 1000  # rows that Parquet keeps in memory
+
 LedgerForm = Literal["jsonl", "csv"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
+
 Row = dict[str, Any]
 _OF_CASE = (
-    "prompt",
-    "response",
-    "documents",
-    "reference",
-    "category",
-    "subcategory",
-    "maturity",
-    "criteria_selection",
+    *("prompt", "response", "documents", "reference", "category", "subcategory", "maturity", "criteria_selection"),
     "metadata",
 )
 _OF_ANSWER = tuple(name for name in Answer.__struct_fields__ if name not in ("number", "case"))
@@ -136,7 +122,7 @@ def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_table_columns(columns))
     for score in scores:
-        row = flat(score, columns)
+        row = _flat(score, columns)
         writer.writerow([inert_cell("\n".join(cell) if isinstance(cell, list) else cell) for cell in row.values()])
 
 
@@ -160,7 +146,7 @@ WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]
 def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
     pyarrow, parquet = _parquet_library()
     schema = pyarrow.schema([(name, _arrow_type(pyarrow, name)) for name in _table_columns(columns)])
-    rows = (flat(score, columns, moments=True) for score in scores)
+    rows = (_flat(score, columns, moments=True) for score in scores)
     with parquet.ParquetWriter(path, schema) as writer:
         while portion := list(islice(rows, PORTION)):
             writer.write_table(pyarrow.Table.from_pylist(portion, schema=schema))
@@ -190,8 +176,7 @@ def _parquet_library() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
-    """Convert an answer to a row; without `moments`, times are ISO texts."""
+def _flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
     found = {one.criterion: one.score for one in score.criteria}
 
     def cell(name: str) -> Any:

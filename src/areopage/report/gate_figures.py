@@ -94,7 +94,7 @@ def gather(
         figures=figures,
         scope=scope,
         language=language,
-        worst=tuple(shown(one, language, policy, max_chars) for one in figures.worst),
+        worst=tuple(_shown(one, language, policy, max_chars) for one in figures.worst),
         warned=tuple(_warnings_of(figures)),
         text=policy,
         made_at=now,
@@ -120,8 +120,7 @@ def _warnings_of(figures: GateFigures) -> list[Warned]:
     return found
 
 
-def shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
-    """Reduce an answer to its exportable texts."""
+def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
     trace = worst.trace
     reasons = explain(trace.decision, language)[:MOST_REASONS] if trace.decision is not None else []
     return ShownAnswer(

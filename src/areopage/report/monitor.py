@@ -1,18 +1,14 @@
 """The report on the quality of answers in production."""
 
-import asyncio
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date
 
 from areopage import __version__
 from areopage.criteria.records import Scale
-from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy
-from areopage.ledger.store import Ledger
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor.config import MonitorConfig
 from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level, Series
 from areopage.report.model import (
@@ -47,14 +43,12 @@ from areopage.report.model import (
     rows,
     ruler,
 )
-from areopage.report.monitor_figures import QualityFigures, gather, json_figures, last_days
+from areopage.report.monitor_figures import QualityFigures, json_figures
 from areopage.report.qualification import qualification_badge, qualification_text
-from areopage.report.render import Form, write_report
+from areopage.report.render import Form
 from areopage.scoring.counts import grade_limits, grade_of
 from areopage.scoring.outcome import OUTCOME_NAMES
-from areopage.work.handlers import ScheduledJob
 
-SCHEDULED_REPORT = "daily report"
 TREND_LINES = 5  # beside the global one: more colours cannot be told apart
 TITLE = 160
 FAILURES = tuple(name for name in OUTCOME_NAMES if name != "scored")
@@ -63,34 +57,6 @@ FAILURES = tuple(name for name in OUTCOME_NAMES if name != "scored")
 def file_name(day: date, form: Form) -> str:
     """The name of a report's file."""
     return f"quality-report-{day.isoformat()}.{form}"
-
-
-def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
-    """The scheduled job of configured reports; None if disabled."""
-    section = config.section.report
-    if not section.enabled:
-        return None
-
-    async def run(due: datetime) -> None:
-        await asyncio.to_thread(write_scheduled_reports, ledger, config, due)
-
-    return ScheduledJob(name=SCHEDULED_REPORT, schedule=section.schedule, run=run)
-
-
-def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime) -> None:
-    """Write the reports over the last whole days before a moment, one file for each configured format.
-
-    Raises:
-        StorageError: the ledger cannot be read, or a file cannot be written.
-        ConfigError: the suite cannot be loaded.
-    """
-    section = config.section.report
-    last = due.date() - timedelta(days=1)
-    made = quality_report(gather(ledger, config, last_days(section.days, last), now=due))
-    folder = config.path(section.folder)
-    make_folder(folder)
-    for form in dict.fromkeys(section.formats):
-        write_report(made, form, folder / file_name(last, form))
 
 
 def quality_report(found: QualityFigures) -> Report:

@@ -88,7 +88,7 @@ def environment(templates: Path, locale: Locale) -> Environment:
         lang=locale, say=locale.say, count=locale.count, version=__version__, spans=_spans, as_cell=_as_cell, kind_of=_kind_of,
         draw=lambda chart: draw(chart, locale),
     )  # fmt: skip
-    made.filters.update(_filters(locale), points=points)
+    made.filters.update(_filters(locale), points=_points)
     return made
 
 
@@ -112,8 +112,7 @@ def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:
     )
 
 
-def points(share: float) -> str:
-    """A share as a coordinate on a drawing 100 units wide, with a decimal point in every language."""
+def _points(share: float) -> str:
     return f"{share * 100:.2f}"
 
 

@@ -113,8 +113,8 @@ def run_result(view: RunView) -> RunResult:
     scores = view.scores
     return RunResult(
         final_aggregate_score=scores.tree.score,
-        category_scores=category_scores(scores.tree),
-        subcategory_scores=subcategory_scores(scores.tree),
+        category_scores=_category_scores(scores.tree),
+        subcategory_scores=_subcategory_scores(scores.tree),
         detailed_criteria=_run_criteria(view),
         consistency_metrics=RunConsistency(**structs.asdict(scores.consistency), krippendorff_alpha=scores.alpha),
         metadata=_run_metadata(view),
@@ -214,8 +214,8 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
         response = fold_space(case.response or "")
         yield RecordResult(
             final_aggregate_score=record.tree.score,
-            category_scores=category_scores(record.tree),
-            subcategory_scores=subcategory_scores(record.tree),
+            category_scores=_category_scores(record.tree),
+            subcategory_scores=_subcategory_scores(record.tree),
             detailed_criteria={score.criterion: _criterion_detail(view, score, response) for score in record.criteria},
             consistency_metrics=record.consistency,
             metadata=_record_metadata(view, case),
@@ -227,13 +227,11 @@ def _unjudged(case: Case) -> RecordScores:
     return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=consistency(()))
 
 
-def category_scores(tree: Node) -> dict[str, float | None]:
-    """Scores by category."""
+def _category_scores(tree: Node) -> dict[str, float | None]:
     return {category.name: category.score for category in tree.parts}
 
 
-def subcategory_scores(tree: Node) -> dict[str, float | None]:
-    """Scores by `category.subcategory`."""
+def _subcategory_scores(tree: Node) -> dict[str, float | None]:
     return {f"{category.name}.{part.name}": part.score for category in tree.parts for part in category.parts}
 
 

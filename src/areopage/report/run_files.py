@@ -24,37 +24,13 @@ RESULTS, TABLE, REJECTED, REPORT = "results.json", "results.csv", "rejected.csv"
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
-    "case_id",
-    "category",
-    "subcategory",
-    "maturity",
-    "criterion",
-    "score",
-    "agreement",
-    "scored",
-    "planned",
+    *("case_id", "category", "subcategory", "maturity", "criterion", "score", "agreement", "scored", "planned"),
     "outliers",
 )
 JUDGMENT_COLUMNS = (
-    "case_id",
-    "criterion",
-    "judge",
-    "model",
-    "pass_index",
-    "outcome",
-    "score",
-    "reason",
-    "explanation",
-    "evidence_extracts",
-    "raw_response",
-    "repair_response",
-    "repair",
-    "steps",
-    "finish_reason",
-    "prompt_tokens",
-    "completion_tokens",
-    "seconds",
-    "created_at",
+    *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
+    *("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason", "prompt_tokens"),
+    *("completion_tokens", "seconds", "created_at"),
 )
 
 
@@ -80,11 +56,6 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
         write_rejected(view.rejected, place)
     write_report(bench_report(view), "html", folder / REPORT)
     return [folder / name for name in (RESULTS, TABLE, REJECTED, REPORT)]
-
-
-def results_of(view: RunView) -> Results:
-    """All of `results.json` at once; `write_results` holds one record at a time instead."""
-    return Results(schema=SCHEMA_NAME, run=run_result(view), records=tuple(record_results(view)))
 
 
 def write_results(view: RunView, path: Path) -> None:

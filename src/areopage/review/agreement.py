@@ -80,8 +80,8 @@ def ledger_agreement(
     if judge and judge not in judges and ids:
         raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
     ratings, weighed = _ratings_of(kept, rubric)
-    by_answer = one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
-    scores = by_criterion(by_answer)
+    by_answer = _one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
+    scores = _by_criterion(by_answer)
     grounding = {label.answer_id for label in kept if label.criterion == GROUNDING}
     if grounding and not judge:
         best = len(GROUNDED) - 1
@@ -117,7 +117,7 @@ def _ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], 
     return [*ratings, *weighed], len(weighed)
 
 
-def one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
+def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
     guides, profile = rubric.guides(rubric.suite.own_language), profile_named(rubric.suite.config.scoring.profile)
     paths = {entry.id: entry.path for entry in rubric.entries}
@@ -137,8 +137,7 @@ def one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> 
     return found
 
 
-def by_criterion(by_answer: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Scores by criterion and answer instead of answer and criterion."""
+def _by_criterion(by_answer: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for id, scores in by_answer.items():
         for criterion, score in scores.items():

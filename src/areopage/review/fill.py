@@ -69,10 +69,10 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     queue = ReviewQueue(ledger)
     chosen = {
         "sample": [id for day in days[:-1] for id in _sampled(ledger, day, settings.sample)],
-        "alert": alerted(ledger, days[0], settings.most * len(days)),
+        "alert": _alerted(ledger, days[0], settings.most * len(days)),
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
         "disagreement": [id for day in days[:-1] for id in _disputed(ledger, day, settings)],
-        "unscored": [id for day in days[:-1] for id in unscored(ledger, day, settings.most)],
+        "unscored": [id for day in days[:-1] for id in _unscored(ledger, day, settings.most)],
     }
     reasons: dict[str, str] = {}
     for reason, ids in chosen.items():
@@ -93,16 +93,15 @@ def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
     """A day's random sample, the same in every process."""
     if size == 0:
         return []
-    return own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
+    return _own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
 
 
-def alerted(ledger: Ledger, since: date, most: int) -> list[str]:
-    """Answers that an alert of the last days was about."""
+def _alerted(ledger: Ledger, since: date, most: int) -> list[str]:
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
     alerts = Alerts(ledger).list(limit=MOST_ALERTS)
     ids = dict.fromkeys(alert.answer_id for alert in alerts if alert.answer_id and alert.opened_at >= start)
     scores = [Evaluations(ledger).get(id) for id in list(ids)[:most]]
-    return own([score for score in scores if score is not None])
+    return _own([score for score in scores if score is not None])
 
 
 def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
@@ -114,21 +113,19 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     found = EvaluationLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
     shown = [(score, round(score.score_global, DECIMALS)) for score in found if score.score_global is not None]
-    return own([score for score, value in shown if side * (value - threshold) < 0.0])
+    return _own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
 def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     found = EvaluationLists(ledger).spread_most(day_of(day), Scope(), settings.most)
-    return own([score for score in found if score.spread is not None and score.spread >= settings.spread])
+    return _own([score for score in found if score.spread is not None and score.spread >= settings.spread])
 
 
-def unscored(ledger: Ledger, day: date, most: int) -> list[str]:
-    """A day's answers that got no global score."""
-    return own(EvaluationLists(ledger).page(Filters(period=day_of(day), grade="unscored"), limit=most))
+def _unscored(ledger: Ledger, day: date, most: int) -> list[str]:
+    return _own(EvaluationLists(ledger).page(Filters(period=day_of(day), grade="unscored"), limit=most))
 
 
-def own(scores: Sequence[Evaluation]) -> list[str]:
-    """Ids of answers that the bot gave to people, not to golden questions."""
+def _own(scores: Sequence[Evaluation]) -> list[str]:
     return [score.id for score in scores if not is_golden(score.source)]
 
 

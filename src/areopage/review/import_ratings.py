@@ -84,12 +84,12 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
             except DatasetError as fault:
                 if has_header(path):
                     raise
-                rejected.append(refused(path, row.number, str(fault), _content_of(row)))
+                rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
             except UserError as fault:
-                rejected.append(refused(path, row.number, str(fault), _content_of(row)))
+                rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
     known = set(Answers(ledger).numbers([row.answer for row in taken]))
     kept = list(_usable(taken, known, rejected, path, ledger))
-    new, same = fresh(ledger, kept, now)
+    new, same = _fresh(ledger, kept, now)
     if new:
         Labels(ledger).add(new)
         _note_raters(ledger, new, path)
@@ -165,19 +165,18 @@ def _usable(
     first: dict[tuple[str, str, str], int] = {}
     for row in rows:
         if row.answer not in known:
-            rejected.append(refused(path, row.number, f"no answer {row.answer[:80]!r} in {ledger.place}", row.content))
+            rejected.append(_refused(path, row.number, f"no answer {row.answer[:80]!r} in {ledger.place}", row.content))
             continue
         keys = [(row.answer, row.rater, criterion) for criterion, _ in row.scores]
         twice = [first[key] for key in keys if key in first]
         if twice:
-            rejected.append(refused(path, row.number, f"row {twice[0]} has a score of this answer by {row.rater}", row.content))
+            rejected.append(_refused(path, row.number, f"row {twice[0]} has a score of this answer by {row.rater}", row.content))
             continue
         first.update(dict.fromkeys(keys, row.number))
         yield row
 
 
-def fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
-    """The labels that are not in the ledger yet, and how many are."""
+def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
     current = Labels(ledger).current_of([row.answer for row in rows])
     new: list[Label] = []
     same = 0
@@ -208,8 +207,7 @@ def _note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
         audit.note(rater, "label", path.name, f"import: {len(answers)} labels of {len(set(answers))} answers")
 
 
-def refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
-    """A row that was not taken."""
+def _refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
     return RejectedRow(file=str(path), row=number, reason=reason, content=content)
 
 

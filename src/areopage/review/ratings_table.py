@@ -1,7 +1,8 @@
 """Measure agreement in a table of a judge's and people's scores, without a ledger.
 
 Two forms. Wide: item, criterion (optional), judge, and a column for each person (human1, rater_2, annotateur ...). Long: item,
-rater, criterion (optional), score, where one of the raters is named as the judge."""
+rater, criterion (optional), score, where one of the raters is named as the judge.
+"""
 
 import math
 from collections.abc import Sequence
@@ -19,15 +20,7 @@ from areopage.scoring.human_agreement import Rating, human_agreement
 
 ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
 RATER = (
-    "rater",
-    "annotator",
-    "reviewer",
-    "coder",
-    "évaluateur",
-    "évaluatrice",
-    "annotateur",
-    "annotatrice",
-    "relecteur",
+    *("rater", "annotator", "reviewer", "coder", "évaluateur", "évaluatrice", "annotateur", "annotatrice", "relecteur"),
     "relectrice",
 )
 NOTE = ("note", "notes", "comment", "comments", "remark", "commentaire", "commentaires", "remarque", "observation")
@@ -35,16 +28,7 @@ CRITERION = ("criterion", "dimension", "aspect", "critère")
 SCORE = ("score", "rating", "label", "notation", "valeur")
 JUDGE = ("judge", "juge", "jury")
 PEOPLE = (
-    "human",
-    "humain",
-    "people",
-    "person",
-    "personne",
-    "rater",
-    "annotator",
-    "évaluateur",
-    "annotateur",
-    "relecteur",
+    *("human", "humain", "people", "person", "personne", "rater", "annotator", "évaluateur", "annotateur", "relecteur"),
     "label",
 )
 MAX_RATINGS = 1_000_000
@@ -57,8 +41,7 @@ def column_of(names: Sequence[str], spellings: Sequence[str]) -> int | None:
     return next((at for at, name in enumerate(names) if fold_name(name) in wanted), None)
 
 
-def columns_beginning(names: Sequence[str], spellings: Sequence[str]) -> list[int]:
-    """The positions of the columns whose names begin with one of these: human, human1, human_2."""
+def _columns_beginning(names: Sequence[str], spellings: Sequence[str]) -> list[int]:
     starts = tuple(fold_name(spelling) for spelling in spellings)
     return [at for at, name in enumerate(names) if fold_name(name).startswith(starts)]
 
@@ -155,7 +138,7 @@ def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
     if item is not None and rater is not None and score is not None:
         return Layout(item, criterion, None, (), rater, score)
     column = column_of(names, [judge] if judge else JUDGE)
-    people = tuple(at for at in columns_beginning(names, PEOPLE) if at not in (item, criterion, column))
+    people = tuple(at for at in _columns_beginning(names, PEOPLE) if at not in (item, criterion, column))
     if item is None or column is None or not people:
         raise DatasetError(f"{path}: the columns do not form a table of ratings ({FORMS}); found {name_list(shown(names), 12)}")
     return Layout(item, criterion, column, people, None, None)
@@ -175,16 +158,13 @@ def _ratings_in(row: Row, layout: Layout) -> list[Rating]:
     if not all(rater for rater, _ in cells):
         raise UserError("the row has no rater")
     return [
-        Rating(item=item, rater=rater, criterion=criterion, score=number(cell, rater)) for rater, cell in cells if cell_text(cell)
+        Rating(item=item, rater=rater, criterion=criterion, score=_number(cell, rater))
+        for rater, cell in cells
+        if cell_text(cell)
     ]
 
 
-def number(cell: Any, rater: str) -> float:
-    """A cell as a finite number, written with a point or a comma.
-
-    Raises:
-        UserError: it is none.
-    """
+def _number(cell: Any, rater: str) -> float:
     text = cell_text(cell)
     try:
         value = float(text.replace(",", ".")) if not isinstance(cell, bool) else math.nan

@@ -29,7 +29,9 @@ REMEMBERED_SECONDS = 3.0
 MOST_REMEMBERED = 1024
 LONGEST_KEY = 256
 LOG_SECONDS = 10.0
+
 log = logging.getLogger(__name__)
+
 SESSION_COOKIE = "areopage_session"
 SESSION_HOURS = 12
 LONGEST_COOKIE = 1024
@@ -40,6 +42,7 @@ GRANTS: dict[Role, frozenset[Role]] = {
     "admin": frozenset({"ask", "read", "write", "admin"}),
 }
 """The roles that each role includes."""
+
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name
@@ -62,11 +65,11 @@ class KeyDirectory:
         remembered = self._found.get(digest)
         if remembered is None:
             return await self._look_up(digest, key, client)
-        if fresh(remembered[0]):
+        if _fresh(remembered[0]):
             return remembered[1]
         async with self._turn:  # of many requests with one key, one asks the ledger again
             remembered = self._found.get(digest)
-            if remembered is not None and fresh(remembered[0]):
+            if remembered is not None and _fresh(remembered[0]):
                 return remembered[1]
             return await self._look_up(digest, key, client)
 
@@ -90,7 +93,7 @@ class KeyDirectory:
         return bool(await self._valid())
 
     async def _valid(self) -> dict[str, ApiKey]:
-        if self._all is None or not fresh(self._all[0]):
+        if self._all is None or not _fresh(self._all[0]):
             records = await run_in_threadpool(self._keys.list)
             self._all = (time.monotonic(), {record.id: record for record in records if record.revoked_at is None})
         return self._all[1]
@@ -111,8 +114,7 @@ class FailureLog:
             self._count, self._logged_at = 0, time.monotonic()
 
 
-def fresh(at: float) -> bool:
-    """Whether cached data of a moment is still valid."""
+def _fresh(at: float) -> bool:
     return time.monotonic() - at < REMEMBERED_SECONDS
 
 
@@ -139,7 +141,7 @@ class Seal:
     def session(self, cookie: str, now: datetime) -> Session | None:
         """Return the session of a valid, unexpired cookie."""
         payload, dot, signature = cookie.partition(".")
-        if not dot or len(cookie) > LONGEST_COOKIE or not same(signature, self.sign("session", payload)):
+        if not dot or len(cookie) > LONGEST_COOKIE or not _same(signature, self.sign("session", payload)):
             return None
         try:
             session = msgspec.json.decode(_bytes_of(payload), type=Session)
@@ -156,8 +158,7 @@ class Seal:
         return _text_of(hmac.digest(self._secret, f"{purpose}\n{text}".encode("utf-8", "replace"), hashlib.sha256))
 
 
-def same(given: str, wanted: str) -> bool:
-    """Compare two texts in constant time."""
+def _same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
@@ -253,7 +254,7 @@ async def authenticate(request: Request) -> Actor:
         )
     header = request.headers.get("authorization")
     if header is not None:
-        return await bearer(request, header)
+        return await _bearer(request, header)
     cookie = request.cookies.get(SESSION_COOKIE, "")
     session = access.seal.session(cookie, context_of(request).now()) if cookie else None
     record = await access.keys.by_id(session.key_id) if session else None
@@ -269,12 +270,7 @@ async def authenticate(request: Request) -> Actor:
     raise _no_key("API key required: send Authorization: Bearer areo_...")
 
 
-async def bearer(request: Request, header: str) -> Actor:
-    """Return the actor of an API key.
-
-    Raises:
-        Refusal: 401, the key is wrong or revoked.
-    """
+async def _bearer(request: Request, header: str) -> Actor:
     scheme, _, key = header.partition(" ")
     client = request.client.host if request.client else "?"
     record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
@@ -288,7 +284,7 @@ def _no_key(message: str) -> Refusal:
 
 
 def _check_token_header(request: Request) -> None:
-    """A script of our pages shows its token in a header; `checked_form` checks that of a posted form."""
+    """A script of our pages shows its token in a header; `_checked_form` checks that of a posted form."""
     if request.method in SAFE_METHODS or (request.method == "POST" and _is_form(request)):
         return
     _check_token(request, request.headers.get(TOKEN_HEADER, ""))
@@ -299,7 +295,7 @@ def _is_form(request: Request) -> bool:
 
 
 def _check_token(request: Request, token: str) -> None:
-    if not same(token, csrf_token(request)):
+    if not _same(token, csrf_token(request)):
         raise Refusal(403, "csrf", "this form has expired: reload the page and submit it again")
 
 
@@ -308,7 +304,7 @@ def csrf_token(request: Request) -> str:
     return access_of(request).seal.form_token(request.cookies.get(SESSION_COOKIE, ""))
 
 
-async def checked_form(request: Request) -> FormData:
+async def _checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
     if not access_of(request).addresses.trusts(request):
         raise Refusal(403, "foreign_origin", "a page of another site sent this request")
@@ -325,4 +321,4 @@ Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]
 Asker = Annotated[Actor, Depends(require("ask"))]
 Follower = Annotated[Actor, Depends(require("ask", "read"))]
-Form = Annotated[FormData, Depends(checked_form)]
+Form = Annotated[FormData, Depends(_checked_form)]

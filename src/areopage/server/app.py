@@ -12,38 +12,16 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
 from areopage import __version__
-from areopage.monitor.figures import PeriodFigures
-from areopage.review.agreement import AgreementReport
 from areopage.server import metrics
 from areopage.server.access import access_to
 from areopage.server.api import chat, evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
-from areopage.server.api.records import (
-    AcceptedAnswers,
-    AlertPage,
-    ChatReply,
-    ChatRequest,
-    CheckReply,
-    CheckRequest,
-    EvaluationPage,
-    EvaluationView,
-    Faulty,
-    GivenAnswer,
-    GivenAnswers,
-    GivenLabels,
-    GivenVerdict,
-    HeldReply,
-    Latest,
-    StoredLabels,
-    StoredVerdict,
-    TracePage,
-    TraceView,
-)
+from areopage.server.api.records import RECORDS
 from areopage.server.api.schema import components
 from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
-from areopage.server.metrics import Check, Health, Metrics, Timing
+from areopage.server.metrics import Check, Metrics, Timing
 from areopage.server.pages import answers, monitor, review, session
 from areopage.server.pages import chat as chat_page
 from areopage.server.pages import gate as gate_page
@@ -68,30 +46,6 @@ ROUTERS = (
     chat_page.router,
     gate_page.router,
     review.router,
-)
-RECORDS = (
-    AcceptedAnswers,
-    AgreementReport,
-    AlertPage,
-    GivenAnswer,
-    GivenAnswers,
-    ChatReply,
-    ChatRequest,
-    CheckReply,
-    CheckRequest,
-    EvaluationPage,
-    EvaluationView,
-    Faulty,
-    GivenLabels,
-    GivenVerdict,
-    Health,
-    HeldReply,
-    Latest,
-    PeriodFigures,
-    StoredLabels,
-    StoredVerdict,
-    TracePage,
-    TraceView,
 )
 
 Hook = Callable[[], Awaitable[None]]

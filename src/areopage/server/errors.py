@@ -64,7 +64,7 @@ async def _on_http(request: Request, fault: Exception) -> Response:
 async def _on_invalid(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, RequestValidationError)  # noqa: S101
     first = fault.errors()[0]
-    return answer(request, 422, "invalid", f"{place(first['loc'])}: {first['msg']}")
+    return answer(request, 422, "invalid", f"{_place(first['loc'])}: {first['msg']}")
 
 
 async def _on_user_error(request: Request, fault: Exception) -> Response:
@@ -83,13 +83,9 @@ async def _on_bug(request: Request, fault: Exception) -> Response:
 def answer(request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """Format the response for the client."""
     if _is_api(request) or "text/html" not in request.headers.get("accept", ""):
-        return _error_json(status, code, message, headers)
+        return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
     shown: ShowFault = request.app.state.show_fault
     return shown(request, status, code, headers)
-
-
-def _error_json(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
 
 
 def _to_login(request: Request) -> Response:
@@ -108,8 +104,7 @@ def _is_api(request: Request) -> bool:
     return request.url.path.startswith(API_PREFIXES)
 
 
-def place(location: tuple[int | str, ...]) -> str:
-    """The location of an error in a request: `body.items[3].prompt`."""
+def _place(location: tuple[int | str, ...]) -> str:
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

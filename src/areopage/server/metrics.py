@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends
-from msgspec import Struct
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -28,6 +27,7 @@ from areopage.ledger.records import Trace
 from areopage.ledger.schema import REVISION
 from areopage.ledger.store import Ledger
 from areopage.server.access import Actor, require
+from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response
 from areopage.server.context import ServerContext, context_of
 from areopage.server.guards import is_local
@@ -38,9 +38,14 @@ GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 READ = require("read")
+
 Responses = dict[int | str, dict[str, Any]]
 Check = Callable[[], str]
 """Says what is wrong with a part of the process; "" where it is well."""
+
+WELL: Responses = {200: {"description": "It is well.", "content": content_of(Health)}}
+UNWELL: Responses = {503: {"description": "It is not; `reason` says why.", "content": content_of(Health)}}
+
 router = APIRouter(tags=["health"])
 
 
@@ -183,19 +188,6 @@ def route_of(scope: Scope) -> str:
 def method_of(scope: Scope) -> str:
     """The method if served; HEAD is counted as GET."""
     return scope["method"] if scope["method"] in ("GET", "POST", "DELETE") else "other"
-
-
-class Health(Struct, frozen=True, kw_only=True):
-    """How the server is; `reason` is "" where it is well."""
-
-    status: Literal["ok", "unavailable"]
-    reason: str = ""
-
-
-WELL: Responses = {200: {"description": "It is well.", "content": content_of(Health)}}
-
-
-UNWELL: Responses = {503: {"description": "It is not; `reason` says why.", "content": content_of(Health)}}
 
 
 @router.get("/healthz", responses=WELL, summary="Whether the process lives")

@@ -100,7 +100,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             submit=Intake(ledger, monitor.section.sampling).submit_async,
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
-            rag=pipeline(config, ledger, say) if config.answers_questions else None,
+            rag=_pipeline(config, ledger, say) if config.answers_questions else None,
         )
         judges = traced(provider) if provider is not None else QualityJudge
         own_worker = open_worker(ledger, config, judges) if worker else None
@@ -116,12 +116,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 
 
-def pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
-    """Build the answering pipeline of a configuration.
-
-    Raises:
-        UserError: a value is wrong, or a part is not installed.
-    """
+def _pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
     section = config.rag.section
     service = open_pipeline(config, ledger, say)
     return Pipeline(service=service, collection=section.store.collection, language=section.language)

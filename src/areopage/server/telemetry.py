@@ -92,7 +92,7 @@ def tell_decision(request: Request, id: str, decision: Decision) -> None:
         "gen_ai.evaluation.score.value": decision.p_unsupported,
         "gen_ai.evaluation.score.label": decision.verdict,
     }
-    span.add_event("gen_ai.evaluation.result", known(attributes))
+    span.add_event("gen_ai.evaluation.result", _known(attributes))
 
 
 def traced(provider: "TracerProvider") -> type[QualityJudge]:
@@ -116,18 +116,17 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
 
 def _describe(span: "Span", found: Evaluated) -> None:
     """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
-    span.set_attributes(known({"areopage.answer.id": found.id, "areopage.suite": found.suite, **evaluation(found)}))
+    span.set_attributes(_known({"areopage.answer.id": found.id, "areopage.suite": found.suite, **_evaluation(found)}))
     for one in found.criteria:
         attributes = {
             "gen_ai.evaluation.name": one.criterion,
             "gen_ai.evaluation.score.value": one.score,
             "gen_ai.evaluation.score.label": one.grade,
         }
-        span.add_event("gen_ai.evaluation.result", known(attributes))
+        span.add_event("gen_ai.evaluation.result", _known(attributes))
 
 
-def evaluation(found: Evaluated) -> dict[str, Any]:
-    """The attributes of the global score."""
+def _evaluation(found: Evaluated) -> dict[str, Any]:
     return {
         "gen_ai.evaluation.name": "score_global",
         "gen_ai.evaluation.score.value": found.score_global,
@@ -137,6 +136,5 @@ def evaluation(found: Evaluated) -> dict[str, Any]:
     }
 
 
-def known(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes with a value."""
+def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value is not None}

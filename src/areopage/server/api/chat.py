@@ -58,7 +58,7 @@ async def chat(request: Request, actor: Asker) -> Response:
         session=asked.session,
     )
     if EVENTS in request.headers.get("accept", ""):
-        return await streamed(request, pipeline, prompt)
+        return await _streamed(request, pipeline, prompt)
     return json_response(_reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
@@ -99,12 +99,8 @@ def _reply_of(found: Trace, language: str) -> ChatReply:
     )
 
 
-async def streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Response:
-    """Stream the answer as events; a failure after the first step becomes the last event.
-
-    Raises:
-        Refusal: the collection is unknown, or a model or store is unreachable.
-    """
+async def _streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Response:
+    """Stream the answer as events; a failure after the first step becomes the last event."""
     steps = pipeline.service.stream(prompt)
     began = time.perf_counter()
     with plain_faults(prompt.collection):

@@ -25,6 +25,7 @@ from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
 router = APIRouter(prefix="/v1")
+
 Name = Annotated[str | None, Query(max_length=128)]
 MOST_DAYS = 36_500
 

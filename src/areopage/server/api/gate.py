@@ -83,7 +83,7 @@ async def check(request: Request, actor: Writer) -> Response:
         trace = decided_trace(
             decision, answer, channel="check", mode=MODES[decision.verdict], language=decision.response_lang, gate_seconds=seconds
         )
-        stored = await store(request, trace, len(body))
+        stored = await _store(request, trace, len(body))
     return json_response(_reply_of(context, id, decision, stored))
 
 
@@ -97,15 +97,8 @@ def trace_batch(context: ServerContext) -> Batch[Trace, None]:
     return Batch(keep, what="traces", most=MOST_WAITING, most_bytes=MOST_BYTES, delay=GROUP_SECONDS, retry=RETRY_SECONDS)
 
 
-async def store(request: Request, trace: Trace, size: int) -> Noted:
-    """Store a trace: a held answer before this returns, others a moment later.
-
-    Args:
-        size: approximate size in bytes.
-
-    Raises:
-        StorageError: a held answer could not be written.
-    """
+async def _store(request: Request, trace: Trace, size: int) -> Noted:
+    """Store a trace: a held answer before this returns, others a moment later."""
     batch = cast("Batch[Trace, None]", request.app.state.traces)
     if trace.waits:
         await batch.write_async([trace], size)

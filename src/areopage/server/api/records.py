@@ -9,9 +9,12 @@ from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
+from areopage.monitor.figures import PeriodFigures
 from areopage.rag.records import MOST_PROMPT, Citation
+from areopage.review.agreement import AgreementReport
 
 MOST_ITEMS = 1000
+
 Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "examples": ["2026-03-01T09:30:00Z"]})]
 GivenId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your id; an answer is evaluated once per id.", examples=["chat-4711-3"])
@@ -22,8 +25,10 @@ Tongue = Annotated[str, Meta(max_length=16, description="Language of the answer;
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 Noted = Literal["yes", "soon", "no"]
 """Storage of a trace when the request returns: stored, about to be stored, or not stored."""
+
 MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
+
 Collection = Annotated[str, Meta(max_length=128, description='Collection to search; "" is the configured one.', examples=[""])]
 Label = Annotated[
     str, Meta(max_length=128, description="Your name of the collection; keys can be limited to it.", examples=["handbook"])
@@ -358,3 +363,18 @@ class StoredVerdict(Struct, frozen=True, kw_only=True):
     rater: str
     state: ReleaseState | None
     settled: int
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """How the server is; `reason` is "" where it is well."""
+
+    status: Literal["ok", "unavailable"]
+    reason: str = ""
+
+
+RECORDS = (
+    *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, ChatReply, ChatRequest, CheckReply, CheckRequest),
+    *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
+    *(StoredLabels, StoredVerdict, TracePage, TraceView),
+)
+"""The bodies of requests and responses."""

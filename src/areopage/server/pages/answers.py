@@ -27,6 +27,7 @@ from areopage.server.pages.rendering import language, render
 from areopage.suites.loader import Suite
 
 PER_PAGE = 50
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -61,7 +62,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     """Show an answer and record that it was read."""
     context, spoken = context_of(request), language(request)
     id = id or request.query_params.get("id", "")
-    view = answer_view(context.ledger, context.suite, id, spoken.code)
+    view = _answer_view(context.ledger, context.suite, id, spoken.code)
     if view is None:
         return render(request, "missing.html.j2", status=404)
     Audit(context.ledger).note(reader.name, "read", id)
@@ -119,8 +120,7 @@ class AnswerView(Struct, frozen=True, kw_only=True):
     review: ReviewItem | None
 
 
-def answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
-    """Gather what is known of an answer that was evaluated, or waits for it; None where there is none of this id."""
+def _answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
     answer, evaluation = Answers(ledger).get(id), Evaluations(ledger).get(id)
     if answer is None or evaluation is None:
         return None

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.records import Document
-from areopage.gate.config import Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
@@ -35,9 +34,12 @@ DEFAULT_PERIOD = "30"
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 MOST_NAME = 128
 BARS = 10
+
 router = APIRouter(include_in_schema=False)
+
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
+
 Support = Literal["supported", "doubtful", "unsupported", "none"]
 DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
@@ -233,9 +235,11 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         pieces=_pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
         reasons=reasons,
-        documents=tuple(ShownDocument(document=one, marked=marked(one.text, support.get(one.id, ()))) for one in trace.documents),
+        documents=tuple(
+            ShownDocument(document=one, marked=_marked(one.text, support.get(one.id, ()))) for one in trace.documents
+        ),
         signals=tuple(_signal_view(one) for one in decision.signals),
-        thresholds=_bounds_of(gate.config.thresholds) if gate.version == decision.version else None,
+        thresholds=structs.asdict(gate.config.thresholds) if gate.version == decision.version else None,
     )
 
 
@@ -314,7 +318,7 @@ def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[
     return found
 
 
-def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
+def _marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
     """A document's text, escaped, with its supporting places marked; of two that lie over each other the first one is."""
     parts: list[Markup] = []
     at = 0
@@ -328,7 +332,3 @@ def marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
         parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told)]
         at = end
     return Markup().join([*parts, Markup.escape(text[at:])])
-
-
-def _bounds_of(thresholds: Thresholds) -> Mapping[str, float]:
-    return structs.asdict(thresholds)

@@ -32,7 +32,9 @@ from areopage.server.pages.overview import Overview, distribution_of, not_told, 
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
 KEPT = {"Cache-Control": "no-cache"}
+
 router = APIRouter(include_in_schema=False)
+
 ALERTS_SHOWN = 100
 FAILED_SHOWN = 100
 ROUNDS_SHOWN = 60
@@ -44,7 +46,7 @@ def show_overview(request: Request, reader: Reader) -> Response:
     """The whole page."""
     asked, view, spoken = _gathered(request)
     return render(
-        request, "overview.html.j2", **shown(context_of(request), asked, view, spoken), first_answer=_first_answer(request)
+        request, "overview.html.j2", **_shown(context_of(request), asked, view, spoken), first_answer=_first_answer(request)
     )
 
 
@@ -54,7 +56,7 @@ def show_figures(request: Request, reader: Reader) -> Response:
     asked, view, spoken = _gathered(request)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
-    return render(request, "live.html.j2", **shown(context_of(request), asked, view, spoken))
+    return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
 
 
 @router.get(CHART_STYLES)
@@ -69,8 +71,7 @@ def _gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
     return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
 
 
-def shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
-    """What the templates of the figures take."""
+def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
     scale = context.suite.scale
     threshold = on_scale(context.config.monitor.section, scale).answer
     return {

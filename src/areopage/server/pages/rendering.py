@@ -3,7 +3,8 @@
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
 `qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
 `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden field of
-a form, `can_ask` (whether this server answers questions)."""
+a form, `can_ask` (whether this server answers questions).
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -62,15 +63,15 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
     made = environment(TEMPLATES, locale)
     made.globals.update(
-        qualification=partial(qualification_text, locale),
+        qualification=partial(_qualification_text, locale),
         unfit=is_unfit,
-        qualification_of_judge=qualification_of_judge,
+        qualification_of_judge=_qualification_of_judge,
         asset=assets.__getitem__,
-        answer_url=answer_url,
+        answer_url=_answer_url,
         gate_url=gate_url,
         review_url=review_url,
     )
-    made.filters.update(iso=iso, one_line=one_line)
+    made.filters.update(iso=_iso, one_line=one_line)
     return made
 
 
@@ -144,12 +145,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     return response
 
 
-def iso(moment: datetime) -> str:
-    """A moment as machines read it."""
+def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def answer_url(id: str) -> str:
+def _answer_url(id: str) -> str:
     """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query."""
     if id in (".", ".."):
         return f"/monitor/answers/?id={quote(id)}"
@@ -157,7 +157,7 @@ def answer_url(id: str) -> str:
 
 
 def review_url(id: str) -> str:
-    """The page where people label an answer; ids of dots alone go into the query, as in `answer_url`."""
+    """The page where people label an answer; ids of dots alone go into the query, as in `_answer_url`."""
     if id in (".", ".."):
         return f"/review/?id={quote(id)}"
     return f"/review/{quote(id, safe='')}"
@@ -168,19 +168,13 @@ def gate_url(id: str) -> str:
     return f"/gate/{quote(id, safe='')}"
 
 
-def qualification_text(locale: Locale, known: str, *, single: bool = False) -> str:
-    """A stored qualification in the reader's language; the names in it stay.
-
-    Args:
-        single: whether it is that of one judge, else of a jury.
-    """
+def _qualification_text(locale: Locale, known: str, *, single: bool = False) -> str:
     if not is_unfit(known):
         return locale.say("judge_unknown" if single else "qualification_unknown")
     return locale.say("judge_unfit" if single else "qualification_unfit_judges", who=unfit_judges(locale, known))
 
 
-def qualification_of_judge(known: str, judge: str) -> str:
-    """One judge's part of a jury's qualification: "unfit: reason" of "unfit: name (reason); other (reason)"."""
+def _qualification_of_judge(known: str, judge: str) -> str:
     parts = known.removeprefix(UNFIT).split("; ") if is_unfit(known) else []
     own = [part for part in parts if part.startswith(f"{judge} (")]
     return f"{UNFIT}{own[0].removeprefix(judge).strip()[1:-1]}" if own else NEVER_EXAMINED

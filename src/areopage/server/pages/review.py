@@ -150,7 +150,7 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
 @router.get("/gate/{id}")
 @router.get("/review/{id:path}")
 def show_answer(request: Request, id: str, reader: Reader) -> Response:
-    """An answer to label; once this rater has scored it, the judge's scores and everybody's beside his own."""
+    """An answer to label; once this rater has scored it, also the scores of the judge and of all raters."""
     context = context_of(request)
     shown = _shown_answer(context.ledger, reader, id)
     if shown is None:

@@ -20,13 +20,13 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def home(request: Request) -> Response:
     """The first page."""
-    return RedirectResponse(home_of(await known(request)), 303)
+    return RedirectResponse(home_of(await _known(request)), 303)
 
 
 @router.get("/login")
 async def login_page(request: Request, next: str = HOME) -> Response:
     """The form for a key; who is signed in already sees as whom."""
-    return render(request, "login.html.j2", actor=await known(request), next=next, wrong=False)
+    return render(request, "login.html.j2", actor=await _known(request), next=next, wrong=False)
 
 
 @router.post("/login")
@@ -64,8 +64,7 @@ def home_of(actor: Actor | ApiKey | None) -> str:
     return HOME_OF_ASKERS if actor and actor.role == "ask" else HOME
 
 
-async def known(request: Request) -> Actor | None:
-    """Return the actor of a request; None without valid credentials."""
+async def _known(request: Request) -> Actor | None:
     try:
         return await authenticate(request)
     except Refusal:
