@@ -23,13 +23,14 @@ MISSING = "—"
 NARROW, WIDE = "\u202f", "\u00a0"
 _BEFORE_HIGH_SIGN = re.compile(r" (?=[;?!])")
 _BEFORE_LOW_SIGN = re.compile(r" (?=[:%»])|(?<=«) ")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _EXACT_SECONDS = 10.0  # spans under it have a decimal
 _SHORT_SECONDS = 0.1  # times under it have three decimals
 
 
-class Locale(Struct, frozen=True, kw_only=True):
-    """One language with its messages by key."""
+class Locale(Struct, frozen=True, kw_only=True, eq=False):
+    """One language with its messages by key; no two are equal, so that a locale can be a key."""
 
     code: str
     messages: Mapping[str, Any]
@@ -190,7 +191,7 @@ def locale_for(language: str, *files: Path) -> Locale:
 def _read(code: str, files: tuple[Path, ...]) -> Locale:
     messages: dict[str, Any] = {}
     for path in (MESSAGES_FILE, *files):
-        messages |= yaml.safe_load(path.read_text(encoding="utf-8"))
+        messages |= yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - both loaders are safe ones
     return Locale(code=code, messages={key: _typeset(forms[code], code) for key, forms in messages.items()})
 
 

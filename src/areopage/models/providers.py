@@ -1,6 +1,8 @@
 """Which adapter serves which provider. Third parties register one through the entry point group `areopage.models`."""
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, cast
@@ -28,7 +30,13 @@ BUILT_IN = {
 
 def installed_names(group: str, built_in: Mapping[str, str]) -> list[str]:
     """The providers of an entry point group, built in or installed."""
-    return sorted({*built_in, *(point.name for point in entry_points(group=group))})
+    return sorted({*built_in, *(point.name for point in _installed(group, tuple(sys.path)))})
+
+
+@lru_cache(maxsize=8)
+def _installed(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """What is installed along a path; to look for it takes as long as many a call."""
+    return tuple(entry_points(group=group))
 
 
 def load_provider(name: str, group: str, built_in: Mapping[str, str]) -> Open | None:
@@ -39,7 +47,7 @@ def load_provider(name: str, group: str, built_in: Mapping[str, str]) -> Open | 
     """
     if name in built_in:
         return cast(Open, EntryPoint(name, built_in[name], group).load())
-    return next((cast(Open, point.load()) for point in entry_points(group=group, name=name)), None)
+    return next((cast(Open, one.load()) for one in _installed(group, tuple(sys.path)) if one.name == name), None)
 
 
 def provider_names() -> list[str]:

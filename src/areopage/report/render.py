@@ -7,11 +7,12 @@ character.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from areopage import __version__
@@ -26,6 +27,7 @@ SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".jso
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
+_LANGUAGES_KEPT = 8
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 # Controls, invisible signs, and those that turn the direction of what follows.
@@ -62,15 +64,11 @@ def render(report: Report, form: Form) -> str:
 
 def render_html(report: Report) -> str:
     """Render a report as a self-contained page."""
-    return environment(TEMPLATES, report.locale).get_template("report.html.j2").render(report=report)
+    return _page_template(report.locale).render(report=report)
 
 
 def _render_markdown(report: Report) -> str:
-    made = environment(TEMPLATES, report.locale)
-    made.finalize = _as_words
-    made.filters.update(heading=_heading, start=item)
-    made.globals.update(code=_code, is_repeated=_is_repeated, colon=report.locale.say("pair", name="", value="").strip(" "))
-    text = made.get_template("report.md.j2").render(report=report)
+    text = _markdown_template(report.locale).render(report=report)
     return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
 
 
@@ -90,6 +88,20 @@ def environment(templates: Path, locale: Locale) -> Environment:
     )  # fmt: skip
     made.filters.update(_filters(locale), points=_points)
     return made
+
+
+@lru_cache(maxsize=_LANGUAGES_KEPT)
+def _page_template(locale: Locale) -> Template:
+    return environment(TEMPLATES, locale).get_template("report.html.j2")
+
+
+@lru_cache(maxsize=_LANGUAGES_KEPT)
+def _markdown_template(locale: Locale) -> Template:
+    made = environment(TEMPLATES, locale)
+    made.finalize = _as_words
+    made.filters.update(heading=_heading, start=item)
+    made.globals.update(code=_code, is_repeated=_is_repeated, colon=locale.say("pair", name="", value="").strip(" "))
+    return made.get_template("report.md.j2")
 
 
 def _filters(locale: Locale) -> Mapping[str, Any]:
