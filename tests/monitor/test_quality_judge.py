@@ -11,9 +11,8 @@ import pytest
 from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
-from areopage.jury.context import ContextBudget
 from areopage.jury.judges import JudgeStatus
-from areopage.jury.panel import checked_panel, panel_of
+from areopage.jury.panel import ContextBudget, checked_panel, panel_of
 from areopage.jury.results import Evaluated
 from areopage.jury.results import evaluated as evaluated_again
 from areopage.ledger.records import Run

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.jury.context import ContextBudget, fit_documents
 from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
+from areopage.jury.panel import ContextBudget, fit_documents
 from areopage.models.reference import ModelReference
 from areopage.monitor.quality_judge import QualityJudge
 

@@ -25,8 +25,7 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Release, Trace
 from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_feed import TraceFeed
-from areopage.ledger.traces import Traces
+from areopage.ledger.traces import TraceFeed, Traces
 from areopage.rag import trace_export
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs.importing import import_logs

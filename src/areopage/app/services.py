@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
-from areopage.jury.context import ContextBudget
+from areopage.jury.panel import ContextBudget
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Trace
 from areopage.ledger.storage import stored_trace

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.prompts import judge_prompt
-from areopage.models.tokens import CHARACTERS_PER_TOKEN
+from areopage.models.port import CHARACTERS_PER_TOKEN
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_VERDICT_TOKENS = 120

@@ -6,8 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.spec import Labels, RunCase, RunSpec
-from areopage.bench.target_options import choose_target
+from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset, RejectedRow
@@ -15,7 +14,8 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
-from areopage.jury.options import choose_judges, model_settings
+from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
+from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite, choose_language
 
@@ -249,3 +249,23 @@ def _dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> 
     if dataset.unread_columns:
         remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
     return remarks
+
+
+def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
+    """Return the named target, else the suite's first enabled model, else None.
+
+    Raises:
+        ModelError: the name is not a reference.
+    """
+    system_prompt = getattr(suite.config.test_modes, mode).system_prompt
+    for section in suite.config.models:
+        reference = ModelReference.parse(section.model, default_provider=section.provider)
+        if (wanted is None and section.enabled) or wanted == str(reference):
+            return Target(
+                reference=reference,
+                options=dict(section.options),
+                single_prompt=section.single_prompt,
+                system_prompt=system_prompt,
+                price=price_of(section.price),
+            )
+    return Target(reference=typed_reference(wanted), system_prompt=system_prompt) if wanted is not None else None

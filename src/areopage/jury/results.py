@@ -11,9 +11,8 @@ from msgspec import Struct
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.errors import name_list
-from areopage.jury.context import fit_documents
 from areopage.jury.judges import Judge, PlannedCall, qualification_of
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on

@@ -8,9 +8,8 @@ import msgspec
 from sqlalchemy import Row, Select, func, select, text, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_into
 from areopage.ledger.operations import Alert
-from areopage.ledger.rows import aware, naive, storable, storable_value
+from areopage.ledger.rows import aware, insert_into, naive, storable, storable_value
 from areopage.ledger.schema import alerts
 from areopage.ledger.store import Ledger
 

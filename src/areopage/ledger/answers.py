@@ -10,9 +10,8 @@ from sqlalchemy import Column, Connection, Row, Select, bindparam, exists, inser
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_into, insert_missing
 from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
+from areopage.ledger.rows import aware, chunks, insert_into, insert_missing, json_text, naive, storable, storable_json
 from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 

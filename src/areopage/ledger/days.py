@@ -10,10 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, case, delete, f
 from areopage.criteria.records import Scale
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
-from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
-from areopage.ledger.rows import chunks, storable
+from areopage.ledger.rows import chunks, insert_or_add, storable
 from areopage.ledger.schema import answer_judgments, days, judgments, score_days, verdicts
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days

@@ -15,9 +15,8 @@ from areopage.ledger.answers import Link, blank_cases, insert_links
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
-from areopage.ledger.inserts import insert_missing
 from areopage.ledger.queries import not_by_index
-from areopage.ledger.rows import chunks, naive, storable
+from areopage.ledger.rows import chunks, insert_missing, naive, storable
 from areopage.ledger.schema import (
     alerts,
     answer_judgments,

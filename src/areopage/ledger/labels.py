@@ -9,9 +9,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_into
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
 from areopage.ledger.schema import (
     answer_judgments,
     answers,

@@ -9,8 +9,7 @@ from msgspec import Struct
 from sqlalchemy import Row, Select, select, update
 
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.inserts import insert_missing, insert_or_replace
-from areopage.ledger.rows import aware, naive, storable, storable_value
+from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive, storable, storable_value
 from areopage.ledger.schema import golden_questions, golden_runs, workers
 from areopage.ledger.store import Ledger
 

@@ -13,11 +13,11 @@ from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
-from areopage.ledger.inserts import insert_missing
 from areopage.ledger.records import Judgment, Run, RunKind, Verdict
 from areopage.ledger.rows import (
     aware,
     chunks,
+    insert_missing,
     is_scored,
     judgment_of,
     judgment_row,

@@ -10,11 +10,10 @@ from msgspec import Struct, field
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.answers import prompt_key
-from areopage.ledger.inserts import insert_or_add
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import PassedOver, TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDING, Label, Trace
-from areopage.ledger.rows import chunks, label_of, naive, storable
+from areopage.ledger.rows import chunks, insert_or_add, label_of, naive, storable
 from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
 
 BINS = 20

@@ -1,22 +1,22 @@
 """Traces: answers with the gate's decisions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, insert, or_, select, update
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, exists, func, insert, or_, select, text, update
 
 from areopage.gate.records import Decision
 from areopage.ledger.answers import Link, answer_of, insert_answers, insert_links, text_columns, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
-from areopage.ledger.inserts import insert_into
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
-from areopage.ledger.rows import aware, chunks, naive, storable, storable_json
+from areopage.ledger.rows import aware, chunks, insert_into, naive, storable, storable_json
 from areopage.ledger.schema import (
     LONGEST_NAME,
     answer_texts,
@@ -293,3 +293,76 @@ def _trace_of(row: Row[Any]) -> Trace:
         version=row.version,
         gate_seconds=row.gate_seconds,
     )
+
+
+LOCK_SECONDS = 10
+
+
+class TraceEnd(Struct, frozen=True, kw_only=True):
+    """The number of the latest answer, and of the latest change of a trace's texts."""
+
+    answer: int
+    change: int
+
+
+class TraceFeed:
+    """Traces of the channel `chat` and their changes, in append order.
+
+    Each method may be called from any thread.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def end(self) -> TraceEnd:
+        """Return the current end for an export.
+
+        PostgreSQL gives numbers before it commits: a lock waits for the transactions that hold lower ones.
+
+        Raises:
+            StorageError: the ledger cannot be read, or a transaction takes longer than `LOCK_SECONDS`.
+        """
+        return TraceEnd(change=self._last(trace_changes), answer=self._last(answers))
+
+    def traces(self, after: int, until: int) -> Iterator[Sequence[Trace]]:
+        """Iterate over traces by number of answer, in portions."""
+        of_chat = func.coalesce(decisions.c.channel, "") == "chat"  # no index is sought in: it would be sorted by number
+        while True:
+            number = decisions.c.answer.between(after + 1, until)
+            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+                found = read_traces(connection, number, of_chat, limit=PORTION)
+            if found:
+                yield found
+            if len(found) < PORTION:
+                return
+            after = found[-1].answer.number
+
+    def changed(self, after: int, until: int) -> set[str]:
+        """Iterate over ids of answers with changed texts."""
+        query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return set(connection.execute(query.where(trace_changes.c.number.between(after + 1, until))).scalars())
+
+    def current(self, ids: Iterable[str]) -> Iterator[Trace]:
+        """Return current traces by id."""
+        for part in chunks([storable(id) for id in ids]):
+            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+                found = read_traces(connection, answers.c.id.in_(part))
+            yield from found
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of traces by id; unknown ids are skipped."""
+        found: dict[str, int] = {}
+        query = select(answers.c.id, answers.c.number).join(decisions, decisions.c.answer == answers.c.number)
+        query = query.where(decisions.c.channel == "chat")
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in dict.fromkeys(ids)]):
+                found.update({row.id: row.number for row in connection.execute(query.where(answers.c.id.in_(part)))})
+        return found
+
+    def _last(self, table: Table) -> int:
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
+                connection.execute(text(f"LOCK TABLE {table.name} IN SHARE MODE"))
+            return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)

@@ -10,11 +10,10 @@ import msgspec
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown, name_list
 from areopage.models.http import JsonServer, error_text
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
-from areopage.models.tokens import CHARACTERS_PER_TOKEN
 
 DEFAULT_URL = "http://localhost:11434"
 DEFAULT_PORT = 11434

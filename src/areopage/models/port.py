@@ -8,6 +8,10 @@ from msgspec import Struct
 from areopage.cases.records import Case, Document
 from areopage.models.reference import ModelReference
 
+# Of running text in English and French; code, figures and other scripts take more tokens.
+CHARACTERS_PER_TOKEN = 4.0
+
+
 Options = Mapping[str, Any]
 Schema = Mapping[str, Any]
 

@@ -18,9 +18,8 @@ from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.registry import select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
-from areopage.jury.context import ContextBudget
 from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import ContextBudget, Panel, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session

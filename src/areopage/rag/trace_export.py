@@ -27,7 +27,7 @@ from msgspec import Struct, structs
 from areopage.errors import StorageError
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_feed import TraceFeed
+from areopage.ledger.traces import TraceFeed
 from areopage.rag.config import TracesSection
 from areopage.rag.log_lines import (
     METRICS,
