@@ -1,4 +1,4 @@
-"""The parts of a configuration: gate, answering pipeline, judge, worker, scheduled jobs."""
+"""Build the gate, the pipeline, the judge, the worker and its scheduled jobs from a configuration."""
 
 import asyncio
 import os

@@ -37,7 +37,7 @@ class Places(Struct, frozen=True, kw_only=True):
     ledger: str | None
 
     def resume_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that goes on with a run; a database's password is not repeated."""
+        """The command that resumes a run, without a database's password."""
         named = ["--config", str(self.config)] if self.config else []
         named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
         return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])

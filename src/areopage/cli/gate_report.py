@@ -1,4 +1,4 @@
-"""Commands `areopage gate report` and `areopage gate replay`: decisions reported, and decided again with other rules."""
+"""Commands `areopage gate report` and `areopage gate replay`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

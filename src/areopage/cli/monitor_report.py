@@ -1,4 +1,4 @@
-"""What leaves the ledger of the monitor, and what is removed from it: `areopage monitor report`, `export`, `erase`."""
+"""Commands `areopage monitor report`, `export` and `erase`."""
 
 import sys
 from datetime import UTC, datetime, timedelta

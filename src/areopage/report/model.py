@@ -75,7 +75,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """A row of a table; a string stands for a cell with this text."""
+    """A row of a table; a string is a cell with this text."""
 
     cells: tuple[Cell | str, ...]
     css: str = ""
@@ -140,7 +140,7 @@ class Quote(Struct, frozen=True, kw_only=True):
 
 
 class Remark(Struct, frozen=True, kw_only=True):
-    """What one judge said in one pass. `failure` stands instead of the text where there is none."""
+    """The comment of one judge in one pass. `failure` replaces a missing text."""
 
     name: str
     score: str
@@ -244,7 +244,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """What a reader must know before any number."""
+    """A warning above all figures."""
 
     title: str
     blocks: tuple[Paragraph | Listing, ...]

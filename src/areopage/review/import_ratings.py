@@ -34,7 +34,7 @@ class Imported(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True):
-    """Where each thing stands in a row; `criteria` are positions with the criterion's path."""
+    """The positions of the columns; `criteria` have the criterion's path."""
 
     answer: int
     rater: int | None
@@ -44,7 +44,7 @@ class Plan(Struct, frozen=True):
 
 
 class RatedRow(Struct, frozen=True, kw_only=True):
-    """A row that could be understood."""
+    """A valid row."""
 
     number: int
     answer: str

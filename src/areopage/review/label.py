@@ -196,7 +196,6 @@ def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settleme
 
 def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage) -> int:
     def reduce(one: Trace) -> Trace:
-        """What stays of a trace."""
         return reduced_trace(one, storage.policy, storage.max_chars)
 
     settled = Traces(ledger).settle(release, None if storage.policy == "full" else reduce)

@@ -59,7 +59,7 @@ def cell_text(cell: Any) -> str:
 
 
 class Layout(Struct, frozen=True):
-    """Where each thing stands in a row. Wide: `judge` and `people`; long: `rater` and `score`."""
+    """The positions of the columns. Wide: `judge` and `people`; long: `rater` and `score`."""
 
     item: int
     criterion: int | None
@@ -70,7 +70,7 @@ class Layout(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """What was read; `judge` is who counts as the judge."""
+    """The ratings of a table; `judge` is the rater that counts as the judge."""
 
     judge: str
     ratings: tuple[Rating, ...]

@@ -171,7 +171,7 @@ def _bytes_of(text: str) -> bytes:
 
 
 class Actor(Struct, frozen=True, kw_only=True):
-    """Who is asking. `name` is the key's name; without a key "local", which a key may be called as well.
+    """The sender of a request. `name` is the key's name; "local" without a key.
 
     `keyless`: whether the request has no key. Local requests need none on a server without keys.
     `collections`: the only collections that the actor may query and see answers of; () means all.

@@ -27,7 +27,7 @@ SECURITY_HEADERS = {
 API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 
 ShowFault = Callable[[Request, int, str, Mapping[str, str] | None], Response]
-"""Makes the page about a fault for a reader, out of its status and code."""
+"""Renders the error page of a status and a code."""
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
     """Register the handlers.
 
     Args:
-        show_fault: makes the page for a browser; it is no part of this module, which the pages rest on.
+        show_fault: renders the error page of browsers.
     """
     app.state.show_fault = show_fault
     app.add_exception_handler(HTTPException, _on_http)
@@ -76,7 +76,7 @@ async def _on_user_error(request: Request, fault: Exception) -> Response:
 
 
 async def _on_bug(request: Request, fault: Exception) -> Response:
-    """A fault of ours; the server logs its traceback. This answer passes no middleware, so that it brings its own headers."""
+    """An internal error, logged with its traceback. The response passes no middleware, so it sets its own headers."""
     return answer(request, 500, "internal", "internal server error: see the server's log", SECURITY_HEADERS)
 
 

@@ -85,7 +85,7 @@ def is_local(request: Request) -> bool:
 class KnownHosts:
     """Rejects unknown hosts, against DNS rebinding by other sites.
 
-    Health checks hold no data, and who shows an API key is no such page: both may use any name.
+    Health checks hold no data, and pages of other sites send no API key: both may use any name.
     """
 
     def __init__(self, app: ASGIApp, addresses: Addresses) -> None:
@@ -154,7 +154,7 @@ class BodyLimit:
 
 
 class SecurityHeaders:
-    """Adds `SECURITY_HEADERS` to every answer that does not set them itself; files under /static may be kept and asked about."""
+    """Adds missing `SECURITY_HEADERS` to every response; browsers may cache files under /static and revalidate them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -177,7 +177,7 @@ class SecurityHeaders:
 
 
 class HeadOfGet:
-    """Answers HEAD wherever GET is served, as load balancers and monitors of uptime ask: the same headers, and no body."""
+    """Answers HEAD like GET, without the body; load balancers and uptime monitors send it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -47,7 +47,7 @@ Say = Callable[[str], None]
 
 
 class Server(uvicorn.Server):
-    """Stops at a signal and returns, so that the process can say what is left; after a second one nothing is waited for."""
+    """Stops at a signal and returns; after a second signal it waits for nothing."""
 
     def __init__(self, config: uvicorn.Config, hurry: Callable[[], None]) -> None:
         """Args:
@@ -71,7 +71,7 @@ class Server(uvicorn.Server):
 
 
 def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
-    """Serve until SIGTERM or Ctrl-C: then requests are finished, the worker is stopped, and what is left is said.
+    """Serve until SIGTERM or Ctrl-C, then drain requests, stop the worker and print the number of waiting answers.
 
     Args:
         config: also says where to listen, and whether questions are answered.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 SCOPE = "areopage"
 SPAN = "areopage.span"
-"""Where a request's span stands in its scope, if there is one."""
+"""The key of a request's span in its ASGI scope."""
 
 
 def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":

@@ -70,7 +70,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """What one judge said on one criterion, in one call. `reason` says why there is no score."""
+    """The outcome of one judge on one criterion in one call. `reason` says why there is no score."""
 
     judge: str
     outcome: str
@@ -92,7 +92,7 @@ class CriterionView(Struct, frozen=True, kw_only=True):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One call to a judge; `attempt` counts the calls that asked this judge the same, from 1. `verdicts` are by label."""
+    """One call to a judge; `attempt` counts the calls with the same key, from 1. `verdicts` are by label."""
 
     judgment: Judgment
     attempt: int

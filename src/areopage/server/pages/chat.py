@@ -25,13 +25,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/chat")
 def show_form(request: Request, visitor: Follower) -> Response:
-    """The form, or how to make this server answer questions."""
+    """The form, or how to configure chat."""
     return _chat_page(request, visitor, {})
 
 
 @router.post("/chat")
 async def answer(request: Request, asker: Asker, form: Form) -> Response:
-    """The form again, with the answer below it: delivered, the fallback text, or word that a person will look at it."""
+    """The form with the response below it: delivered text, fallback text, or a note that a person reviews it."""
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     say, asked = language(request).say, fields.get("question", "").replace("\r\n", "\n").strip()
     if not asked:
@@ -80,7 +80,7 @@ def _chat_page(
 
 @router.get("/chat/held/{id}")
 def show_held(request: Request, id: str, visitor: Follower) -> Response:
-    """How it stands; htmx fetches this very page again while it waits."""
+    """The review state of the answer; htmx fetches the page again while it waits."""
     try:
         held = held_of(request, visitor, id)
     except Refusal:

@@ -1,4 +1,4 @@
-"""The gate's page: rates, charts and the list of decisions; the data of a decision's page."""
+"""The list of the gate's decisions with rates and charts, and the data of a decision's page."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
@@ -187,7 +187,7 @@ class ShownDocument(Struct, frozen=True, kw_only=True):
 
 
 class ShownSignal(Struct, frozen=True, kw_only=True):
-    """One thing that the gate looked at, with the words of the answer that it saw, each once, in `found` places.
+    """A signal of the gate with the words of the answer that it found, each once; `found` counts the places.
 
     `counts`: whether the value is a count. `milliseconds` is None where the time was not measured.
     """
@@ -201,7 +201,7 @@ class ShownSignal(Struct, frozen=True, kw_only=True):
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
-    """All of it. `thresholds` is None where the rules that decided are not those that hold now."""
+    """The data of a decision's page. `thresholds` is None if other rules made the decision."""
 
     pieces: tuple[Piece, ...]
     sentences: tuple[ShownSentence, ...]
@@ -256,8 +256,7 @@ def _signal_view(signal: Signal) -> ShownSignal:
 
 
 def _grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
-    """The reasons in their order, those that say the same of several places as one; a document that is the nearest one to all of
-    these is named."""
+    """The reasons in order. Reasons with equal texts are one; a document that is the nearest in all of them is named."""
     words = decision_locale(language)
     groups: dict[str, list[Reason]] = {}
     for reason in decision.reasons:
@@ -272,8 +271,7 @@ def _grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
 
 
 def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
-    """How a sentence stands: what decided against the answer is not supported; what was only told, or is likelier not
-    supported than supported, is doubtful."""
+    """Unsupported: a decisive reason names it. Doubtful: another reason names it, or it is more likely unsupported."""
     about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code != "judge_failed"]
     if any(reason.decisive for reason in about):
         return "unsupported"
@@ -288,8 +286,7 @@ def _shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
 
 
 def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
-    """The answer cut at its sentences. What does not stand where the decision says (it was cut or redacted since) is left in
-    one piece."""
+    """The answer cut at its sentences. A sentence that is not at its stored position (the text was reduced) is not cut out."""
     pieces: list[Piece] = []
     at = 0
     for check, view in zip(checks, views, strict=True):

@@ -109,7 +109,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
 
 @router.get("/monitor/queue")
 def show_queue(request: Request, reader: Reader) -> Response:
-    """What is not evaluated yet, and by whom it could be."""
+    """Waiting and failed answers, and the workers."""
     context = context_of(request)
     now, evaluations = context.now(), Evaluations(context.ledger)
     backlog = evaluations.backlog()
@@ -130,7 +130,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
 
 @router.post("/monitor/queue/retry")
 def retry(request: Request, writer: Writer, form: Form) -> Response:
-    """Let answers that were given up wait again: the one that is named, else all."""
+    """Requeue failed answers: the given one, else all."""
     ledger, id = context_of(request).ledger, form.get("id")
     reopened = Evaluations(ledger).reopen([id] if isinstance(id, str) else None)
     Audit(ledger).note(writer.name, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
@@ -139,7 +139,7 @@ def retry(request: Request, writer: Writer, form: Form) -> Response:
 
 @router.get("/monitor/golden")
 def show_golden(request: Request, reader: Reader) -> Response:
-    """The newest rounds of the suite."""
+    """The newest rounds of golden questions."""
     context, spoken = context_of(request), language(request)
     rounds = GoldenRuns(context.ledger).list(context.suite.name, ROUNDS_SHOWN)
     source = f"{GOLDEN_SOURCE}{context.suite.name}"
@@ -167,7 +167,7 @@ def show_golden(request: Request, reader: Reader) -> Response:
 
 @router.get("/agreement")
 def show_agreement(request: Request, reader: Reader, days: str = "", judge: str = "", only: str = "") -> Response:
-    """The figures over the labels of the last days, or over all; what makes no sense in the address is left out."""
+    """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
     report = measured(context, lang.code, since, judge, sample_only=only == "sample", lenient=True)

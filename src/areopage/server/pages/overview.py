@@ -31,11 +31,11 @@ class Overview(Struct, frozen=True, kw_only=True):
     """Args:
     figures: of the chosen period.
     trend: the days of the same, or more days up to its end where it has too few for a line.
-    qualification: what is known of those who judged the newest answer of the trend.
+    qualification: that of the judges of the newest answer in the trend.
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
     open_alerts, undelivered: number of open alerts; number of these whose delivery fails.
-    alive, silent: workers that give signs of life, and those that should and do not.
-    sources, variants: those there are.
+    alive, silent: workers with a recent heartbeat, and workers whose heartbeat is late.
+    sources, variants: all stored ones.
     """
 
     figures: PeriodFigures

@@ -82,7 +82,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """The fields of a form: what the rater said before, or what he sent just now; line ends as the response has them."""
+    """The fields of a form: stored labels, or the fields just sent; line ends as in the response."""
 
     scores: dict[str, str] = {}
     grounded: str = ""
@@ -94,14 +94,14 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     @property
     def settlement(self) -> Settlement | None:
-        """What becomes of a held answer; None where that is left open."""
+        """The requested settlement of a held answer, if any."""
         if self.then == "release":
             return Settlement(state="released", text=self.text)
         return Settlement(state="refused") if self.then == "refuse" else None
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What is asked of a rater: one criterion, or the overall score, with what he gave so far."""
+    """A question to a rater: one criterion, or the overall score, with the current value."""
 
     path: str
     label: str
@@ -115,12 +115,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
     @property
     def anchors(self) -> str:
-        """What the scores mean; lines that the prompt file had wrapped are whole again."""
+        """The scoring guide, without the line breaks of the prompt file."""
         return WRAPPED.sub(" ", self.guide.scoring_guide.strip()) if self.guide else ""
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """One criterion once it is labelled: the judge, and each rater (None where one gave no score)."""
+    """The scores of a criterion: the judge's and each rater's (None without a score)."""
 
     label: str
     judge: float | None
@@ -129,7 +129,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 @router.get("/review")
 def show_queue(request: Request, reader: Reader) -> Response:
-    """The answers that wait for this rater's label, and those that the gate holds in what he may see."""
+    """The answers that wait for this rater's label, and the held answers in the scope of the key."""
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), _rater_of(request, reader)
     lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
@@ -138,7 +138,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
 
 @router.get("/review/")
 def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) -> Response:
-    """An answer whose id cannot stand in a path; else the next one that waits for this rater, behind a number of the queue."""
+    """The answer of an id that cannot be part of a path, else the next answer of the queue for this rater."""
     if id:
         return show_answer(request, id, reader)
     ledger, rater = context_of(request).ledger, _rater_of(request, reader)
@@ -161,14 +161,14 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
 
 @router.post("/review/")
 def save_by_query(request: Request, writer: Writer, form: Form, id: str) -> Response:
-    """Labels of an answer whose id cannot stand in a path."""
+    """Labels of an answer whose id cannot be part of a path."""
     return save(request, id, writer, form)
 
 
 @router.post("/gate/{id}")
 @router.post("/review/{id:path}")
 def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
-    """Take what a rater says, and settle a held answer where he says so; then the next answer, or this one with the rest."""
+    """Store a label, settle a held answer if requested, and redirect to the next answer or back to this one."""
     context = context_of(request)
     shown = _shown_answer(context.ledger, writer, id)
     if shown is None or shown.answer.erased:

@@ -1,4 +1,4 @@
-"""Signing in and out: the key that is shown once becomes a cookie."""
+"""Sign-in with an API key, and sign-out; a session is a cookie."""
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from areopage.server.pages.rendering import render
 
 HOME = "/monitor"
 HOME_OF_ASKERS = "/chat"
-"""Where a key leads that may not read the monitor's pages."""
+"""The first page of keys that may not read the monitor's pages."""
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,7 +25,7 @@ async def home(request: Request) -> Response:
 
 @router.get("/login")
 async def login_page(request: Request, next: str = HOME) -> Response:
-    """The form for a key; who is signed in already sees as whom."""
+    """The form for a key; a signed-in user sees the name of the key."""
     return render(request, "login.html.j2", actor=await _known(request), next=next, wrong=False)
 
 
