@@ -52,12 +52,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         return digest_of(parts)[:12]
 
     def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
-        """Build the messages of a prompt.
-
-        Args:
-            language: what to answer in.
-            secret: the ledger's.
-        """
+        """Build the messages of a prompt."""
         used = language if language in self.words["system"] else OTHER_LANGUAGE
         names = {"language": self.words["language"].get(language, language), "nonce": _nonce_of(prompt, documents, secret)}
         system = [fill(self.words["system"][used], names)]
@@ -151,11 +146,6 @@ def _ids_of(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))[:MAX_IDS]
 
 
-def plain_answer(text: str) -> str:
-    """Extract a plain-text answer without thinking."""
-    return without_thinking(text).strip()
-
-
 CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
 PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
@@ -200,7 +190,7 @@ class ModelGenerator:
                 f"{self._model.reference}: the server cut the prompt: lower generation.max_chars or retrieval.top_k"
             )
         if schema is None:
-            read = Structured(text=plain_answer(completion.text))
+            read = Structured(text=without_thinking(completion.text).strip())
         else:
             read = read_structured(completion.text, completion.finish_reason)
         return Generated(

@@ -51,12 +51,7 @@ def weighted_kappa(first: Column, second: Column) -> float | None:
 
 
 def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items.
-
-    Args:
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
-    """
+    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items."""
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
     left, right = whole_points(first), whole_points(second)

@@ -74,12 +74,9 @@ def _files_in(folder: Path) -> list[Path]:
     found = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(root, name) for name in sorted(names) if _is_log(name)]
+        logs = [name for name in sorted(names) if not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))]
+        found += [Path(root, name) for name in logs]
     return found
-
-
-def _is_log(name: str) -> bool:
-    return not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))
 
 
 def _unpack(path: Path, place: Path) -> Path:

@@ -184,11 +184,7 @@ def _id_of(line: MetricsLine) -> str:
 
 
 def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
-    """Build the trace of a line of figures with its related data.
-
-    Args:
-        at: its time.
-    """
+    """Build the trace of a line of figures with its related data."""
     verdict, id = _verdict_of(line), _id_of(line)
     text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
     collection, language = line.collection or "", line.response_lang or text_in(response, "response_lang")

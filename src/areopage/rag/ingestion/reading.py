@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import yaml
@@ -19,9 +19,6 @@ from areopage.cases.readers import BadRow
 from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError, MissingExtra
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
-
-if TYPE_CHECKING:
-    from pypdf import PdfReader
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -142,7 +139,7 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
             reader = PdfReader(stream)
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
-            pages = [_page_text(reader, number) for number in range(len(reader.pages))]
+            pages = [page.extract_text().replace("\0", "") for page in reader.pages]
             title = str(reader.metadata.title or "") if reader.metadata else ""
     except DependencyError:
         raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
@@ -156,11 +153,6 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
     parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title=title.strip())
-
-
-def _page_text(reader: "PdfReader", number: int) -> str:
-    """The text of a page, counted from 0, on printable characters."""
-    return reader.pages[number].extract_text().replace("\0", "")
 
 
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
