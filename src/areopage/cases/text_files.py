@@ -20,6 +20,12 @@ _BLOCK = 1024 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
 _NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_DELIMITERS = ",;\t"
+# Spreadsheets write this first line to say which delimiter follows.
+_DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
+# csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
+_FIELD_LIMIT = threading.Lock()
+_DECODER = msgspec.json.Decoder()
 
 
 def refuse_binary(path: Path) -> None:
@@ -63,13 +69,6 @@ def find_encoding(path: Path) -> str:
         raise DatasetError(f"{path}: the text is neither UTF-8 nor Windows-1252: save the file as UTF-8")
     logger.warning("%s is not UTF-8 and was read as Windows-1252: save it as UTF-8 if letters look wrong", path)
     return "cp1252"
-
-
-_DELIMITERS = ",;\t"
-# Spreadsheets write this first line to say which delimiter follows.
-_DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
-# csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
-_FIELD_LIMIT = threading.Lock()
 
 
 class _Lines:
@@ -183,9 +182,6 @@ def _find_delimiter(lines: _Lines) -> str:
     lines.number -= 1
     bare = re.sub(r'"[^"]*"', "", line)
     return max(_DELIMITERS, key=bare.count)
-
-
-_DECODER = msgspec.json.Decoder()
 
 
 def read_jsonl(path: Path) -> Iterator[Row | BadRow]:

@@ -35,6 +35,16 @@ PROMPTS_FILE = Path(__file__).with_name("generation.yml")
 LAYOUT_VERSION = "1"  # goes up when the parts are put together otherwise
 OTHER_LANGUAGE = "en"
 NONCE_LENGTH = 16
+MAX_IDS = 50
+SCHEMA = object_schema(
+    {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
+)
+CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
+PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
+WINDOW_STEP = 1_024  # tokens
+SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
+ATTEMPTS = 3
+OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
 class Prompts(Struct, frozen=True, kw_only=True):
@@ -92,12 +102,6 @@ def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]
 
 
-MAX_IDS = 50
-SCHEMA = object_schema(
-    {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
-)
-
-
 class Structured(Struct, frozen=True, kw_only=True):
     """A parsed answer; `cited_ids` is empty for plain text."""
 
@@ -144,14 +148,6 @@ def _ids_of(value: Any) -> tuple[str, ...]:
         str(item).strip().strip("[]").strip() for item in items if isinstance(item, str | int) and not isinstance(item, bool)
     )
     return tuple(dict.fromkeys(text for text in texts if text))[:MAX_IDS]
-
-
-CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
-PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
-WINDOW_STEP = 1_024  # tokens
-SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
-ATTEMPTS = 3
-OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
 class ModelGenerator:

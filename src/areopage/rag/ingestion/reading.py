@@ -24,6 +24,37 @@ _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", r
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 LONGEST_FRONT = 20_000  # characters: each chunk carries it
+# What the library's parser is known to raise over a broken file, beside its own exceptions.
+BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+SHOWN_PAGES = 10
+LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
+LARGEST_METADATA = 20_000  # bytes: each chunk carries it
+LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
+TEXT, MARKDOWN, HTML, PDF, ROWS = "text", "markdown", "html", "pdf", "rows"
+KINDS = {
+    ".txt": TEXT,
+    ".text": TEXT,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".pdf": PDF,
+    ".jsonl": ROWS,
+    ".ndjson": ROWS,
+}
 
 
 def read_markdown(text: str, file: Found) -> SourceText:
@@ -102,23 +133,6 @@ def _sections(text: str) -> list[Part]:
     return parts
 
 
-# What the library's parser is known to raise over a broken file, beside its own exceptions.
-BROKEN = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-SHOWN_PAGES = 10
-
-
 def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
     """Read a PDF as one document with a part per page.
 
@@ -153,24 +167,6 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
     parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title=title.strip())
-
-
-LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
-LARGEST_METADATA = 20_000  # bytes: each chunk carries it
-LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
-TEXT, MARKDOWN, HTML, PDF, ROWS = "text", "markdown", "html", "pdf", "rows"
-KINDS = {
-    ".txt": TEXT,
-    ".text": TEXT,
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
-    ".html": HTML,
-    ".htm": HTML,
-    ".xhtml": HTML,
-    ".pdf": PDF,
-    ".jsonl": ROWS,
-    ".ndjson": ROWS,
-}
 
 
 class RowFields(Struct, frozen=True, kw_only=True):
