@@ -17,7 +17,7 @@ from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Dataset, RejectedRow, Turn
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.errors import DatasetError, StorageError, name_list
 
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")

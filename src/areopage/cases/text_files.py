@@ -1,4 +1,4 @@
-"""The readers of text: CSV, TSV and JSON Lines, and how the text of a file is encoded."""
+"""Text files of datasets: read CSV, TSV and JSON Lines; write cells that a spreadsheet shows and never runs."""
 
 import codecs
 import csv
@@ -26,6 +26,10 @@ _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
 _FIELD_LIMIT = threading.Lock()
 _DECODER = msgspec.json.Decoder()
+# Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_CONTROL = ("\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 def refuse_binary(path: Path) -> None:
@@ -217,3 +221,15 @@ def _read_line(number: int, line: bytes) -> Row | BadRow:
             return Row(number, tuple(value), tuple(value.values()))
         reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
+
+
+def inert_cell(value: Any) -> str:
+    """Return the text of a cell; one that would start a formula gets a leading apostrophe.
+
+    A formula starts with `=`, `+`, `-` or `@`, also behind white space; a leading tab or line end is taken for one.
+    A plain number such as `-1.5` stays a number. None is an empty cell.
+    """
+    text = "" if value is None else str(value)
+    if _NUMBER.fullmatch(text):
+        return text
+    return f"'{text}" if text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA) else text

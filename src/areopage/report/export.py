@@ -11,7 +11,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.errors import MissingExtra
 from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy
