@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 
 
 @pytest.mark.parametrize(

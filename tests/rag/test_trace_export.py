@@ -28,7 +28,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import TraceFeed, Traces
 from areopage.rag import trace_export
 from areopage.rag.config import TracesSection
-from areopage.rag.import_logs.importing import import_logs
+from areopage.rag.import_logs import import_logs
 from areopage.rag.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
 from areopage.rag.trace_export import Exported, TraceExport
 from servers import PATIENCE

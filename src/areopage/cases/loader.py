@@ -17,10 +17,12 @@ from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Dataset, RejectedRow, Turn
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.errors import DatasetError, StorageError, name_list
 
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
+MAX_CASES = 100_000
+_SHOWN_REASONS = 3
 
 
 class BuildRules(Struct, frozen=True, kw_only=True):
@@ -161,10 +163,6 @@ def _text_of(value: Any, field: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise ValueError(f"{field} must be text")
-
-
-MAX_CASES = 100_000
-_SHOWN_REASONS = 3
 
 
 class _Intake:

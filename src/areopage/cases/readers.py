@@ -18,6 +18,13 @@ MAX_DEPTH = 100
 MAX_CONTENT = 1_000
 """How many characters of a bad row are kept to show."""
 
+KEYED_SUFFIXES = (".jsonl", ".ndjson")
+"""Formats without a header: each row brings its own names."""
+
+SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
+_BATCH = 64
+_BUFFER = 1024 * 1024
+
 
 class Row(Struct, frozen=True):
     """A row that could be read. `number` is 1-based and counts the header where there is one.
@@ -55,13 +62,6 @@ def is_deep(value: Any) -> bool:
 
 
 Reader = Callable[[Path], Iterator[Row | BadRow]]
-
-KEYED_SUFFIXES = (".jsonl", ".ndjson")
-"""Formats without a header: each row brings its own names."""
-
-SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
-_BATCH = 64
-_BUFFER = 1024 * 1024
 
 
 def read_rows(path: Path) -> Generator[Row | BadRow, None, None]:

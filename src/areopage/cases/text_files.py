@@ -1,4 +1,4 @@
-"""The readers of text: CSV, TSV and JSON Lines, and how the text of a file is encoded."""
+"""Text files of datasets: read CSV, TSV and JSON Lines; write cells that a spreadsheet shows and never runs."""
 
 import codecs
 import csv
@@ -20,6 +20,16 @@ _BLOCK = 1024 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
 _NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_DELIMITERS = ",;\t"
+# Spreadsheets write this first line to say which delimiter follows.
+_DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
+# csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
+_FIELD_LIMIT = threading.Lock()
+_DECODER = msgspec.json.Decoder()
+# Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_CONTROL = ("\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 def refuse_binary(path: Path) -> None:
@@ -63,13 +73,6 @@ def find_encoding(path: Path) -> str:
         raise DatasetError(f"{path}: the text is neither UTF-8 nor Windows-1252: save the file as UTF-8")
     logger.warning("%s is not UTF-8 and was read as Windows-1252: save it as UTF-8 if letters look wrong", path)
     return "cp1252"
-
-
-_DELIMITERS = ",;\t"
-# Spreadsheets write this first line to say which delimiter follows.
-_DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
-# csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
-_FIELD_LIMIT = threading.Lock()
 
 
 class _Lines:
@@ -185,9 +188,6 @@ def _find_delimiter(lines: _Lines) -> str:
     return max(_DELIMITERS, key=bare.count)
 
 
-_DECODER = msgspec.json.Decoder()
-
-
 def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
     """Yield one row per line; a row's number is its line's. Blank lines are passed over.
 
@@ -221,3 +221,15 @@ def _read_line(number: int, line: bytes) -> Row | BadRow:
             return Row(number, tuple(value), tuple(value.values()))
         reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
+
+
+def inert_cell(value: Any) -> str:
+    """Return the text of a cell; one that would start a formula gets a leading apostrophe.
+
+    A formula starts with `=`, `+`, `-` or `@`, also behind white space; a leading tab or line end is taken for one.
+    A plain number such as `-1.5` stays a number. None is an empty cell.
+    """
+    text = "" if value is None else str(value)
+    if _NUMBER.fullmatch(text):
+        return text
+    return f"'{text}" if text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA) else text

@@ -17,16 +17,15 @@ from msgspec import structs
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.cli.gate_report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.records import Channel
-from areopage.rag.import_logs.importing import Imported
-from areopage.rag.import_logs.importing import import_logs as take
-from areopage.rag.import_logs.log_files import Progress
-from areopage.rag.import_logs.old_logs import Difference
+from areopage.rag.import_logs import Imported
+from areopage.rag.import_logs import import_logs as take
+from areopage.rag.old_logs import Difference, Progress
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import WANTED, Selection, dataset
 from areopage.text.personal import Policy

@@ -69,6 +69,9 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
     if faults:
         raise faults[0]
     data = document.data
+    if "scale" in data:
+        raw = data["scale"]
+        scale = Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))
     return Criterion(
         id=entry.id,
         category=entry.category,
@@ -84,7 +87,7 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
         scoring_guide=data["scoring_guide"].strip(),
         examples=str(data.get("examples") or "").strip(),
         output_format=data["output_format"].strip(),
-        scale=_read_scale(data["scale"]) if "scale" in data else scale,
+        scale=scale,
     )
 
 
@@ -125,7 +128,3 @@ def _valid_scale(raw: Any) -> bool:
     if any(isinstance(end, bool) or not isinstance(end, int | float) or not -SCALE_LIMIT <= end <= SCALE_LIMIT for end in ends):
         return False
     return bool(raw["min"] < raw["max"]) and isinstance(raw.get("higher_is_better", True), bool)
-
-
-def _read_scale(raw: dict[str, Any]) -> Scale:
-    return Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))

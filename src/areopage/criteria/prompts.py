@@ -27,6 +27,11 @@ TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
+TEMPLATE_VERSION = "1"
+FRAMING_FILE = Path(__file__).with_name("framing.yml")
+REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
+# keys of an answer, or of a verdict within it, that no criterion may go by
+_RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
 
 
 def template_faults(template: str) -> list[str]:
@@ -68,13 +73,6 @@ def without_content(template: str) -> str:
         while kept and (not kept[-1].strip() or kept[-1].rstrip().endswith(":")):
             kept.pop()
     return "\n".join(kept)
-
-
-TEMPLATE_VERSION = "1"
-FRAMING_FILE = Path(__file__).with_name("framing.yml")
-REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
-# keys of an answer, or of a verdict within it, that no criterion may go by
-_RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
 
 
 class JudgePrompt(Struct, frozen=True, kw_only=True):

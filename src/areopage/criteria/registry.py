@@ -189,9 +189,6 @@ def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
 
     Where a part names no version, the newest version of each criterion is taken. Order is kept, duplicates are removed.
 
-    Returns:
-        Criterion ids, at least one.
-
     Raises:
         CriteriaError: a part names nothing; near matches are listed.
     """

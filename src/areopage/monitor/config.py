@@ -11,6 +11,18 @@ from areopage.scoring.counts import WEAK_UNDER
 from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
 from areopage.suites.loader import Suite, load_suite
 
+# the tags end in a bracket, as those parts of a key do that stand in no file
+Auto = Annotated[Literal["auto"], Tag("[auto]")]
+
+ANSWER_UNDER = WEAK_UNDER
+MEAN_UNDER, MEAN_CLEAR = 0.65, 0.7
+"""Shares of the scale, from its bad end."""
+
+DROP, SPREAD, GOLDEN_DROP = 0.05, 0.3, 0.05
+"""Shares of the scale's width."""
+
+DECIMALS = 9  # 60 % of a scale of 1 to 5 is 3.4, in spite of binary fractions
+
 
 def _form_of(value: object) -> str | None:
     """Which of both forms of a threshold a value has; None: neither."""
@@ -19,8 +31,6 @@ def _form_of(value: object) -> str | None:
     return "[auto]" if value == "auto" else None
 
 
-# the tags end in a bracket, as those parts of a key do that stand in no file
-Auto = Annotated[Literal["auto"], Tag("[auto]")]
 _Form = Discriminator(_form_of, custom_error_type="threshold", custom_error_message="must be a number or auto")
 Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
 """A score on the suite's scale; `auto` is worked out from the scale (see `on_scale`)."""
@@ -201,16 +211,6 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
     def judges(self, suite: Suite) -> list[str]:
         """The judges of the section, else those of the suite."""
         return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]
-
-
-ANSWER_UNDER = WEAK_UNDER
-MEAN_UNDER, MEAN_CLEAR = 0.65, 0.7
-"""Shares of the scale, from its bad end."""
-
-DROP, SPREAD, GOLDEN_DROP = 0.05, 0.3, 0.05
-"""Shares of the scale's width."""
-
-DECIMALS = 9  # 60 % of a scale of 1 to 5 is 3.4, in spite of binary fractions
 
 
 class Thresholds(Struct, frozen=True, kw_only=True):

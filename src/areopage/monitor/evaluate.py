@@ -157,10 +157,6 @@ class Evaluator:
     async def run(self, id: str, attempt: int) -> Outcome:
         """Make one attempt at an answer; skip answers without a pending score.
 
-        Args:
-            id: the answer's.
-            attempt: how many failed before.
-
         Raises:
             StorageError: the ledger cannot be read or written.
         """

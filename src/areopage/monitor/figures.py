@@ -19,6 +19,15 @@ from areopage.ledger.store import Ledger
 from areopage.scoring.counts import Moments, Tally, compare
 from areopage.suites.loader import Suite
 
+GLOBAL = ""
+CERTAIN_UNDER = 0.05
+"""A change with a smaller p-value is called certain."""
+
+WORST = 5
+
+Tallies = Mapping[str, Tally]
+Means = Mapping[str, Moments]
+
 
 class Mean(Struct, frozen=True, kw_only=True):
     """A mean with its 95 % interval; None where there is nothing, the interval None under two answers."""
@@ -122,16 +131,6 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     def left_out_share(self) -> float:
         """The share of submitted answers that sampling left out, in [0, 1]."""
         return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0
-
-
-GLOBAL = ""
-CERTAIN_UNDER = 0.05
-"""A change with a smaller p-value is called certain."""
-
-WORST = 5
-
-Tallies = Mapping[str, Tally]
-Means = Mapping[str, Moments]
 
 
 def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:

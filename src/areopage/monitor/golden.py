@@ -146,11 +146,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
 
 
 def begin_round(golden: Golden, due: datetime) -> GoldenRun:
-    """Begin a round unless one is running; a worker asks its questions.
-
-    Returns:
-        The round that was begun, or that was there.
-    """
+    """Begin a round unless one is running; a worker asks its questions."""
     known = _known_round(golden, due)
     if known is not None:
         return known
@@ -164,9 +160,6 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
     """Ask a new round's questions here, unless a round is running.
 
     Workers see the round once all questions are asked.
-
-    Returns:
-        The round that was asked, or that was there.
     """
     known = await asyncio.to_thread(_known_round, golden, due)
     return known if known is not None else await _ask_questions(golden, _new_round(golden, due))
@@ -218,9 +211,6 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
 
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
     answer is over at once.
-
-    Returns:
-        The round as it is kept.
     """
     unasked = await asyncio.to_thread(_unasked, golden, run)
     failures: list[str] = []

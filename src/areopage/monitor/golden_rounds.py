@@ -28,6 +28,14 @@ FEW_PAIRS = 5
 """Under so many questions an interval says little: the plain drop decides."""
 
 MOST_FALLEN = 5
+PATIENCE = timedelta(hours=6)
+"""A round is finished after so long, even where answers are not judged."""
+
+MAX_ID = 128
+QUESTION_LENGTH = 160
+MISSING_SHOWN = 10
+REASON_LENGTH = 300
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -104,16 +112,6 @@ def paired_change(differences: Sequence[float]) -> tuple[float | None, float | N
 
 def _excludes_zero(low: float | None, high: float | None) -> bool:
     return low is not None and high is not None and not low <= 0.0 <= high
-
-
-PATIENCE = timedelta(hours=6)
-"""A round is finished after so long, even where answers are not judged."""
-
-MAX_ID = 128
-QUESTION_LENGTH = 160
-MISSING_SHOWN = 10
-REASON_LENGTH = 300
-_PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
 
 
 def answer_id(round_id: str, case_id: str) -> str:

@@ -26,13 +26,7 @@ def retention_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
 
 
 def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
-    """Erase answers received before a moment, and record it in the audit log.
-
-    Args:
-        actor: who wants it, for the audit log.
-
-    Returns:
-        How many answers were erased.
+    """Erase answers received before a moment; return how many. The audit log names the actor.
 
     Raises:
         StorageError: the ledger cannot be written; the portions before are gone.

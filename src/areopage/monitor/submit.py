@@ -189,7 +189,8 @@ def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple
     except TypeError:
         raise SubmissionError(f"documents: give a list of texts or objects, not {type(documents).__name__}") from None
     try:
-        read = iter(read_documents([dict(one) if isinstance(one, Mapping) else one for one in given if not _is_record(one)]))
+        others = [dict(one) if isinstance(one, Mapping) else one for one in given if not isinstance(one, Document)]
+        read = iter(read_documents(others))
     except ValueError as fault:
         raise SubmissionError(str(fault)) from None
     records = [one if isinstance(one, Document) else next(read) for one in given]
@@ -203,10 +204,6 @@ def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple
         )
         for record in records
     )
-
-
-def _is_record(one: object) -> bool:
-    return isinstance(one, Document)
 
 
 def _text(value: object, name: str) -> str:

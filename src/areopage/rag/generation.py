@@ -35,6 +35,16 @@ PROMPTS_FILE = Path(__file__).with_name("generation.yml")
 LAYOUT_VERSION = "1"  # goes up when the parts are put together otherwise
 OTHER_LANGUAGE = "en"
 NONCE_LENGTH = 16
+MAX_IDS = 50
+SCHEMA = object_schema(
+    {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
+)
+CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
+PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
+WINDOW_STEP = 1_024  # tokens
+SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
+ATTEMPTS = 3
+OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
 class Prompts(Struct, frozen=True, kw_only=True):
@@ -52,12 +62,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         return digest_of(parts)[:12]
 
     def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
-        """Build the messages of a prompt.
-
-        Args:
-            language: what to answer in.
-            secret: the ledger's.
-        """
+        """Build the messages of a prompt."""
         used = language if language in self.words["system"] else OTHER_LANGUAGE
         names = {"language": self.words["language"].get(language, language), "nonce": _nonce_of(prompt, documents, secret)}
         system = [fill(self.words["system"][used], names)]
@@ -95,12 +100,6 @@ def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
     """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
     content = [prompt, [[document.id, document.title, document.text] for document in documents]]
     return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]
-
-
-MAX_IDS = 50
-SCHEMA = object_schema(
-    {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
-)
 
 
 class Structured(Struct, frozen=True, kw_only=True):
@@ -151,19 +150,6 @@ def _ids_of(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))[:MAX_IDS]
 
 
-def plain_answer(text: str) -> str:
-    """Extract a plain-text answer without thinking."""
-    return without_thinking(text).strip()
-
-
-CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
-PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
-WINDOW_STEP = 1_024  # tokens
-SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
-ATTEMPTS = 3
-OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
-
-
 class ModelGenerator:
     """A `Generator` over any model of `models/`."""
 
@@ -200,7 +186,7 @@ class ModelGenerator:
                 f"{self._model.reference}: the server cut the prompt: lower generation.max_chars or retrieval.top_k"
             )
         if schema is None:
-            read = Structured(text=plain_answer(completion.text))
+            read = Structured(text=without_thinking(completion.text).strip())
         else:
             read = read_structured(completion.text, completion.finish_reason)
         return Generated(

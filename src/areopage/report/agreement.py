@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.locales import MISSING, Locale, one_line
 from areopage.review.agreement import AgreementReport
 from areopage.scoring.correlation import Correlation, Estimate

@@ -16,7 +16,7 @@ from typing import IO, Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import structs
 
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.errors import MissingExtra, StorageError, UserError
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, Trace

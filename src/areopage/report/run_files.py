@@ -10,7 +10,7 @@ import msgspec
 
 from areopage.bench.results import RunView
 from areopage.cases.loader import write_rejected
-from areopage.cases.spreadsheet import inert_cell
+from areopage.cases.text_files import inert_cell
 from areopage.errors import StorageError
 from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report

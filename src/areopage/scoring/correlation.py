@@ -91,12 +91,7 @@ def _is_constant(values: Column) -> bool:
 
 
 def pearson_estimate(first: Column, second: Column, resamples: int = RESAMPLES, seed: int = 0) -> Correlation:
-    """Pearson's r with its intervals.
-
-    Args:
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
-    """
+    """Pearson's r with its intervals."""
     if first.size < MIN_PAIRS:
         return Correlation(reason="few")
     value = pearson(first, second)

@@ -34,6 +34,20 @@ from areopage.scoring.correlation import (
 )
 from areopage.scoring.counts import critical_t
 
+MOST_RATERS = 200
+"""Of more raters no pairs are compared: the pairs grow with their square."""
+
+BOUND = 0.8
+CERTAINTY = 0.95
+MIN_SETTLED = 20
+"""Under so many items nothing is settled: z is too rough there for scores in whole points."""
+
+MOST_NEEDED = 100_000
+WORST = 20
+Verdict = Literal["holds", "does_not_hold", "not_settled"]
+JudgeScores = Mapping[str, Mapping[str, float]]
+"""Criterion -> item -> score."""
+
 
 def whole_points(values: Column) -> Column:
     """Scores rounded to whole points, halves upwards; the last bit of a mean does not decide."""
@@ -51,12 +65,7 @@ def weighted_kappa(first: Column, second: Column) -> float | None:
 
 
 def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items.
-
-    Args:
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
-    """
+    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items."""
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
     left, right = whole_points(first), whole_points(second)
@@ -69,10 +78,6 @@ def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, se
     apart = found.first + found.second + found.apart**2
     inner = percentiles(2 * found.both[apart > TINY] / apart[apart > TINY])
     return Estimate(value=value, low=inner.low if inner else None, high=inner.high if inner else None)
-
-
-MOST_RATERS = 200
-"""Of more raters no pairs are compared: the pairs grow with their square."""
 
 
 class RaterPair(Struct, frozen=True, kw_only=True):
@@ -147,17 +152,6 @@ def compared(first: str, second: str, left: Column, right: Column) -> RaterPair:
     )
 
 
-BOUND = 0.8
-CERTAINTY = 0.95
-MIN_SETTLED = 20
-"""Under so many items nothing is settled: z is too rough there for scores in whole points."""
-
-MOST_NEEDED = 100_000
-WORST = 20
-
-Verdict = Literal["holds", "does_not_hold", "not_settled"]
-
-
 class Rating(Struct, frozen=True, kw_only=True):
     """One rater's score of one item on one criterion; "" is the overall score."""
 
@@ -230,10 +224,6 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
     raters: tuple[str, ...]
     criteria: tuple[CriterionAgreement, ...]
     worst: tuple[Disagreement, ...]
-
-
-JudgeScores = Mapping[str, Mapping[str, float]]
-"""Criterion -> item -> score."""
 
 
 def human_agreement(

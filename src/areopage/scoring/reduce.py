@@ -14,6 +14,8 @@ from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, mean, sample_variance, z_outliers
 from areopage.scoring.outcome import PlannedPass, Scored
 
+ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
+
 
 class Profile(Struct, frozen=True, kw_only=True):
     """How failures, quorum and outliers are treated.
@@ -51,9 +53,6 @@ def profile_named(name: str) -> Profile:
     if name not in PROFILES:
         raise UserError(f"unknown scoring profile {name!r}: use one of {', '.join(PROFILES)}")
     return PROFILES[name]
-
-
-ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
 
 
 class JudgeScore(Struct, frozen=True, kw_only=True):

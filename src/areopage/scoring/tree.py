@@ -113,10 +113,6 @@ def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
 def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[str, ...]]:
     """Weigh criteria up to one final score.
 
-    Args:
-        leaves: one leaf per criterion, in any order; the score does not depend on it.
-        weights: the configured weights of the three levels.
-
     Returns:
         The root, named "final", and the warnings about weights.
     """

@@ -11,6 +11,27 @@ from areopage.yaml_document import KeyPath, YamlDocument
 Share = Annotated[float, Field(ge=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]
 OptionValues = dict[str, Any]
+WITHOUT_MEANING: dict[KeyPath, str] = {
+    ("judge_system", "consistency", "enabled"): "consistency is always measured",
+    ("judge_system", "consistency", "track_outliers"): "outliers are always tracked",
+    ("criteria", "selection_modes"): "every way of selecting criteria is always available",
+    ("execution", "smart_resume"): "a run always resumes",
+    ("execution", "auto_postprocess"): "results.csv is always written, and failed calls are retried by `bench resume`",
+    ("execution", "parallel_execution"): "calls in flight are set by execution.concurrency",
+    ("execution", "batch_size"): "calls in flight are set by execution.concurrency",
+    ("execution", "sleep_between_requests"): "the pace follows the server's answers",
+    ("output", "base_directory"): "runs go to the folder that --out names, outputs by default",
+    ("paths", "output_dir"): "runs go to the folder that --out names, outputs by default",
+    ("output", "format"): "results.json, results.csv and report.html are always written",
+    ("output", "structure"): "results.json always holds all of it",
+    ("output", "naming"): "a run's folder is named after its suite and time",
+    ("output", "include_metrics"): "all metrics are always included",
+    ("logging", "file"): "each run has its own run.log",
+    ("logging", "format"): "the form of run.log is fixed",
+    ("logging", "alerts"): "thresholds stand in judge_system.consistency",
+    ("validation", "required_columns"): "columns are recognised by their names",
+    ("development",): "there is no development mode",
+}
 
 
 class Section(BaseModel):
@@ -238,29 +259,6 @@ class SuiteConfig(Section):
     validation: ValidationSection = ValidationSection()
     scoring: ScoringSection = ScoringSection()
     rules: dict[str, Any] = {}
-
-
-WITHOUT_MEANING: dict[KeyPath, str] = {
-    ("judge_system", "consistency", "enabled"): "consistency is always measured",
-    ("judge_system", "consistency", "track_outliers"): "outliers are always tracked",
-    ("criteria", "selection_modes"): "every way of selecting criteria is always available",
-    ("execution", "smart_resume"): "a run always resumes",
-    ("execution", "auto_postprocess"): "results.csv is always written, and failed calls are retried by `bench resume`",
-    ("execution", "parallel_execution"): "calls in flight are set by execution.concurrency",
-    ("execution", "batch_size"): "calls in flight are set by execution.concurrency",
-    ("execution", "sleep_between_requests"): "the pace follows the server's answers",
-    ("output", "base_directory"): "runs go to the folder that --out names, outputs by default",
-    ("paths", "output_dir"): "runs go to the folder that --out names, outputs by default",
-    ("output", "format"): "results.json, results.csv and report.html are always written",
-    ("output", "structure"): "results.json always holds all of it",
-    ("output", "naming"): "a run's folder is named after its suite and time",
-    ("output", "include_metrics"): "all metrics are always included",
-    ("logging", "file"): "each run has its own run.log",
-    ("logging", "format"): "the form of run.log is fixed",
-    ("logging", "alerts"): "thresholds stand in judge_system.consistency",
-    ("validation", "required_columns"): "columns are recognised by their names",
-    ("development",): "there is no development mode",
-}
 
 
 def idle_keys(document: YamlDocument) -> list[str]:

@@ -97,7 +97,9 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
 
     def fault(self, message: str, *keys: str) -> ConfigError:
         """A mistake at a key of the section: with its file and line where it was read from one."""
-        return _fault_at(self.document, self.folder, message, *self.KEYS, *keys)
+        if self.document is not None:
+            return self.document.error(message, *self.KEYS, *keys)
+        return ConfigError(message, path=self.folder / CONFIG_FILE, key=".".join((*self.KEYS, *keys)))
 
     def path(self, text: str) -> Path:
         """A path of the file, from its folder."""
@@ -136,12 +138,6 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
             base_dir=self.folder,
             timeouts=Timeouts(read=seconds, total=seconds),
         )
-
-
-def _fault_at(document: YamlDocument | None, folder: Path, message: str, *keys: str) -> ConfigError:
-    if document is not None:
-        return document.error(message, *keys)
-    return ConfigError(message, path=folder / CONFIG_FILE, key=".".join(keys))
 
 
 def checked_section(document: YamlDocument, schema: type[S], data: Any, *keys: str) -> S:

@@ -41,10 +41,7 @@ def copy_suite(like: str, folder: Path) -> None:
 
 
 def add_criterion(suite: Suite, criterion: str) -> list[Path]:
-    """Add a criterion to the registry of a suite, with a prompt file in each of its languages.
-
-    Returns:
-        The files that were written.
+    """Add a criterion to a suite's registry, with a prompt file in each language; return the written files.
 
     Raises:
         CriteriaError: the id is malformed, or taken.
@@ -90,10 +87,6 @@ def _prompt_template(language: str) -> str:
 
 def _with_entry(text: str, entry: str, path: Path) -> str:
     """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay.
-
-    Args:
-        entry: the entry's lines, its key without indentation.
-        path: the registry's file, for the error.
 
     Raises:
         ConfigError: the registry is not written as one line `criteria:` with its entries indented below.

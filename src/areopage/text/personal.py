@@ -126,6 +126,8 @@ _BEFORE_ME = "tell give let show help call contact send ask to for with from abo
 _ENGLISH_BEFORE_ME = frozenset(_BEFORE_ME.split())
 _LONGEST_NAME = 4
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})\W?$")
+Policy = Literal["full", "truncated", "redacted", "none"]
+CUT = "…"
 
 
 def redact(text: str) -> str:
@@ -270,11 +272,6 @@ def _name_length(words: Sequence[re.Match[str]]) -> int:
 
 def _is_first_name(word: str) -> bool:
     return plain(word).split(" ", 1)[0] in FIRST_NAMES
-
-
-Policy = Literal["full", "truncated", "redacted", "none"]
-
-CUT = "…"
 
 
 def stored_text(text: str, policy: Policy, max_chars: int) -> str:

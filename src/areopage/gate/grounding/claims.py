@@ -43,6 +43,10 @@ _GROUPED = 1_000  # from which on a number may be written in groups
 _MOST_SPOTS = 12  # of one claim
 _BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
 _BESIDE = 40  # characters on each side of a number in which what it counts may stand
+_MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
+_MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
+ClaimKind = Literal["amount", "percentage", "date", "duration", "quantity", "reference"]
+ClaimState = Literal["supported", "elsewhere", "missing"]
 
 
 class Places:
@@ -236,12 +240,6 @@ def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
     if before and (before[-1].isalnum() or (before[:1].isdigit() and before[-1] in joining)):
         return False
     return not (after and (after[0].isalnum() or (after[0] in joining and after[1:].isdigit())))
-
-
-_MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
-_MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
-ClaimKind = Literal["amount", "percentage", "date", "duration", "quantity", "reference"]
-ClaimState = Literal["supported", "elsewhere", "missing"]
 
 
 class Claim(Struct, frozen=True, kw_only=True):

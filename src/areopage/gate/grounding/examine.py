@@ -18,6 +18,23 @@ from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
 _STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 _LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
 MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an answer's cost is bounded
+# Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
+_BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
+_NUMBERED = re.compile(
+    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
+    re.IGNORECASE,
+)
+_NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
+_CLOSINGS = (
+    "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
+    "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
+)  # fmt: skip
+_REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
+_ABOUT = (
+    "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
+    "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
+    "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
+)  # fmt: skip
 
 
 class Source:
@@ -116,25 +133,6 @@ def _cuts(text: str) -> Iterator[tuple[int, int]]:
         start = end
     if start < length:
         yield start, length
-
-
-# Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
-_BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
-_NUMBERED = re.compile(
-    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
-    re.IGNORECASE,
-)
-_NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
-_CLOSINGS = (
-    "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
-    "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
-)  # fmt: skip
-_REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
-_ABOUT = (
-    "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
-    "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
-    "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
-)  # fmt: skip
 
 
 class Word(Struct, frozen=True):

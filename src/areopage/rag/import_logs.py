@@ -20,9 +20,23 @@ from areopage.cases.records import RejectedRow
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.rag.import_logs.log_files import LogFile, Piece, Progress, find_logs, pieces, read_again
-from areopage.rag.import_logs.old_logs import Difference, Kind, differences, kind_of, metrics_line, moment_of, text_in, trace_of
 from areopage.rag.log_lines import MetricsLine
+from areopage.rag.old_logs import (
+    Difference,
+    Kind,
+    LogFile,
+    Piece,
+    Progress,
+    differences,
+    find_logs,
+    kind_of,
+    metrics_line,
+    moment_of,
+    pieces,
+    read_again,
+    text_in,
+    trace_of,
+)
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

@@ -1,23 +1,36 @@
-"""Lines of an older system's logs: kinds, contents and consistency.
+"""An older system's logs: find and read the files; kinds, contents and consistency of their lines.
 
 Two formats are in use: rows of figures say `avg_score` and `confidence`, or `similarity_score` and `confidence_score`.
 """
 
+import gzip
 import hashlib
+import os
 import re
+import shutil
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from areopage.cases.readers import MAX_RECORD, clip, is_deep
 from areopage.cases.records import Case, Document
+from areopage.errors import DatasetError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.ledger.records import Answer, Mode, Trace
 from areopage.rag.log_lines import SAFE_ID, Figure, MetricsLine
 
-Kind = Literal["metrics", "response", "snapshot"]
+LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+WHOLE = (".json", ".json.gz")
 
+Progress = Callable[[str, int, int], None]
+"""Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole."""
+
+Kind = Literal["metrics", "response", "snapshot"]
 OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}
 SHARES = ("avg_score", "confidence", "overlap_ratio")
 FLAGS = ("cites_ok", "hallucination", "quality_pass", "escalate")
@@ -25,6 +38,124 @@ HEADER = re.compile(r"\[Document \d+\] \(Score: [^)\n]{0,40}\)\n")
 FACTOR, PASSES_FROM, OVERLAP_FROM, ESCALATES_UNDER = 0.8, 0.35, 0.35, 0.25
 MODES: dict[GateVerdict, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 OWN_MODES: tuple[Mode, ...] = ("generated", "cached", "fallback", "human_review", "shadow")
+
+
+class LogFile(Struct, frozen=True, kw_only=True):
+    """A log file: its name, its unpacked path, and whether it is one record."""
+
+    named: Path
+    path: Path
+    whole: bool
+
+    @property
+    def size(self) -> int:
+        """The unpacked size in bytes."""
+        return self.path.stat().st_size
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """A record with its position, or the reason for its absence. `line` is 1-based."""
+
+    file: LogFile
+    line: int
+    start: int
+    size: int
+    record: dict[str, Any] | None = None
+    reason: str = ""
+    content: str = ""
+
+
+def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
+    """Find log files in order; archives are unpacked into a workspace.
+
+    Raises:
+        DatasetError: a place does not exist, no file is found, or one cannot be unpacked.
+    """
+    found: list[LogFile] = []
+    for place in places:
+        if not place.exists():
+            raise DatasetError(f"{place}: no such file or folder")
+        named = _files_in(place) if place.is_dir() else [place]
+        for path in named:
+            name = path.name.lower()
+            if not name.endswith((*LINES, *WHOLE)):
+                raise DatasetError(f"{path}: the logs are .jsonl or .json files, maybe packed (.gz)")
+            if not path.is_file():  # what is read twice can be no pipe
+                raise DatasetError(f"{path}: not a regular file: write the log into one")
+            unpacked = _unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
+            found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
+    if not found:
+        raise DatasetError(f"{', '.join(map(str, places))}: no .jsonl or .json file is in there")
+    return found
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        logs = [name for name in sorted(names) if not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))]
+        found += [Path(root, name) for name in logs]
+    return found
+
+
+def _unpack(path: Path, place: Path) -> Path:
+    """Unpack a file."""
+    try:
+        with gzip.open(path, "rb") as packed, place.open("wb") as unpacked:
+            shutil.copyfileobj(packed, unpacked)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
+        raise DatasetError(f"{path}: not a whole packed file ({fault}): copy it again, or unpack it yourself") from None
+    return place
+
+
+def pieces(file: LogFile) -> Iterator[Piece]:
+    """Iterate over a file's records and invalid lines."""
+    if file.whole:
+        if file.size > MAX_RECORD:
+            yield too_long(file, 1, 0, file.size)
+            return
+        yield _read_piece(file, 1, 0, file.path.read_bytes())
+        return
+    start, line = 0, 0
+    with file.path.open("rb") as stream:
+        while content := stream.readline(MAX_RECORD + 1):
+            line, size = line + 1, len(content)
+            if size > MAX_RECORD:
+                while (rest := stream.readline(MAX_RECORD)) and not rest.endswith(b"\n"):
+                    size += len(rest)
+                size += len(rest)
+                yield too_long(file, line, start, size)
+            elif content.strip():
+                yield _read_piece(file, line, start, content)
+            start += size
+
+
+def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
+    """A line that exceeds the size limit."""
+    return Piece(file=file, line=line, start=start, size=size, reason=f"longer than {MAX_RECORD:,} bytes")
+
+
+def _read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
+    place: dict[str, Any] = {"file": file, "line": line, "start": start, "size": len(content)}
+    try:
+        value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        reason = f"not valid JSON: {fault}"
+    except RecursionError:
+        reason = "the JSON is nested too deeply"
+    else:
+        if isinstance(value, dict) and not is_deep(value):
+            return Piece(**place, record=value)
+        reason = "not a JSON object, or nested too deeply"
+    return Piece(**place, reason=reason, content=clip(content.decode("utf-8", "replace").strip()))
+
+
+def read_again(file: LogFile, start: int, size: int) -> dict[str, Any]:
+    """Read a record again by its position."""
+    with file.path.open("rb") as stream:
+        stream.seek(start)
+        piece = _read_piece(file, 1, start, stream.read(size))
+    return piece.record or {}
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -184,11 +315,7 @@ def _id_of(line: MetricsLine) -> str:
 
 
 def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
-    """Build the trace of a line of figures with its related data.
-
-    Args:
-        at: its time.
-    """
+    """Build the trace of a line of figures with its related data."""
     verdict, id = _verdict_of(line), _id_of(line)
     text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
     collection, language = line.collection or "", line.response_lang or text_in(response, "response_lang")

@@ -1,1 +1,0 @@
-"""Import of other systems' logs."""
