@@ -1,7 +1,7 @@
 """Requests made from the OpenAPI schema, right ones and wrong ones: no fault of the server's, and every answer as described."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -51,7 +51,7 @@ class Target(NamedTuple):
 
     schema: "OpenApiSchema"
     headers: dict[str, str]
-    checks: Sequence[Any]
+    checks: list[Any]
 
     def check(self, case: "Case[Any]") -> int:
         """Send a request; whatever is not as the schema says is raised. Returns the status."""
