@@ -9,12 +9,21 @@ import pytest
 from areopage.ledger.store import Ledger
 from servers.command import Command, ended
 from servers.fake_llm import FakeServer
+from servers.forked import Forked
 from servers.small_suite import CONFIG, write_cases
 
-CASES = 48
+CASES = 16
 CRITERIA, JUDGES, PASSES = 4, 2, 2
-CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES  # each judge has several blocks
+CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES
 CONCURRENCY = CONFIG["execution"]["concurrency"]
+SMALL_BLOCKS = """
+from areopage.bench import blocks, judge_phase, target_phase
+for module in (blocks, judge_phase, target_phase):
+    assert module.BLOCK_CALLS
+    module.BLOCK_CALLS = 40
+from areopage.cli.main import main
+main()
+"""  # each judge has several
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -32,6 +41,11 @@ def benchmark(suite: Path, command: Command, ledger: str) -> tuple[str | Path, .
     return ("bench", "run", "--suite", suite, "--dataset", cases, "--target", "ollama:fake-target", "--ledger", ledger, "--yes")
 
 
+def begin(command: Command, benchmark: tuple[str | Path, ...]) -> Forked:
+    """The benchmark as a process of its own."""
+    return Forked(SMALL_BLOCKS, *benchmark, folder=command.folder, environment=command.full_environment())
+
+
 def runs_in(ledger: str) -> list[tuple[bool, int]]:
     """Of each run whether it is complete, and how many judgments it paid for."""
     with Ledger.open(ledger) as opened:
@@ -43,7 +57,7 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
     server.latency = 0.1
-    processes = [command.begin(*benchmark) for _ in range(2)]
+    processes = [begin(command, benchmark) for _ in range(2)]
     ends = [ended(process) for process in processes]
     assert [end.code for end in ends] == [0, 0], "".join(end.err[-500:] for end in ends)
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
@@ -56,8 +70,8 @@ def test_what_a_killed_process_leaves_is_done_by_the_other(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
     server.latency = 0.1
-    one, other = (command.begin(*benchmark) for _ in range(2))
-    server.wait_for_calls(CASES + 100)
+    one, other = (begin(command, benchmark) for _ in range(2))
+    server.wait_for_calls(CASES + 40)
     one.kill()
     one.communicate()
     end = ended(other)
@@ -71,8 +85,8 @@ def test_what_a_stopped_process_leaves_is_done_by_the_other(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
     server.latency = 0.1
-    one, other = (command.begin(*benchmark) for _ in range(2))
-    server.wait_for_calls(CASES + 100)
+    one, other = (begin(command, benchmark) for _ in range(2))
+    server.wait_for_calls(CASES + 40)
     one.send_signal(signal.SIGINT)
     stopped, finished = ended(one), ended(other)
     assert stopped.code == 130, stopped.err

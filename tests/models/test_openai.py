@@ -7,12 +7,10 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 from aiohttp import web
-from openai.types.chat import ChatCompletion
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
@@ -21,6 +19,9 @@ from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel
 from areopage.models.settings import Endpoint, ModelSettings
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
 
 MESSAGES = (Message("system", "You are a judge."), Message("user", "Say {score} – à bientôt ?"))
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"], "additionalProperties": False}
@@ -408,7 +409,9 @@ def test_the_model_is_opened_by_its_provider() -> None:
 # --- beside the official client
 
 
-async def both(url: str, model_name: str) -> tuple[Completion, ChatCompletion]:
+async def both(url: str, model_name: str) -> "tuple[Completion, ChatCompletion]":
+    import openai
+
     model = open_model(ModelReference("openai", model_name), settings_for(url))
     client = openai.AsyncOpenAI(base_url=url, api_key=KEY, max_retries=0)
     try:
@@ -427,7 +430,7 @@ async def both(url: str, model_name: str) -> tuple[Completion, ChatCompletion]:
     return ours, theirs
 
 
-def assert_same(ours: Completion, theirs: ChatCompletion) -> None:
+def assert_same(ours: Completion, theirs: "ChatCompletion") -> None:
     assert theirs.usage is not None
     assert ours.text == theirs.choices[0].message.content
     assert ours.finish_reason == theirs.choices[0].finish_reason

@@ -86,8 +86,8 @@ def test_a_stopped_worker_leaves_the_rest_for_the_next_start(
 ) -> None:
     from servers.monitored import evaluated, wait_until
 
-    count = 160
-    monitored.server.latency = 0.2
+    count = 60
+    monitored.server.latency = 0.5
     monitored.submit(kept, count)
     worker = begin(monitored, kept, workers)
     wait_for_scores(kept, 5)
@@ -153,7 +153,7 @@ def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there
     from servers.monitored import states, wait_until
 
     monitored.server.faults.hold = True
-    given = monitored.submit(kept, 30)
+    given = monitored.submit(kept, 16)
     begin(monitored, kept, workers).stop(0)
     monitored.server.faults.hold = False
     monitored.server.stop()
@@ -167,7 +167,7 @@ def test_what_an_earlier_start_had_queued_is_not_taken_before_the_judge_is_there
     wait_until(lambda: len(ticks) >= 2)
     assert states(kept, [one.id for one in given]) == before and "evaluated" not in before
     monitored.server.start()
-    wait_for_scores(kept, 30)
+    wait_for_scores(kept, 16)
 
 
 def test_a_judge_that_cannot_be_used_stops_the_start(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
@@ -214,7 +214,7 @@ def test_the_queue_s_file_may_be_deleted_between_two_starts(
     monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
 ) -> None:
     monitored.server.faults.hold = True
-    monitored.submit(kept, 30)
+    monitored.submit(kept, 16)
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(8)
     worker.stop(0)
@@ -222,19 +222,15 @@ def test_the_queue_s_file_may_be_deleted_between_two_starts(
         file.unlink()
     monitored.server.faults.hold = False
     begin(monitored, kept, workers)
-    wait_for_scores(kept, 30)
+    wait_for_scores(kept, 16)
 
 
 def test_a_rate_limit_holds(monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]) -> None:
-    from servers.monitored import evaluated
-
     monitored.submit(kept, 12)
-    begin(monitored, kept, workers, worker={"rate_limit": {"answers": 4, "seconds": 2}})
-    wait_for_scores(kept, 4)
     began = time.monotonic()
-    assert evaluated(kept) == 4
+    begin(monitored, kept, workers, worker={"rate_limit": {"answers": 4, "seconds": 2}})
     wait_for_scores(kept, 12)
-    assert time.monotonic() - began > 2.0
+    assert time.monotonic() - began > 4.0  # the third four begin two pauses after the first
 
 
 def test_jobs_run_by_the_clock_and_one_that_fails_stops_nothing(

@@ -116,7 +116,7 @@ def test_an_answer_that_kills_its_worker_is_given_up_and_the_others_are_judged(m
     from servers.monitored import evaluated, wait_until
 
     monitored.configure(worker={"concurrency": CONCURRENCY, "pause": 0.05, "longest_pause": 0.5})
-    (monitored.folder / "sitecustomize.py").write_text(
+    monitored.prelude = (
         "import os\n"
         "import areopage.monitor.quality_judge as judged\n"
         "real = judged.QualityJudge.evaluate_case\n"
@@ -126,7 +126,6 @@ def test_an_answer_that_kills_its_worker_is_given_up_and_the_others_are_judged(m
         "    return await real(self, case, *given, **named)\n"
         "judged.QualityJudge.evaluate_case = evaluate_case\n"
     )
-    monitored.path_first = str(monitored.folder)
     monitored.submit(kept, 12)
     deaths = 0
     while Evaluations(kept).backlog().failed == 0:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qdrant_client import AsyncQdrantClient
-from qdrant_client.http.models import Distance, PointStruct, VectorParams
 
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, StorageError, UnknownCollection
@@ -286,6 +284,9 @@ def test_a_collection_that_is_not_there_is_told_with_those_that_are(given: RagCo
 
 
 def test_a_collection_of_another_system_is_read_with_its_own_fields_and_one_warning(tmp_path: Path) -> None:
+    from qdrant_client import AsyncQdrantClient
+    from qdrant_client.http.models import Distance, PointStruct, VectorParams
+
     async def fill(path: Path) -> None:
         client = AsyncQdrantClient(path=str(path))
         await client.create_collection(

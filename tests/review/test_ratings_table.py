@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from scipy import stats
+import scipy
 
 from areopage.errors import DatasetError, UserError
 from areopage.review.ratings_table import table_agreement
@@ -31,7 +31,7 @@ def test_wide_and_long_tables_give_the_same_figures(tmp_path: Path) -> None:
     assert first.agreement == second.agreement
     assert (first.judge, second.judge) == ("judge", "gpt")
     people = [(a + b) / 2 for a, b in zip(ANNE, BRUNO, strict=True)]
-    assert first.agreement.criteria[0].pearson.value == pytest.approx(stats.pearsonr(JUDGE, people).statistic)
+    assert first.agreement.criteria[0].pearson.value == pytest.approx(scipy.stats.pearsonr(JUDGE, people).statistic)
 
 
 def test_criteria_are_measured_one_by_one(tmp_path: Path) -> None:

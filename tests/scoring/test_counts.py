@@ -6,9 +6,9 @@ import warnings
 from collections import Counter
 
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.criteria.records import Scale
 from areopage.scoring.counts import Tally, compare, critical_t, grade_of, two_sided_p
@@ -37,7 +37,7 @@ def test_statistics_of_counts_are_those_of_the_expanded_list(values: list[float]
     assert found.variance == pytest.approx(statistics.variance(values), abs=1e-9)
     assert found.interval is not None
     sd = statistics.stdev(values)
-    half = stats.t.ppf(0.975, len(values) - 1) * sd / math.sqrt(len(values))
+    half = scipy.stats.t.ppf(0.975, len(values) - 1) * sd / math.sqrt(len(values))
     assert found.interval == pytest.approx((found.mean - half, found.mean + half), abs=1e-6)
 
 
@@ -106,12 +106,12 @@ def test_an_interval_may_reach_past_the_scale() -> None:
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 2.7, 3, 5, 10, 29, 99, 100, 101, 1000, 1e4, 123_456.7, 1e6, 1e7, 1e9])
 @pytest.mark.parametrize("level", [0.95, 0.99])
 def test_the_quantile_is_scipys(freedom: float, level: float) -> None:
-    assert critical_t(freedom, level) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=1e-8)
+    assert critical_t(freedom, level) == pytest.approx(scipy.stats.t.ppf((1 + level) / 2, freedom), rel=1e-8)
 
 
 @given(st.floats(min_value=1e-3, max_value=200.0), freedoms)
 def test_the_p_value_is_scipys(t: float, freedom: float) -> None:
-    expected = 2 * stats.t.sf(t, freedom)
+    expected = 2 * scipy.stats.t.sf(t, freedom)
     assert two_sided_p(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
     assert two_sided_p(-t, freedom) == two_sided_p(t, freedom)
 
@@ -128,7 +128,7 @@ def test_a_comparison_is_welchs_test(later: list[float], earlier: list[float]) -
     assert found is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of a side without spread
-        expected = stats.ttest_ind(later, earlier, equal_var=False)
+        expected = scipy.stats.ttest_ind(later, earlier, equal_var=False)
     low, high = expected.confidence_interval()
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-6)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)

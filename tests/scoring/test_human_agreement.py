@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.scoring.correlation import pearson, pearson_estimate, ranks, spearman, spearman_estimate
 from areopage.scoring.human_agreement import Rating, human_agreement, items_needed, rater_agreement, weighted_kappa, whole_points
@@ -77,12 +77,12 @@ def test_raters_are_compared_with_each_other_worked_by_hand() -> None:
 def test_coefficients_and_intervals_equal_scipys(items: int, correlation: float) -> None:
     first, second = arrays(items, items, correlation)
     found = pearson_estimate(first, second)
-    theirs = stats.pearsonr(first, second)
+    theirs = scipy.stats.pearsonr(first, second)
     inner = theirs.confidence_interval(0.95)
     assert found.value == pytest.approx(theirs.statistic, abs=1e-12)
     assert found.fisher is not None
     assert (found.fisher.low, found.fisher.high) == pytest.approx((inner.low, inner.high), abs=1e-9)
-    assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
+    assert spearman(first, second) == pytest.approx(scipy.stats.spearmanr(first, second).statistic, abs=1e-12)
     bias = (
         human_agreement(
             {"": {str(at): score for at, score in enumerate(first)}},
@@ -92,7 +92,7 @@ def test_coefficients_and_intervals_equal_scipys(items: int, correlation: float)
         .criteria[0]
         .bias
     )
-    theirs_bias = stats.ttest_rel(first, second).confidence_interval(0.95)
+    theirs_bias = scipy.stats.ttest_rel(first, second).confidence_interval(0.95)
     assert (bias.low, bias.high) == pytest.approx((theirs_bias.low, theirs_bias.high), abs=1e-9)
 
 
@@ -145,7 +145,7 @@ def test_coefficients_are_symmetric_bounded_and_blind_to_shift_and_scale(
 @given(st.lists(st.floats(0, 10, allow_nan=False), min_size=1, max_size=30))
 def test_ranks_are_scipys(values: list[float]) -> None:
     rounded = np.array(values).round(6)
-    assert ranks(rounded).tolist() == stats.rankdata(rounded).tolist()
+    assert ranks(rounded).tolist() == scipy.stats.rankdata(rounded).tolist()
 
 
 @given(
@@ -245,7 +245,7 @@ def test_spearmans_interval_is_that_of_bonett_and_wright() -> None:
     first, second = arrays(2, 100, 0.6)
     found = spearman_estimate(first, second)
     assert found.value is not None
-    half = stats.norm.ppf(0.975) * math.sqrt((1 + found.value**2 / 2) / 97)
+    half = scipy.stats.norm.ppf(0.975) * math.sqrt((1 + found.value**2 / 2) / 97)
     assert (found.low, found.high) == pytest.approx(
         (math.tanh(math.atanh(found.value) - half), math.tanh(math.atanh(found.value) + half))
     )

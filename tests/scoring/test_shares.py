@@ -1,9 +1,9 @@
 """Tails and intervals of shares, against SciPy and the textbook."""
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound, wilson
 
@@ -11,12 +11,12 @@ from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound,
 @given(n=st.integers(1, 5000), share=st.floats(1e-4, 1 - 1e-4), place=st.floats(0, 1))
 def test_tails_are_those_of_scipy(n: int, share: float, place: float) -> None:
     k = round(place * n)
-    assert at_most(k, n, share) == pytest.approx(float(stats.binom.cdf(k, n, share)), abs=1e-9)
-    assert at_least(k, n, share) == pytest.approx(float(stats.binom.sf(k - 1, n, share)), abs=1e-9)
+    assert at_most(k, n, share) == pytest.approx(float(scipy.stats.binom.cdf(k, n, share)), abs=1e-9)
+    assert at_least(k, n, share) == pytest.approx(float(scipy.stats.binom.sf(k - 1, n, share)), abs=1e-9)
 
 
 def test_a_tiny_tail_keeps_its_digits() -> None:
-    assert at_most(3, 1000, 0.05) == pytest.approx(float(stats.binom.cdf(3, 1000, 0.05)), rel=1e-9)
+    assert at_most(3, 1000, 0.05) == pytest.approx(float(scipy.stats.binom.cdf(3, 1000, 0.05)), rel=1e-9)
 
 
 def test_the_ends_are_certain() -> None:
@@ -29,16 +29,16 @@ def test_the_ends_are_certain() -> None:
 @given(n=st.integers(1, 2000), place=st.floats(0, 1), confidence=st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_bounds_are_those_of_clopper_and_pearson(n: int, place: float, confidence: float) -> None:
     k = round(place * n)
-    exact = stats.binomtest(k, n, alternative="less").proportion_ci(confidence, method="exact").high
+    exact = scipy.stats.binomtest(k, n, alternative="less").proportion_ci(confidence, method="exact").high
     assert upper_bound(k, n, confidence) == pytest.approx(float(exact), abs=1e-9)
-    exact = stats.binomtest(k, n, alternative="greater").proportion_ci(confidence, method="exact").low
+    exact = scipy.stats.binomtest(k, n, alternative="greater").proportion_ci(confidence, method="exact").low
     assert lower_bound(k, n, confidence) == pytest.approx(float(exact), abs=1e-9)
 
 
 @given(n=st.integers(1, 2000), place=st.floats(0, 1))
 def test_intervals_are_wilsons(n: int, place: float) -> None:
     k = round(place * n)
-    found, exact = wilson(k, n), stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
+    found, exact = wilson(k, n), scipy.stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
     assert found is not None
     assert found == pytest.approx((float(exact.low), float(exact.high)), abs=1e-9)
 

@@ -10,8 +10,6 @@ import warnings
 from typing import Any
 
 from aiohttp import web
-from qdrant_client import AsyncQdrantClient
-from qdrant_client.http import models
 
 from servers import PATIENCE
 
@@ -39,6 +37,8 @@ class FakeQdrant:
         self._loop.close()
 
     async def _start(self) -> None:
+        from qdrant_client import AsyncQdrantClient
+
         self._client = AsyncQdrantClient(location=":memory:")
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/collections", self._serve)
@@ -75,6 +75,8 @@ class FakeQdrant:
         return web.Response(text=json.dumps({"result": result, "status": "ok", "time": 0.001}), content_type="application/json")
 
     async def _collections(self, method: str, name: str, body: dict[str, Any], there: list[str]) -> Any:
+        from qdrant_client.http import models
+
         if not name:
             return {"collections": [{"name": one} for one in there]}
         if not self.keeps_metadata:
@@ -89,6 +91,8 @@ class FakeQdrant:
         return await self._client.delete_collection(name)
 
     async def _points(self, name: str, action: str, method: str, body: dict[str, Any]) -> Any:
+        from qdrant_client.http import models
+
         done = {"operation_id": 1, "status": "completed"}
         if action == "points/query":
             vector = body["query"]["nearest"] if isinstance(body["query"], dict) else body["query"]

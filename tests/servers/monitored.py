@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,9 +55,9 @@ class Monitored:
     folder: Path
     server: FakeServer
     location: str
-    processes: list[subprocess.Popen[str] | Forked] = field(default_factory=list)
-    # a folder of modules that workers' processes find before all others
-    path_first: str = ""
+    processes: list[Forked] = field(default_factory=list)
+    # what workers' processes run first
+    prelude: str = ""
 
     def configure(self, **fields: Any) -> MonitorConfig:
         """Write `areopage.yml`."""
@@ -80,22 +78,16 @@ class Monitored:
 
     def environment(self) -> dict[str, str]:
         """What a worker's process finds."""
-        path = [part for part in (self.path_first, str(SOURCE), str(TESTS)) if part]
-        places = {"PYTHONPATH": os.pathsep.join(path), "OPENAI_BASE_URL": self.server.openai_url}
+        places = {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(TESTS)]), "OPENAI_BASE_URL": self.server.openai_url}
         return {**os.environ, **places, "PYTHONUNBUFFERED": "1"}
 
-    def work(self, heartbeat: float = 1.0) -> subprocess.Popen[str] | Forked:
+    def work(self, heartbeat: float = 1.0) -> Forked:
         """A worker as a process."""
-        process: subprocess.Popen[str] | Forked
-        if self.path_first:
-            command = [sys.executable, "-c", WORK, str(self.path), str(heartbeat)]
-            process = subprocess.Popen(command, env=self.environment(), stderr=subprocess.PIPE, text=True)
-        else:
-            process = Forked(WORK, self.path, str(heartbeat), environment=self.environment())
+        process = Forked(self.prelude + WORK, self.path, str(heartbeat), environment=self.environment())
         self.processes.append(process)
         return process
 
-    def kill(self, process: subprocess.Popen[str] | Forked) -> None:
+    def kill(self, process: Forked) -> None:
         """kill -9."""
         process.send_signal(signal.SIGKILL)
         process.communicate()

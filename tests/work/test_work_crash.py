@@ -5,10 +5,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import areopage
+from servers import PATIENCE
+
+if TYPE_CHECKING:
+    from servers.forked import Forked
 
 COUNT, CONCURRENCY = 60, 4
 SOURCE = Path(areopage.__file__).parents[1]
@@ -56,9 +61,15 @@ ledger.close()
 """
 
 
-def start(location: str, folder: Path, killer: str = "") -> "subprocess.Popen[bytes]":
+def start(location: str, folder: Path, killer: str = "") -> "Forked":
+    from servers.forked import Forked
+
+    return Forked(WORKER, location, folder, killer)
+
+
+def with_its_own_interpreter(location: str, folder: Path) -> "subprocess.Popen[bytes]":
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-    return subprocess.Popen([sys.executable, "-c", WORKER, location, str(folder), killer], env=environment)
+    return subprocess.Popen([sys.executable, "-c", WORKER, location, str(folder), ""], env=environment)
 
 
 def check(location: str, folder: Path) -> None:
@@ -78,12 +89,11 @@ def check(location: str, folder: Path) -> None:
         first.send_signal(signal.SIGKILL)
         wait_until(lambda: done() == COUNT)
         second.terminate()
-        assert second.wait(60) == 0
+        assert second.wait(PATIENCE) == 0
     finally:
-        first.kill()
-        second.kill()
-        first.wait()
-        second.wait()
+        for process in (first, second):
+            process.kill()
+            process.communicate()
     # what the dead worker was doing, and what it had just done and could not record any more
     assert len((folder / "begun").read_text().split()) <= COUNT + 2 * CONCURRENCY
 
@@ -110,11 +120,14 @@ def test_an_item_that_ends_its_worker_is_given_up_and_the_others_are_done(tmp_pa
     while not given_up.exists():
         process = start(location, folder, "3")
         wait_until(lambda: process.poll() is not None or given_up.exists())  # noqa: B023 - called at once
+        if process.poll() is not None:
+            process.communicate()
         deaths += process.poll() == 9
         assert deaths <= 5
     wait_until(lambda: len(list(folder.glob("*.done"))) == 7)
     process.terminate()
-    assert process.wait(60) == 0
+    process.communicate(PATIENCE)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -126,9 +139,9 @@ def test_a_signal_ends_a_worker_after_what_it_has_begun(tmp_path: Path, number: 
     folder.mkdir()
     for name in range(1, 201):
         (folder / str(name)).touch()
-    process = start(location, folder)
+    process = with_its_own_interpreter(location, folder)
     wait_until(lambda: len(list(folder.glob("*.done"))) >= 5)
     process.send_signal(number)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     done = len(list(folder.glob("*.done")))
     assert len((folder / "begun").read_text().split()) == done < 200
