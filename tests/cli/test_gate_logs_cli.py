@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.app.services import trace_job
+from areopage.app.monitor import trace_job
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter

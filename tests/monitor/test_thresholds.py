@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.app.config import AppConfig, load_config
-from areopage.app.services import fill_settings
+from areopage.app.monitor import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
@@ -107,7 +107,7 @@ def test_a_threshold_of_a_rule_that_is_switched_off_may_be_anything(tmp_path: Pa
 
 
 def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) -> None:
-    from areopage.app.services import scheduled_jobs
+    from areopage.app.monitor import scheduled_jobs
     from areopage.server.serve import run_server
 
     file = file_on(tmp_path, {"min": 1, "max": 5}, "alerts: {threshold: 6}\ngolden: {dataset: data.csv}\n")

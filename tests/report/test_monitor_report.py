@@ -13,7 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from areopage.app.services import report_job, write_scheduled_reports
+from areopage.app.monitor import report_job, write_scheduled_reports
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger

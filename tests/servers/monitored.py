@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import text
 
 import areopage
-from areopage.app.services import open_judge
+from areopage.app.monitor import open_judge
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger

@@ -11,7 +11,7 @@ from unittest import mock
 
 from sqlalchemy import text
 
-from areopage.app.services import open_judge
+from areopage.app.monitor import open_judge
 from areopage.bench.prepare import RunWishes
 from areopage.bench.start import run_benchmark
 from areopage.gate.records import SentenceCheck

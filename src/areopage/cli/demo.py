@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
+from areopage.app.answering import open_gate, open_pipeline
 from areopage.app.config import AppConfig, load_config
 from areopage.app.ledger import open_ledger
-from areopage.app.services import open_gate, open_pipeline
 from areopage.cli.options import one_of
 from areopage.cli.rag import ingest_folder
 from areopage.errors import CallError, MissingExtra, ModelError

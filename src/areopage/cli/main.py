@@ -122,7 +122,7 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("monitor:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
+        "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
         "submit": ("monitor:submit", "Submit answers from files for evaluation."),
         "status": ("monitor:status", "Show the queue and the active workers."),
         "retry": ("monitor:retry", "Requeue answers whose evaluation failed for good."),

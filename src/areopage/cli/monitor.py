@@ -1,9 +1,7 @@
-"""`areopage monitor`: worker, submit, status, retry, alerts, golden questions."""
+"""`areopage monitor`: submit, status, retry, alerts, golden questions."""
 
 import asyncio
-import logging
 import os
-import sys
 import time
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,10 +11,9 @@ import typer
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.services import open_worker
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset
-from areopage.cli.options import ConfigOption, tell
+from areopage.cli.options import ConfigOption, answers_text, duration, tell
 from areopage.errors import SubmissionError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
@@ -27,41 +24,14 @@ from areopage.ledger.records import Answer
 from areopage.monitor.alerts.deliver import send
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.evaluate import Progress
 from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import Intake, submission_of
 
 SHOWN_REASONS = 3
 BATCH = 500
-TERMINAL_EVERY = 1.0
-LOG_EVERY = 10.0
 REJECTED = 1  # the exit code where rows were left out
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 FAILED = 1
-
-
-def worker(
-    config: ConfigOption = None,
-    grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
-    ] = 30.0,
-) -> None:
-    """Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."""
-    chosen = find_config(config)
-    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-    with open_ledger(chosen, create=True) as ledger:
-        typer.echo(f"judging the answers of {ledger.place} and {chosen.monitor.spool} (Ctrl-C stops)", err=True)
-        terminal = sys.stderr.isatty()
-        try:
-            running, line = open_worker(ledger, chosen), ProgressLine(terminal)
-            running.run(lambda: line(running.progress()), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
-        finally:
-            if terminal:
-                typer.echo("", err=True)
-        backlog = Evaluations(ledger).backlog()
-    left = backlog.waiting
-    typer.echo(f"stopped: {_answers(left)} left" + ("; the next start goes on with them" if left else ""), err=True)
 
 
 def submit(
@@ -86,7 +56,7 @@ def submit(
         new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
         place = ledger.place
     known = len(submissions) - new
-    typer.echo(f"{_answers(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
+    typer.echo(f"{answers_text(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
     for reason in refused[:SHOWN_REASONS]:
         typer.echo(f"left out: {reason}", err=True)
     if len(refused) > SHOWN_REASONS:
@@ -123,7 +93,7 @@ def retry(
 ) -> None:
     """Requeue answers whose evaluation failed for good."""
     with open_ledger(find_config(config)) as ledger:
-        typer.echo(f"{_answers(Evaluations(ledger).reopen(ids or None))} will be tried again")
+        typer.echo(f"{answers_text(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 
 def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
@@ -160,47 +130,8 @@ def _show_spool(config: MonitorConfig) -> None:
         )
 
 
-class ProgressLine:
-    """Shows how far a worker is: in place on a terminal, else a line where something has changed."""
-
-    def __init__(self, terminal: bool) -> None:
-        self._terminal = terminal
-        self._last = ""
-
-    def __call__(self, progress: Progress) -> None:
-        """Show it."""
-        line = progress_line(progress)
-        if self._terminal:
-            print(f"\r{line:<{len(self._last)}}", end="", file=sys.stderr, flush=True)
-        elif line != self._last:
-            print(line, file=sys.stderr, flush=True)
-        self._last = line
-
-
-def progress_line(progress: Progress) -> str:
-    """How far a worker is, in one line."""
-    parts = [f"{progress.evaluated:,} evaluated, {progress.rate:.1f}/s", f"{progress.left:,} left"]
-    if progress.left and progress.seconds_left is not None:
-        parts[-1] += f", about {duration(progress.seconds_left)}"
-    failures = ((progress.unscored, "without a score"), (progress.again, "to be tried again"), (progress.given_up, "given up"))
-    parts += [", ".join(f"{count:,} {what}" for count, what in failures if count)]
-    parts += [f"{cost:.4f} {currency}" for currency, cost in sorted(progress.cost.items())]
-    return " | ".join(part for part in parts if part)
-
-
-def _answers(count: int) -> str:
-    return f"{count:,} answer{'' if count == 1 else 's'}"
-
-
 def _ago(moment: datetime, now: datetime) -> str:
     return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
-
-
-def duration(seconds: float) -> str:
-    """A length of time, as exactly as people want it."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def list_alerts(

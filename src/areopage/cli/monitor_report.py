@@ -8,8 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.app.services import trace_export
+from areopage.app.ledger import open_ledger, trace_export
 from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure

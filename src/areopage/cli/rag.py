@@ -9,9 +9,9 @@ import msgspec
 import typer
 from rich.console import Console
 
+from areopage.app.answering import open_pipeline
 from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.app.services import open_pipeline, trace_export
+from areopage.app.ledger import open_ledger, trace_export
 from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError

@@ -9,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.services import fill_settings
+from areopage.app.monitor import fill_settings
 from areopage.cases.loader import write_rejected
 from areopage.cli.options import ConfigOption, read_text_file, visible
 from areopage.errors import UserError

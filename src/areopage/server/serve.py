@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
+from areopage.app.answering import open_gate, open_pipeline
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
-from areopage.app.services import open_gate, open_pipeline, open_worker
+from areopage.app.monitor import open_worker
 from areopage.errors import AreopageError, UserError
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations

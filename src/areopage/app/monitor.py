@@ -1,17 +1,12 @@
-"""Build the gate, the pipeline, the judge, the worker and its scheduled jobs from a configuration."""
+"""The judge, the worker and the scheduled jobs of a configuration."""
 
 import asyncio
-import os
-import time
-from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from areopage.app.config import AppConfig
-from areopage.gate.decide import Gate
+from areopage.app.ledger import trace_export
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.connection import make_folder
-from areopage.ledger.records import Trace
-from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.config import MonitorConfig, thresholds_of
@@ -19,11 +14,6 @@ from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
-from areopage.rag.answering.judging import open_sentence_judge
-from areopage.rag.generation import generation_options, open_generator
-from areopage.rag.retrieval.retriever import open_retriever
-from areopage.rag.service import RagService
-from areopage.rag.trace_export import TraceExport
 from areopage.report.monitor import file_name, quality_report
 from areopage.report.monitor_figures import gather, last_days
 from areopage.report.render import write_report
@@ -33,42 +23,6 @@ from areopage.work.handlers import ScheduledJob
 HOURLY = "20 * * * *"
 EVERY_MINUTE = "* * * * *"
 SCHEDULED_REPORT = "daily report"
-
-
-def open_gate(config: AppConfig) -> Gate:
-    """The gate with the configuration's rules; each signal tells how long it took."""
-    return Gate(config.gate, clock=time.perf_counter)
-
-
-def open_pipeline(config: AppConfig, ledger: Ledger, say: Callable[[str], None], *, secret: bytes | None = None) -> RagService:
-    """The answering pipeline; `storage` says what stays of questions and answers.
-
-    Args:
-        say: gets one line for each answer, and warnings.
-        secret: derives the documents' fences; None: the ledger's.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder of collections.
-        MissingExtra: a part is not installed.
-    """
-    environment: Mapping[str, str] = dict(os.environ)
-    rag, storage = config.rag, config.storage
-    window = generation_options(rag.section.generation, rag.section.retrieval.top_k)["num_ctx"]
-
-    def reduced(trace: Trace) -> Trace:
-        return stored_trace(trace, storage.text, storage.max_chars)
-
-    generator = open_generator(rag, ledger.secret() if secret is None else secret, environment)
-    judge = open_sentence_judge(rag, ledger, environment, window)
-    retriever = open_retriever(rag, say, environment)
-    return RagService(rag, ledger, open_gate(config), retriever, generator, say, judge=judge, reduce=reduced)
-
-
-def trace_export(config: AppConfig, ledger: Ledger) -> TraceExport:
-    """The export of traces to this computer's trace files."""
-    traces = config.rag.section.traces
-    return TraceExport(ledger, traces, config.rag.path(traces.folder))
 
 
 def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
