@@ -17,10 +17,9 @@ CRITERIA, JUDGES, PASSES = 4, 2, 2
 CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES
 CONCURRENCY = CONFIG["execution"]["concurrency"]
 SMALL_BLOCKS = """
-from areopage.bench import blocks, judge_phase, target_phase
-for module in (blocks, judge_phase, target_phase):
-    assert module.BLOCK_CALLS
-    module.BLOCK_CALLS = 40
+from areopage.bench import blocks
+assert blocks.block_calls(4) == 128
+blocks._LEAST_CALLS, blocks._CALLS_IN_A_ROW = 8, 10
 from areopage.cli.main import main
 main()
 """  # each judge has several
@@ -41,9 +40,9 @@ def benchmark(suite: Path, command: Command, ledger: str) -> tuple[str | Path, .
     return ("bench", "run", "--suite", suite, "--dataset", cases, "--target", "ollama:fake-target", "--ledger", ledger, "--yes")
 
 
-def begin(command: Command, benchmark: tuple[str | Path, ...]) -> Forked:
+def begin(command: Command, benchmark: tuple[str | Path, ...], *options: str) -> Forked:
     """The benchmark as a process of its own."""
-    return Forked(SMALL_BLOCKS, *benchmark, folder=command.folder, environment=command.full_environment())
+    return Forked(SMALL_BLOCKS, *benchmark, *options, folder=command.folder, environment=command.full_environment())
 
 
 def runs_in(ledger: str) -> list[tuple[bool, int]]:
@@ -57,7 +56,8 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
     server.latency = 0.1
-    processes = [begin(command, benchmark) for _ in range(2)]
+    # the number of calls in flight differs, and the blocks are those of the process that began the run
+    processes = [begin(command, benchmark, "--concurrency", number) for number in ("4", "7")]
     ends = [ended(process) for process in processes]
     assert [end.code for end in ends] == [0, 0], "".join(end.err[-500:] for end in ends)
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
