@@ -100,7 +100,7 @@ def test_missing_verdicts_are_the_judges_failure_and_no_answers_weakness() -> No
     rows = [quality_score(None, scored=0, planned=1)] * 5 + [quality_score(8.0, scored=1, planned=1)] * 15
     finding = judge_finding(failing_of(rows), (), JudgeRule(), VOICE)
     assert state(finding) == "bad"
-    assert "5 have no score; 5 of 20 verdicts are missing" in finding.body
+    assert "5 have no score; 5 of 20 judgments are missing" in finding.body
 
 
 def test_one_judge_of_several_that_fails_is_seen_though_no_answer_loses_its_score() -> None:
@@ -117,7 +117,7 @@ def test_one_judge_of_several_that_fails_is_seen_though_no_answer_loses_its_scor
     )
     finding = judge_finding(failing_of(rows), (today,), JudgeRule(), VOICE)
     assert state(finding) == "bad"
-    assert "- gemma: 20 unreadable" in finding.body
+    assert "- gemma: 20 unparsed" in finding.body
 
 
 @pytest.mark.parametrize(("unscored", "expected"), [(5, "bad"), (4, "between"), (3, "between"), (2, "clear"), (0, "clear")])
@@ -135,4 +135,4 @@ def test_the_queue_falls_behind_and_catches_up(minutes: float | None, expected: 
     finding = queue_finding(Backlog(waiting=3, failed=1, oldest_at=oldest), QueueRule(), MOMENT, VOICE)
     assert state(finding) == expected
     if expected == "bad":
-        assert "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 1 were given up" in finding.body
+        assert "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 1 failed" in finding.body

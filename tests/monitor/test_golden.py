@@ -153,7 +153,7 @@ def test_a_round_is_finished_when_all_is_judged_and_the_first_is_the_first(golde
     (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.mean, finished.scored, finished.change) == ("first", 8.0, 3, None)
     assert finished.finished_at == DUE + timedelta(minutes=2)
-    assert "nothing to compare it with" in finished.reason
+    assert "no comparison is possible" in finished.reason
     assert open_alerts(golden.ledger) == []
 
 

@@ -252,7 +252,7 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     assert (label.rater, label.grounded, label.sentences, label.origin) == ("Claire", "partly", (1,), "web")
     page = client.get(path).text
     assert 'name="text"' not in page
-    assert "sentences 2" in text_of(page)
+    assert "unsupported: sentence 2" in text_of(page)
     status, page = send(client, path, fields | {"then": "refuse"})
     assert (status, "Another reviewer has already decided" in page) == (409, True)
     assert held not in client.get("/review").text

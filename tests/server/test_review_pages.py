@@ -199,7 +199,7 @@ def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestC
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, context: ServerContext, lang: str) -> None:
     empty = text_of(client.get("/agreement?only=sample", headers={"accept-language": lang}).text)
-    assert ("No labels yet" if lang == "en" else "Aucune note") in empty
+    assert ("No labels match this selection" if lang == "en" else "Aucune note ne correspond à cette sélection") in empty
     jury = Labels(context.ledger).panel_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
     Labels(context.ledger).add(
         [
