@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -69,6 +70,22 @@ def test_ids_are_taken_in_order_and_freed_by_death(tmp_path: Path) -> None:
     first.release()
     assert WorkerId(folder, "test").name == first.name
     assert WorkerId(tmp_path / "others", "other").name != first.name
+
+
+def test_no_file_stays_and_no_id_is_held_twice_while_ids_are_taken_and_released(tmp_path: Path) -> None:
+    held: set[str] = set()
+
+    def rounds(_: int) -> None:
+        for _ in range(60):
+            id = WorkerId(tmp_path, "test")
+            assert id.name not in held
+            held.add(id.name)
+            held.remove(id.name)
+            id.release()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(rounds, range(8)))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX")

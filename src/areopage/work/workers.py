@@ -8,6 +8,7 @@ import os
 import socket
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class WorkerId:
         self.host = host or socket.gethostname()
         self._folder = folder
         self._lock, number = _take(folder)
+        self._place = folder / f"worker-{number}.lock"
         # Two computers may share a name; hardly also the id of a start of the system and the place of a folder.
         place = folder.stat()
         digest = zlib.crc32(f"{self.host} {_boot_id()} {place.st_dev} {place.st_ino} {pool}".encode())
@@ -50,15 +52,20 @@ class WorkerId:
         begin, _, number = id.rpartition("-")
         if id == self.name or begin != self.name.rpartition("-")[0] or not number.isdecimal():
             return False
-        lock = hold(self._folder / f"worker-{number}.lock")
+        place = self._folder / f"worker-{number}.lock"
+        if not place.exists():
+            return True
+        lock = hold(place)
         if lock is None:
             return False
         os.close(lock)
         return True
 
     def release(self) -> None:
-        """Release the id; may be called twice."""
+        """Release the id and remove its lock file; may be called twice."""
         if self._lock is not None:
+            with suppress(OSError):  # one system does not remove an open file: there it stays, free
+                self._place.unlink()
             os.close(self._lock)
             self._lock = None
 
@@ -147,9 +154,19 @@ def _take(folder: Path) -> tuple[int | None, int]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(1, MOST_WORKERS + 1):
-            lock = hold(folder / f"worker-{number}.lock")
+            lock = _hold_existing(folder / f"worker-{number}.lock")
             if lock is not None:
                 return lock, number
     except OSError as error:
         raise StorageError(f"{error.filename or folder}: {error.strerror}: a worker must be able to write there") from None
     raise StorageError(f"{folder}: {MOST_WORKERS} workers are running here already: stop some")
+
+
+def _hold_existing(place: Path) -> int | None:
+    """Take a lock; one whose file its last holder has just removed is taken anew."""
+    while (lock := hold(place)) is not None:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), place.stat()):
+                return lock
+        os.close(lock)
+    return None
