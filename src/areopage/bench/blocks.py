@@ -4,7 +4,9 @@ A phase is cut into blocks of calls. The ledger says which calls are left; the e
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from math import ceil
 from typing import Protocol
 
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
@@ -27,16 +29,13 @@ def block_calls(concurrency: int) -> int:
     return max(_LEAST_CALLS, _CALLS_IN_A_ROW * concurrency)
 
 
-def block_of(position: int, size: int) -> int:
-    """Return the number of the block that a case is in.
-
-    The first block has half the size, so that of two blocks at a time one is in its middle when the other ends.
+def blocks_of(calls: int, size: int) -> int:
+    """Return into how many blocks of equal length calls are cut.
 
     Args:
-        position: of the case in the run.
-        size: how many cases a block has.
+        size: about how many calls a block has.
     """
-    return (position + size // 2) // size
+    return max(1, ceil(calls / size))
 
 
 class Phase(Protocol):
@@ -56,8 +55,12 @@ class Phase(Protocol):
         """Whether a block has calls without a final result or an attempt in this phase."""
         ...
 
-    async def ask(self, number: int) -> None:
-        """Make a block's open calls; on return they are in the ledger."""
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
+        """Make a block's open calls; on return they are in the ledger.
+
+        Args:
+            all_begun: called when the last call begins.
+        """
         ...
 
     def give_up(self, number: int, reason: str) -> None:
@@ -76,6 +79,7 @@ class RunBlocks:
         self._queued: set[int] = set()
         self._asking: set[int] = set()
         self._changed = asyncio.Event()
+        self._beginning = asyncio.Lock()
         self._fault: Exception | None = None
         self._handler = Handler(
             name=HANDLER,
@@ -165,7 +169,8 @@ class RunBlocks:
         if self._fault is None:
             self._asking.add(number)
             try:
-                await self._phase.ask(number)
+                async with self._turn() as pass_on:
+                    await self._phase.ask(number, pass_on)
             except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
                 self._fault = self._fault or fault
             finally:
@@ -176,6 +181,23 @@ class RunBlocks:
         self._open.discard(number)
         self._changed.set()
         return Finished()
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[Callable[[], None]]:
+        """Wait until the block before has begun all its calls, so that calls stay in order; yields what passes the turn on."""
+        await self._beginning.acquire()
+        mine = True
+
+        def pass_on() -> None:
+            nonlocal mine
+            if mine:
+                mine = False
+                self._beginning.release()
+
+        try:
+            yield pass_on
+        finally:
+            pass_on()
 
     def _gave_up(self, item: str, reason: str) -> None:
         number = self._number(item)

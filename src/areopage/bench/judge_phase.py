@@ -1,11 +1,10 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from areopage.bench.blocks import block_of
+from areopage.bench.blocks import blocks_of
 from areopage.bench.context import RunContext
-from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Judge, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
@@ -20,7 +19,7 @@ from areopage.scoring.outcome import Unreachable
 class JudgePhase:
     """The calls to one judge, in blocks.
 
-    Identical cases share their calls: the first block with such a case makes them.
+    Identical cases share their calls: the block of the first such case makes them.
     """
 
     def __init__(
@@ -29,26 +28,29 @@ class JudgePhase:
         judge: Judge,
         session: Session,
         store: "RunJudgments",
-        blocks: Mapping[int, Sequence[JudgedCase]],
+        cases: Sequence[JudgedCase],
+        positions: Mapping[str, int],
         numbers: Mapping[str, int],
     ) -> None:
-        """Plan the calls.
+        """Plan the calls, criterion by criterion, so that a server keeps the constant part of the prompt.
 
         Args:
             store: where the session keeps its judgments.
-            blocks: the cases, by the number of the block.
+            cases: those that have an answer.
+            positions: of all cases in the run, by their ids: a call is in the same block in every process.
             numbers: of the cases' answers, by the case's id.
         """
         self.name = judge.name
         self._context, self._session, self._store = context, session, store
         self._calls: dict[int, dict[str, PlannedCall]] = {}
         store.links = {}
-        for number, cases in blocks.items():
-            own = self._calls[number] = {}
-            for call in planned_calls(context.spec, cases, [judge]):
-                if call.key not in store.links:
-                    own[call.key] = call
-                store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
+        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
+        blocks = blocks_of(len(positions) * len(judge.passes), context.block_calls)  # of a criterion
+        for call in planned_calls(context.spec, cases, [judge]):
+            number = criteria[call.criteria[0].id] * blocks + positions[call.case.id] * blocks // len(positions)
+            if call.key not in store.links:
+                self._calls.setdefault(number, {})[call.key] = call
+            store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
         self._held: dict[str, Judgment] = {}
         self._before = context.ledger.last_judgment()
         self.blocks: list[int] = []
@@ -74,12 +76,12 @@ class JudgePhase:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
         return bool(self._untried(number)[0])
 
-    async def ask(self, number: int) -> None:
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
         left, tried = await asyncio.to_thread(self._untried, number)
         if tried:
             self._held |= await self._session.known(tried)
-        await self._session.ask(left, self._held, self._context.observer.judged)
+        await self._session.ask(left, self._held, self._context.observer.judged, all_begun=all_begun)
         await asyncio.to_thread(self._store.flush)
 
     def give_up(self, number: int, reason: str) -> None:
@@ -117,19 +119,3 @@ class RunJudgments:
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
         self._writer.flush()
-
-
-def case_blocks(
-    spec: RunSpec, judged: Sequence[JudgedCase], positions: Mapping[str, int], calls: int
-) -> dict[int, list[JudgedCase]]:
-    """Split the judged cases into blocks of about so many calls.
-
-    Args:
-        positions: of the cases in the run, by their ids: a case is in the same block in every process that carries out the run.
-    """
-    passes = max(len(judge.passes) for judge in spec.judges)
-    size = max(1, calls // max(1, passes * (1 if spec.joint else len(spec.criteria))))
-    blocks: dict[int, list[JudgedCase]] = {}
-    for one in judged:
-        blocks.setdefault(block_of(positions[one.case.id], size), []).append(one)
-    return blocks

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from areopage.bench.blocks import RunBlocks
 from areopage.bench.context import RunContext
-from areopage.bench.judge_phase import JudgePhase, RunJudgments, case_blocks
+from areopage.bench.judge_phase import JudgePhase, RunJudgments
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.spec import RunCase
 from areopage.bench.target_phase import TARGET_PHASE, TargetPhase
@@ -53,8 +53,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path)
         by_id = stored.numbers(list(ids.values()))
         numbers = {case: by_id[id] for case, id in ids.items()}
         open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-        shared = case_blocks(context.spec, judged, positions, context.block_calls)
-        open_ends += await _ask_judges(context, shared, numbers, blocks, worker)
+        open_ends += await _ask_judges(context, judged, positions, numbers, blocks, worker)
         await blocks.finish(worker)
     context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
 
@@ -71,7 +70,8 @@ async def _ask_target(
 
 async def _ask_judges(
     context: RunContext,
-    cases: Mapping[int, Sequence[JudgedCase]],
+    cases: Sequence[JudgedCase],
+    positions: Mapping[str, int],
     numbers: Mapping[str, int],
     blocks: RunBlocks,
     worker: OpenWorker,
@@ -94,7 +94,7 @@ async def _ask_judges(
             concurrency=spec.concurrency,
         )
         for judge in spec.judges:
-            phase = JudgePhase(context, judge, session, store, cases, numbers)
+            phase = JudgePhase(context, judge, session, store, cases, positions, numbers)
             context.observer.phase(judge.name, phase.total, await phase.look_up())
             try:
                 await blocks.carry_out(phase, worker)

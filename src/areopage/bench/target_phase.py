@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from areopage.bench.blocks import block_of
+from areopage.bench.blocks import blocks_of
 from areopage.bench.context import RunContext
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
@@ -45,8 +45,9 @@ class TargetPhase:
         for call in calls:
             self._cases.setdefault(call.key, []).append(call)
         self._calls: dict[int, list[AnswerCall]] = {}
+        blocks = blocks_of(len(positions), context.block_calls)
         for first, *_ in self._cases.values():
-            self._calls.setdefault(block_of(positions[first.case.id], context.block_calls), []).append(first)
+            self._calls.setdefault(positions[first.case.id] * blocks // len(positions), []).append(first)
         held = self._stored.by_key(list(self._cases))
         self._stored.append_judged([one for answer in held.values() for one in self._assigned(answer)])
         self._before = max((answer.number for answer in held.values()), default=0)
@@ -83,12 +84,12 @@ class TargetPhase:
         """Whether a block has calls without an answer or an attempt in this phase."""
         return bool(self._left(number))
 
-    async def ask(self, number: int) -> None:
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make a block's open calls; on return the answers are in the ledger."""
         left = await asyncio.to_thread(self._left, number)
         if self._model is not None:
             ask_one = partial(self._ask_one, self._model)
-            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit)
+            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit, all_begun)
         await asyncio.to_thread(self._writer.flush)
 
     def give_up(self, number: int, reason: str) -> None:

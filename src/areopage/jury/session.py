@@ -219,11 +219,13 @@ class Session:
         held: dict[str, Judgment],
         on_judgment: Callable[[Judgment], None] | None = None,
         store: JudgmentStore | None = None,
+        all_begun: Callable[[], None] = lambda: None,
     ) -> None:
         """Make the calls missing in `held`, and add each judgment as it arrives.
 
         Args:
             on_judgment: called with each new judgment.
+            all_begun: called when the last call begins; not where none is missing.
 
         On return what is new is committed.
 
@@ -254,7 +256,7 @@ class Session:
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
         try:
-            await run_concurrently(name, missing.values(), ask_one, limit)
+            await run_concurrently(name, missing.values(), ask_one, limit, all_begun)
         finally:
             # even after an error: paid calls are in the ledger before anything asks for them again
             await asyncio.shield(asyncio.gather(*commits))
