@@ -1,4 +1,4 @@
-"""Fixtures that several rooms' tests share; each test has a folder, a server and a suite of its own.
+"""Fixtures that tests of several packages share; each test has a folder, a server and a suite of its own.
 
 A real PostgreSQL serves the tests that ask for it; they are skipped where it cannot start, unless it is required.
 """
@@ -40,6 +40,16 @@ settings.register_profile("full", max_examples=200, **ANYWHERE)
 settings.load_profile("full" if os.environ.get("AREOPAGE_TESTS") == "full" else "ci")
 
 
+def fast_folder() -> Path:
+    """Memory where there is plenty, for files and databases are made for each test; else the folder of temporary files."""
+    memory = Path("/dev/shm")
+    plenty = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).total > MUCH_MEMORY
+    return memory if plenty else Path(tempfile.gettempdir())
+
+
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(fast_folder()))  # where pytest makes the folders of tests
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected lives until the end: it is not searched for garbage again and again."""
@@ -48,6 +58,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)  # tests make much and keep little
         gc.enable()
 
 
@@ -127,7 +138,7 @@ def postgres(postgres_lock: "FileLock") -> Iterator["Engine"]:
     from sqlalchemy.engine import make_url
 
     # not below pytest's own folder, which each session that starts closes to all users but its own
-    folder = place_of_databases() / f"areopage-postgres-{os.environ.get('PYTEST_XDIST_TESTRUNUID') or secrets.token_hex(16)}"
+    folder = fast_folder() / f"areopage-postgres-{os.environ.get('PYTEST_XDIST_TESTRUNUID') or secrets.token_hex(16)}"
     try:
         with postgres_lock:
             server = started_postgres(folder)
@@ -141,13 +152,6 @@ def postgres(postgres_lock: "FileLock") -> Iterator["Engine"]:
     engine.dispose()
     with postgres_lock:
         server.cleanup()
-
-
-def place_of_databases() -> Path:
-    """Memory where there is plenty, for a database is copied for each test; else the folder of temporary files."""
-    memory = Path("/dev/shm")
-    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).total > MUCH_MEMORY
-    return memory if roomy else Path(tempfile.gettempdir())
 
 
 def started_postgres(folder: Path) -> Any:
