@@ -370,7 +370,7 @@ def test_temperature_zero_without_the_prompt_cache_repeats() -> None:
 @with_model
 @pytest.mark.usefixtures("pulled")
 def test_an_answer_is_cut_at_max_tokens_and_says_so() -> None:
-    (completion,) = ask([Message("user", "Tell a long story.")], {"max_tokens": 5})
+    (completion,) = ask([Message("user", "Tell a long story.")], {"max_tokens": 5, "temperature": 0, "seed": 3})
     assert (completion.finish_reason, completion.completion_tokens) == ("length", 5)
 
 

@@ -170,7 +170,8 @@ class RunBlocks:
             self._asking.add(number)
             try:
                 async with self._turn() as pass_on:
-                    await self._phase.ask(number, pass_on)
+                    if self._fault is None:  # nothing begins after a fault: the models are being closed
+                        await self._phase.ask(number, pass_on)
             except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
                 self._fault = self._fault or fault
             finally:

@@ -17,7 +17,7 @@ from areopage.bench.spec import Target
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury.opening import open_retrying
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, AnswerState
@@ -89,7 +89,7 @@ class TargetPhase:
         left = await asyncio.to_thread(self._left, number)
         if self._model is not None:
             ask_one = partial(self._ask_one, self._model)
-            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit, all_begun)
+            await run_concurrently(f"target {self._target.reference}", telling_the_last(left, all_begun), ask_one, self._limit)
         await asyncio.to_thread(self._writer.flush)
 
     def give_up(self, number: int, reason: str) -> None:

@@ -1,7 +1,7 @@
 """Run calls with bounded concurrency; stop when the server is unreachable."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, UserError
@@ -51,17 +51,8 @@ def concurrency_of(client: LimitedClient, wanted: int) -> int:
     return min(wanted, client.max_concurrency or wanted)
 
 
-async def run_concurrently(
-    name: str,
-    work: Iterable[T],
-    do: Callable[[T], Awaitable[None]],
-    concurrency: int,
-    all_begun: Callable[[], None] = lambda: None,
-) -> None:
+async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Awaitable[None]], concurrency: int) -> None:
     """Process all items in order, at most `concurrency` at once.
-
-    Args:
-        all_begun: called when the last item begins.
 
     The first fault stops all of it and is raised; calls in flight are cancelled.
 
@@ -69,7 +60,7 @@ async def run_concurrently(
         ServerDown: nothing listens at the model's address any more.
         ModelError: the server lets no call through.
     """
-    items = _telling_the_last(work, all_begun)
+    items = iter(work)
 
     async def worker() -> None:
         for item in items:
@@ -83,10 +74,10 @@ async def run_concurrently(
         raise _cause_of(name, faults) from None
 
 
-def _telling_the_last(work: Iterable[T], all_begun: Callable[[], None]) -> Iterator[T]:
-    items = list(work)
-    for number, item in enumerate(items, 1):
-        if number == len(items):
+def telling_the_last(work: Collection[T], all_begun: Callable[[], None]) -> Iterator[T]:
+    """The items one by one; `all_begun` is called when the last one is taken."""
+    for number, item in enumerate(work, 1):
+        if number == len(work):
             all_begun()
         yield item
 

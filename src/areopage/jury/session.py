@@ -20,7 +20,7 @@ from areopage.errors import CallError, ModelError
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment, Run, RunKind
 from areopage.ledger.store import Ledger
@@ -256,7 +256,7 @@ class Session:
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
         try:
-            await run_concurrently(name, missing.values(), ask_one, limit, all_begun)
+            await run_concurrently(name, telling_the_last(missing.values(), all_begun), ask_one, limit)
         finally:
             # even after an error: paid calls are in the ledger before anything asks for them again
             await asyncio.shield(asyncio.gather(*commits))
