@@ -124,7 +124,7 @@ def measure(given: argparse.Namespace, location: str, judge: str, folder: Path) 
     try:
         while done < given.answers and time.perf_counter() - moved_at < STALLED:
             time.sleep(0.25)
-            found = figure(ledger, "SELECT count(*) FROM quality_scores")
+            found = figure(ledger, "SELECT count(*) FROM evaluations WHERE state = 'evaluated'")
             moved_at = time.perf_counter() if found > done else moved_at
             done = found
             if workers.killed < given.kills and done >= (workers.killed + 1) * given.answers // (given.kills + 1):
@@ -136,17 +136,17 @@ def measure(given: argparse.Namespace, location: str, judge: str, folder: Path) 
     with urllib.request.urlopen(f"{judge}/stats") as answer:
         stats = json.load(answer)
     backlog = Evaluations(ledger).backlog()
-    rows = figure(ledger, "SELECT count(*) FROM quality_scores")
-    distinct = figure(ledger, "SELECT count(DISTINCT id) FROM quality_scores")
+    rows = figure(ledger, "SELECT count(*) FROM evaluations WHERE state = 'evaluated'")
+    distinct = figure(ledger, "SELECT count(DISTINCT answer) FROM evaluations WHERE state = 'evaluated'")
     return {
         "benchmark": "monitor_pipeline",
         "ledger": "postgresql" if "://" in location else "sqlite",
         "answers": given.answers,
         "workers": given.workers,
         "killed": workers.killed,
-        "evaluated": figure(ledger, "SELECT count(*) FROM submissions WHERE state = 'evaluated'"),
+        "evaluated": figure(ledger, "SELECT count(*) FROM evaluations WHERE state = 'evaluated'"),
         "duplicates": rows - distinct,
-        "counted": figure(ledger, "SELECT sum(scored + unscored) FROM quality_days"),
+        "counted": figure(ledger, "SELECT sum(count) FROM days WHERE kind = 'evaluation'"),
         "lost": given.answers - distinct,
         "given_up": backlog.failed,
         "judge_calls": stats["calls"],
