@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from areopage.app.config import AppConfig
 from areopage.errors import UnknownRun
 from areopage.ledger.store import Ledger
-from areopage.rag.trace_export import TraceExport
 
 
 @contextmanager
@@ -46,9 +45,3 @@ def open_ledger(
 def _from_here(place: str) -> str:
     here = Path.cwd()
     return str(Path(place).relative_to(here)) if "://" not in place and Path(place).is_relative_to(here) else place
-
-
-def trace_export(config: AppConfig, ledger: Ledger) -> TraceExport:
-    """The export of traces to this computer's trace files."""
-    traces = config.rag.section.traces
-    return TraceExport(ledger, traces, config.rag.path(traces.folder))

@@ -4,7 +4,6 @@ import asyncio
 from datetime import datetime, timedelta
 
 from areopage.app.config import AppConfig
-from areopage.app.ledger import trace_export
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.connection import make_folder
 from areopage.ledger.store import Ledger
@@ -14,6 +13,7 @@ from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
+from areopage.rag.trace_export import trace_export
 from areopage.report.monitor import file_name, quality_report
 from areopage.report.monitor_figures import gather, last_days
 from areopage.report.render import write_report
@@ -101,7 +101,7 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
 
 def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
     """Export traces every minute; None where the configuration wants no trace files and none are there."""
-    export = trace_export(config, ledger)
+    export = trace_export(config.rag, ledger)
 
     async def run(_due: datetime) -> None:
         await asyncio.to_thread(export.run)

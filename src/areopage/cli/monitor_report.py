@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger, trace_export
+from areopage.app.ledger import open_ledger
 from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
@@ -22,6 +22,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
+from areopage.rag.trace_export import trace_export
 from areopage.report.export import ExportForm, export_answers, print_answers
 from areopage.report.monitor import file_name, quality_report
 from areopage.report.monitor_figures import gather, last_days
@@ -152,7 +153,7 @@ def erase(
 
 def _erase_files(config: AppConfig, ledger: Ledger) -> str:
     """Rewrite the trace files from the ledger. Return why a file may still hold erased texts, or ""."""
-    export = trace_export(config, ledger)
+    export = trace_export(config.rag, ledger)
     try:
         done = export.run()
     except StorageError as fault:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from areopage.app.answering import open_pipeline
 from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger, trace_export
+from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
@@ -26,6 +26,7 @@ from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
+from areopage.rag.trace_export import trace_export
 from areopage.report.decisions import decision_locale, explain
 
 SHOWN = 5  # unread files that are named on the console
@@ -211,7 +212,7 @@ def export_traces(config: ConfigOption = None) -> None:
     """Bring the trace files that `rag.traces` names to what the ledger has, once. The worker does so every minute."""
     settings = find_config(config)
     with open_ledger(settings) as ledger:
-        export = trace_export(settings, ledger)
+        export = trace_export(settings.rag, ledger)
         if not export.wanted:
             raise UserError("no trace files are wanted: set rag.traces.enabled in areopage.yml")
         done = export.run()

@@ -28,7 +28,7 @@ from areopage.errors import StorageError
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import TraceFeed
-from areopage.rag.config import TracesSection
+from areopage.rag.config import RagConfig, TracesSection
 from areopage.rag.log_lines import (
     METRICS,
     RESPONSES,
@@ -379,3 +379,9 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def trace_export(config: RagConfig, ledger: Ledger) -> TraceExport:
+    """The export of traces to this computer's trace files."""
+    traces = config.section.traces
+    return TraceExport(ledger, traces, config.path(traces.folder))
