@@ -71,6 +71,27 @@ def test_an_evaluation_comes_back_as_it_was(scores: Evaluations, monitored: Ledg
     assert scores.get("c") is None
 
 
+def test_the_latest_evaluation_of_each_answer_is_found_also_as_of_a_moment(
+    scores: Evaluations, monitored: Ledger, scored: MakeScore
+) -> None:
+    again = Run(id="again", kind="monitor", suite="s", fingerprint="g", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+    monitored.put_panel(again)
+    for id in ("a", "b"):
+        assert evaluate(monitored, scored(id, score_global=4.0, evaluated_at=MOMENT))
+    scores.put([scored("a", score_global=7.0, run_id="again", evaluated_at=MOMENT + timedelta(days=1))])
+    scores.submit([submitted("c")])
+    found = scores.latest(["a", "b", "c", "unknown"])
+    assert {id: (one.score_global, one.state) for id, one in found.items()} == {
+        "a": (7.0, "evaluated"),
+        "b": (4.0, "evaluated"),
+        "c": (None, "waiting"),
+    }
+    assert found["a"] == scores.get("a")
+    earlier = scores.latest(["a", "b", "c"], MOMENT)
+    assert {id: one.score_global for id, one in earlier.items()} == {"a": 4.0, "b": 4.0}
+    assert scores.latest([]) == {}
+
+
 def test_the_four_criteria_of_the_specification_have_columns(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     named = {"exactitude": 1.0, "completude": 2.0, "format": None, "other": 4.0}
     results = tuple(CriterionResult(criterion=f"x.y.{name}", score=score, grade="weak") for name, score in named.items())

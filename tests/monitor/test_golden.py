@@ -243,6 +243,16 @@ def test_a_round_that_was_begun_is_not_begun_twice(golden: Golden, bot: "FakeBot
     assert len(bot.asked) == 3
 
 
+def test_a_question_whose_id_a_database_cannot_hold_is_asked_and_compared(golden: Golden, bot: "FakeBot") -> None:
+    odd = msgspec.structs.replace(golden.cases[0], id="a\x00b\ud800")
+    strange = msgspec.structs.replace(golden, cases=(odd, *golden.cases[1:]))
+    played(strange, DUE, 9.0)
+    second = played(strange, DUE + DAY, 7.0)
+    assert len(bot.asked) == 6
+    assert (second.asked, second.answered, second.scored, second.change) == (3, 3, 3, -2.0)
+    assert odd.prompt_text in second.reason
+
+
 def test_a_round_whose_worker_died_is_carried_on_where_it_stopped(golden: Golden, bot: "FakeBot") -> None:
     # the first two questions were answered, as their rows in the ledger say
     answered = asyncio.run(run_round(msgspec.structs.replace(golden, cases=golden.cases[:2]), DUE))

@@ -1,4 +1,4 @@
-"""Prepare, start and resume benchmark runs.
+"""Prepare, start and resume benchmark runs; models are checked before the first paid call.
 
 `run_benchmark` is the library entry; the command line calls the single steps.
 """

@@ -1,4 +1,4 @@
-"""The panel: judges, criteria and options that determine a score.
+"""The panel: judges, criteria, the share of documents they are shown, and options that determine a score.
 
 It is stored once as a run, and scores name it.
 """

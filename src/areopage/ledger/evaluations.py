@@ -171,6 +171,23 @@ class Evaluations:
             rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
             return next(iter(evaluations_of(connection, rows)), None)
 
+    def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
+        """Return the latest evaluation of each answer by the answer's id.
+
+        Args:
+            until: only those made until this moment; None: all, waiting ones included.
+        """
+        found: dict[str, Evaluation] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                newest = select(func.max(evaluations.c.number)).join(answers, answers.c.number == evaluations.c.answer)
+                newest = newest.where(answers.c.id.in_(part)).group_by(evaluations.c.answer)
+                if until is not None:
+                    newest = newest.where(evaluations.c.evaluated_at <= naive(until))
+                rows = connection.execute(whole_evaluations().where(evaluations.c.number.in_(newest))).all()
+                found |= {one.id: one for one in evaluations_of(connection, rows)}
+        return found
+
     def judgments(self, id: str, run_id: str = "") -> list[Judgment]:
         """Return an answer's judgments under a panel ("": any), with failed attempts."""
         query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)

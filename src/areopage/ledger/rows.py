@@ -1,4 +1,4 @@
-"""Conversion between records and rows: texts, times and outcomes."""
+"""Conversion between records and rows (texts, times, outcomes), and inserts with a rule for existing rows."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -180,6 +180,6 @@ def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues
 
 
 def _by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
-    """Sort rows by the table's primary key."""
+    """Sort rows by primary key: PostgreSQL transactions on the same rows never wait for each other in a circle."""
     names = _key_names(table)
     return sorted(rows, key=lambda row: [row[name] for name in names])

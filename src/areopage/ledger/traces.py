@@ -1,4 +1,4 @@
-"""Traces: answers with the gate's decisions."""
+"""Traces: answers with the gate's decisions, and the feed of their export."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime

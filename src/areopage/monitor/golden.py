@@ -252,9 +252,9 @@ def _unasked(golden: Golden, run: GoldenRun) -> list[Case]:
     """The questions of a round without an answer in the ledger; a round that has none yet gets all."""
     if not GoldenRuns(golden.ledger).questions(run.id):
         _note_questions(golden, run)
-    ids = GoldenRuns(golden.ledger).questions(run.id)
-    known = Answers(golden.ledger).numbers(list(ids.values()))
-    return [case for case in golden.cases if case.id in ids and ids[case.id] not in known]
+    noted = set(GoldenRuns(golden.ledger).questions(run.id).values())
+    open_ids = noted - Answers(golden.ledger).numbers(list(noted)).keys()
+    return [case for case in golden.cases if answer_id(run.id, case.id) in open_ids]
 
 
 def _counts(golden: Golden, run: GoldenRun) -> tuple[int, int]:

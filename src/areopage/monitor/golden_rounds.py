@@ -15,7 +15,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
-from areopage.ledger.records import Evaluation
+from areopage.ledger.rows import storable
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
@@ -71,10 +71,8 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
     (Student's, of paired differences) leaves 0 out. Else a round with a question that has no score is incomplete; else it is
     good, or the first one where no question has a score in both.
     """
-    scores = [question.score for question in questions if question.score is not None]
-    mean = math.fsum(scores) / len(scores) if scores else None
     missing = tuple(question for question in questions if question.score is None)
-    paired = [(question, difference) for question in questions if (difference := _difference_of(question)) is not None]
+    paired = _paired(questions)
     sign = 1.0 if scale.higher_is_better else -1.0
     worse = sorted((sign * difference, at) for at, (_, difference) in enumerate(paired) if sign * difference < 0)
     change, low, high = paired_change([difference for _, difference in paired])
@@ -83,7 +81,7 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
         verdict = "drop"
     return RoundResult(
         verdict=verdict,
-        mean=mean,
+        mean=_mean_score(questions),
         change=change,
         low=low,
         high=high,
@@ -93,8 +91,14 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
     )
 
 
-def _difference_of(question: Question) -> float | None:
-    return None if question.score is None or question.before is None else question.score - question.before
+def _mean_score(questions: Sequence[Question]) -> float | None:
+    scores = [question.score for question in questions if question.score is not None]
+    return math.fsum(scores) / len(scores) if scores else None
+
+
+def _paired(questions: Sequence[Question]) -> list[tuple[Question, float]]:
+    """The questions that have a score in both rounds, with the difference."""
+    return [(one, one.score - one.before) for one in questions if one.score is not None and one.before is not None]
 
 
 def paired_change(differences: Sequence[float]) -> tuple[float | None, float | None, float | None]:
@@ -127,15 +131,9 @@ def answer_id(round_id: str, case_id: str) -> str:
 
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round once all answers are settled or time is over; else None."""
-    ids = GoldenRuns(alerting.ledger).questions(run.id).values()
-    if now - run.started_at <= PATIENCE and any(_is_waiting(alerting.ledger, id) for id in ids):
-        return None
-    return finish_round(alerting, cases, run, now)
-
-
-def _is_waiting(ledger: Ledger, answer_id: str) -> bool:
-    evaluation = Evaluations(ledger).get(answer_id)
-    return evaluation is not None and evaluation.state == "waiting"
+    ids = list(GoldenRuns(alerting.ledger).questions(run.id).values())
+    waiting = any(one.state == "waiting" for one in Evaluations(alerting.ledger).latest(ids).values())
+    return None if waiting and now - run.started_at <= PATIENCE else finish_round(alerting, cases, run, now)
 
 
 def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
@@ -147,7 +145,7 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
     """
     runs = GoldenRuns(alerting.ledger)
     last = runs.last_good(run.suite)
-    texts = {case.id: case.prompt_text for case in cases}
+    texts = {storable(case.id): case.prompt_text for case in cases}
     questions = _read_questions(alerting.ledger, run.id, last.id if last else "", texts)
     result = judge_round(questions, alerting.thresholds.golden_drop, alerting.locale.scale)
     failure = plain(run.reason, REASON_LENGTH)
@@ -173,15 +171,14 @@ def recomputed_round(ledger: Ledger, run: GoldenRun) -> GoldenRun:
     The verdict and its reason stay: they depend on the thresholds of that time. Scores that came later do not count.
     """
     questions = _read_questions(ledger, run.id, run.compared_to, {}, run.finished_at)
-    scores = [question.score for question in questions if question.score is not None]
-    differences = [difference for question in questions if (difference := _difference_of(question)) is not None]
+    change, _, _ = paired_change([difference for _, difference in _paired(questions)])
     return msgspec.structs.replace(
         run,
         asked=len(questions),
         answered=len(Answers(ledger).numbers(list(GoldenRuns(ledger).questions(run.id).values()))),
-        scored=len(scores),
-        mean=math.fsum(scores) / len(scores) if scores else None,
-        change=paired_change(differences)[0],
+        scored=sum(question.score is not None for question in questions),
+        mean=_mean_score(questions),
+        change=change,
     )
 
 
@@ -189,12 +186,11 @@ def _read_questions(
     ledger: Ledger, run_id: str, compared_to: str, texts: Mapping[str, str], until: datetime | None = None
 ) -> list[Question]:
     """The questions of a round with their scores in it and in another, in the order of their texts."""
-    runs = GoldenRuns(ledger)
-    ids, ids_before = runs.questions(run_id), runs.questions(compared_to)
+    ids, ids_before = (GoldenRuns(ledger).questions(id) for id in (run_id, compared_to))
+    found = Evaluations(ledger).latest([*ids.values(), *ids_before.values()], until)
     questions: list[Question] = []
     for name in dict.fromkeys([*(name for name in texts if name in ids), *ids]):
-        now = _evaluation(ledger, ids[name], until)
-        before = _evaluation(ledger, ids_before[name], until) if name in ids_before else None
+        now, before = found.get(ids[name]), found.get(ids_before.get(name, ""))
         comparable = now is not None and before is not None and now.run_id == before.run_id
         questions.append(
             Question(
@@ -205,13 +201,6 @@ def _read_questions(
             )
         )
     return questions
-
-
-def _evaluation(ledger: Ledger, answer_id: str, until: datetime | None) -> Evaluation | None:
-    found = Evaluations(ledger).get(answer_id)
-    if found is None or until is None:
-        return found
-    return found if found.evaluated_at is not None and found.evaluated_at <= until else None
 
 
 def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
