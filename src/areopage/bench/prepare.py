@@ -114,6 +114,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         settings=model_settings(suite, language, concurrency),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
+        min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
         datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
@@ -265,6 +266,7 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
                 reference=reference,
                 options=dict(section.options),
                 single_prompt=section.single_prompt,
+                judge_thinking=section.judge_thinking,
                 system_prompt=system_prompt,
                 price=price_of(section.price),
             )

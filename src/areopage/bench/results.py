@@ -1,5 +1,6 @@
 """Results of a run, computed from the ledger without calling a model."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -47,6 +48,17 @@ class RunView(Struct, frozen=True, kw_only=True):
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
+
+    def answer_states(self) -> dict[str, int]:
+        """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
+        asked = [case.id for case in self.cases if case.response is None or case.id in self.answers]
+        return dict(sorted(Counter(self.answer_state(id) for id in asked).items()))
+
+    def answer_state(self, case_id: str) -> str:
+        """The state of the target's answer to a case: see `AnswerState`; or `erased`, or `not_run`."""
+        if case_id in self.erased:
+            return "erased"
+        return self.answers[case_id].state if case_id in self.answers else "not_run"
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:

@@ -19,12 +19,18 @@ from areopage.models.settings import ModelSettings
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The model under test. `single_prompt` sends one text instead of a chat."""
+    """The model under test.
+
+    Args:
+        single_prompt: it is sent one text instead of a chat.
+        judge_thinking: readers see its think-blocks, so that judges read them as part of the answer.
+    """
 
     reference: ModelReference
     options: dict[str, Any] = {}
     digest: str = ""
     single_prompt: bool = False
+    judge_thinking: bool = False
     system_prompt: str = ""
     price: Price | None = None
 
@@ -50,6 +56,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     """A run's specification: panel, target and execution options.
 
     Args:
+        min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
@@ -63,6 +70,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     settings: ModelSettings
     concurrency: int
     outage_seconds: float
+    min_coverage: float
     variance_threshold: float
     agreement_threshold: float
     datasets: tuple[str, ...]

@@ -18,6 +18,7 @@ from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
 from areopage.cli.scores import print_view
 from areopage.errors import ServerDown, StorageError, UserError
@@ -25,8 +26,6 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
-
-COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -67,7 +66,7 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
+        The exit code: 0 done, 3 too little could be scored, 130 interrupted.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -130,11 +129,15 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
 def _exit_code(view: RunView, hint: str) -> int:
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
-        return INCOMPLETE
+        return INCONCLUSIVE
     if view.scores.tree.score is None:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
-        return INCOMPLETE
-    return COMPLETE
+        return INCONCLUSIVE
+    coverage, least = view.scores.tree.coverage, view.spec.min_coverage
+    if coverage < least:
+        typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
+        return INCONCLUSIVE
+    return DONE
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
+from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
@@ -17,7 +18,6 @@ from areopage.gate.records import Decision
 from areopage.locales import LANGUAGES, one_line
 from areopage.report.decisions import decision_locale, explain, verdict_text
 
-HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000
 
 
@@ -56,7 +56,7 @@ def check(
             typer.echo(("\n" if number else "") + f"# {case.id}")
         typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
     if left < len(cases) or left_out:
-        raise typer.Exit(HELD)
+        raise typer.Exit(FAILED)
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:

@@ -11,6 +11,7 @@ from areopage import __version__
 from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
+from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress import Pace
@@ -23,7 +24,6 @@ from areopage.ledger.queries import TraceFilter
 from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
 from areopage.scoring.shares import wilson
 
-NOT_CERTIFIED = 1
 LEDGER = "ledger"
 
 SHOWN = 5
@@ -93,7 +93,7 @@ def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, f
     elif not certain and output is not None:
         typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
     if not certain:
-        raise typer.Exit(NOT_CERTIFIED)
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def _refuse_nonsense(ask: Ask) -> None:

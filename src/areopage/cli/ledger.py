@@ -8,13 +8,12 @@ import typer
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
+from areopage.cli.exit_codes import DONE, FAILED
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
 from areopage.cli.progress import Pace
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
 from areopage.report.export import LEDGER_FORMS, export_ledger
-
-DIFFERS = 1
 
 
 def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -28,7 +27,7 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
         pace.finish()
     for line in _lines_of(found):
         typer.echo(line)
-    raise typer.Exit(0 if found.clean else DIFFERS)
+    raise typer.Exit(DONE if found.clean else FAILED)
 
 
 def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:

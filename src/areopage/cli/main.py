@@ -9,10 +9,8 @@ import click
 import typer
 
 from areopage import __version__
+from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
-
-USER_ERROR = 2
-INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):

@@ -89,6 +89,11 @@ def print_view(view: RunView, folder: Path) -> None:
     state = "" if view.complete else ", run NOT COMPLETE"
     headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
     console.print(Text(headline, style="bold"))
+    if states := view.answer_states():
+        whole = states.pop("answered", 0)
+        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
+        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
+        console.print(Text(counts, style="bold red" if others else ""))
     console.print(_scores_table(view))
     console.print(_health_table(view))
     report = folder / REPORT

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from areopage.cases.records import Case
+from areopage.cli.exit_codes import FAILED
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
@@ -14,7 +15,6 @@ from areopage.suites.scaffold import add_criterion, copy_suite
 from areopage.suites.validation import folder_faults
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
-INVALID = 1
 
 
 def list_suites() -> None:
@@ -63,7 +63,7 @@ def _report_faults(suite: str) -> None:
         typer.echo(fault)
     if faults:
         typer.echo(f"{suite}: {len(faults)} faults", err=True)
-        raise typer.Exit(INVALID)
+        raise typer.Exit(FAILED)
     loaded = load_suite(suite)
     for warning in loaded.warnings:
         typer.echo(f"note: {warning}", err=True)

@@ -117,15 +117,20 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
 
 
 def without_thinking(text: str) -> str:
-    """Remove a leading think-block; an unclosed block leaves nothing.
+    """Remove a leading think-block; an unclosed block leaves nothing."""
+    return split_thinking(text)[1]
 
-    Some servers drop the opening tag.
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Split a text into a leading think-block and what follows it.
+
+    An unclosed block is all of the text. Some servers drop the opening tag.
     """
     head, closed, rest = text.partition("</think>")
     opened = text.lstrip().startswith("<think>")
-    if closed and (opened or "{" not in head):
-        return rest
-    return "" if opened else text
+    if opened or (closed and "{" not in head):
+        return head.strip().removeprefix("<think>").strip(), rest
+    return "", text
 
 
 def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], bool]:

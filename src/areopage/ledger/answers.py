@@ -10,12 +10,12 @@ from sqlalchemy import Column, Connection, Row, Select, bindparam, exists, inser
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.records import REPLIED, Answer, Judgment
 from areopage.ledger.rows import aware, chunks, insert_into, insert_missing, json_text, naive, storable, storable_json
 from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
-_TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "session", "decision")
+_TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "thinking", "session", "decision")
 
 
 class Link(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Answers:
     def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
         """Return the valid answer of each key.
 
-        The valid answer is the latest answered, else the latest attempt.
+        The valid answer is the model's latest reply, else the latest attempt.
         """
         best: dict[str, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -80,7 +80,7 @@ class Answers:
                 query = whole_answers().where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
                 for row in connection.execute(query):
                     answer = answer_of(row)
-                    if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
+                    if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
                         best[answer.key] = answer
         return best
 
@@ -168,6 +168,7 @@ def answer_of(row: Row[Any]) -> Answer:
         session=row.session or "",
         api_key=row.api_key,
         delivered=row.delivered or "",
+        thinking=row.thinking or "",
         received_at=aware(row.received_at),
         answered_at=aware(row.answered_at),
         prompt_tokens=row.prompt_tokens,
@@ -188,6 +189,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
         "documents": storable_json(case.documents),
         "details": storable_json(_details_of(case)),
         "delivered": storable(answer.delivered),
+        "thinking": storable(answer.thinking),
         "session": storable(answer.session),
     }
 

@@ -11,7 +11,13 @@ from areopage.scoring.outcome import Outcome
 from areopage.text.personal import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
-AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
+AnswerState = Literal["answered", "empty", "filtered", "cut", "refused", "timed_out", "unreachable"]
+"""`answered`: a whole answer. `empty`: a reply without text, thinking aside; `filtered`, `cut`: one that a content filter or the
+limit of tokens ended. `refused`: the server turned the call away; `timed_out`, `unreachable`: no reply came."""
+
+REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
+"""The model has replied: it is not asked again."""
+
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate"]
 
@@ -76,6 +82,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         variant: its side of an A/B test.
         language: of the response; "" where it is not known.
         delivered: what the user read in place of the response; "" where that is not known, or nothing else.
+        thinking: what a model under test wrote in a think-block before its response.
         api_key: the name of the API key under which it came.
         received_at: when it arrived; `answered_at` when it was given.
         erased: its texts are gone for good, or were never kept; what is counted of it stays.
@@ -97,6 +104,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     session: str = ""
     api_key: str = ""
     delivered: str = ""
+    thinking: str = ""
     received_at: datetime
     answered_at: datetime
     prompt_tokens: int | None = None

@@ -98,6 +98,7 @@ answer_texts = Table(
     Column("answer", Integer, ForeignKey("answers.number"), primary_key=True),
     Column("prompt", Text, nullable=False),
     Column("response", Text),
+    Column("thinking", Text, nullable=False, server_default=""),
     Column("documents", Text, nullable=False),
     # the JSON of the turns of a conversation, NULL where the prompt is one text
     Column("turns", Text),

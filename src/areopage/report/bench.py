@@ -282,8 +282,7 @@ def _unanswered(view: RunView, locale: Locale) -> Section | None:
 
     def row(case_id: str) -> tuple[str, ...]:
         answer = view.answers.get(case_id)
-        state = "erased" if case_id in view.erased else answer.state if answer else "not_run"
-        return case_id, locale.say(f"said_{state}"), answer.reason if answer else ""
+        return case_id, locale.say(f"said_{view.answer_state(case_id)}"), answer.reason if answer else ""
 
     heads = [Column(heading=locale.say(key), kind="text") for key in ("case", "state", "reason")]
     listed = [row(case.id) for case in cases[:LISTED]]

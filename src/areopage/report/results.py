@@ -188,6 +188,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         counts=Counts(
             cases=len(view.cases),
             answered=sum(case.response is not None for case in view.cases),
+            answer_states=view.answer_states(),
             scored=sum(record.tree.score is not None for record in view.scores.records),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
@@ -303,6 +304,8 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
             state=answer.state,
             reason=answer.reason,
             finish_reason=answer.finish_reason,
+            text="" if case.response is not None else answer.case.response or "",
+            thinking=answer.thinking,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             seconds=answer.seconds or 0.0,

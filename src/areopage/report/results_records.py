@@ -86,11 +86,19 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
 
 
 class AnswerDetail(Struct, frozen=True, kw_only=True):
-    """How the target answered. `state` is answered, timed_out or unreachable."""
+    """How the target answered.
+
+    Args:
+        state: answered, empty, filtered, cut, refused, timed_out or unreachable.
+        text: what came of an answer that is not whole.
+        thinking: what stood in a think-block before the answer.
+    """
 
     state: str
     reason: str
     finish_reason: str
+    text: str
+    thinking: str
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
@@ -183,10 +191,15 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity."""
+    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
+
+    Args:
+        answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
+    """
 
     cases: int
     answered: int
+    answer_states: dict[str, int]
     scored: int
     rejected: int
     maturity_defaulted: int

@@ -154,7 +154,8 @@ class WeightsSection(Section):
 class TargetSection(Section):
     """A model that may be tested; the first enabled one is the default target.
 
-    `single_prompt` is for models that only complete: they are sent one text instead of a chat.
+    `single_prompt` is for models that only complete: they are sent one text instead of a chat. `judge_thinking` is for products
+    that show what a model thinks: a think-block then belongs to the answer.
     """
 
     provider: str = "ollama"
@@ -163,6 +164,7 @@ class TargetSection(Section):
     description: str = ""
     options: OptionValues = {}
     single_prompt: bool = False
+    judge_thinking: bool = False
     price: PriceSection | None = None
 
 
@@ -191,7 +193,10 @@ class TestModesSection(Section):
 
 
 class ExecutionSection(Section):
-    """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds."""
+    """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds.
+
+    Scores with a lower coverage than `min_coverage` are inconclusive.
+    """
 
     test_prompts_limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
     mode: str = "phased"
@@ -200,6 +205,7 @@ class ExecutionSection(Section):
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
     call_timeout: Annotated[float, Field(gt=0)] = 900.0
     outage_seconds: Annotated[float, Field(ge=0)] = 10.0
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
 
 
 class OutputSection(Section):
