@@ -112,7 +112,7 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     timed_out = command(
         "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1"
     )
-    assert timed_out.code == 1, timed_out.err
+    assert timed_out.code == 3, timed_out.err
     assert "2 timed_out" in timed_out.out
     assert "unscored" in timed_out.out
     assert "NOT COMPLETE" in timed_out.out

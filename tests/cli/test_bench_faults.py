@@ -52,7 +52,7 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
 ) -> None:
     server.faults.status = 400
     ended = command("bench", "run", "--suite", suite)
-    assert ended.code == 1, ended.err
+    assert ended.code == 3, ended.err
     assert "final score unscored of 5, coverage 0.0%" in ended.out
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
@@ -101,7 +101,7 @@ def tries_of(calls: list[Call]) -> list[list[Call]]:
 def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.texts, server.faults.kinds = 1.0, ("prose",)
     ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr")
-    assert ended.code == 1, ended.err
+    assert ended.code == 3, ended.err
     repairs = [call for call in server.verdict_calls if len(call.messages) == 4]
     assert len(repairs) == 16
     assert all("I would give this answer" in call.messages[2][1] for call in repairs)
@@ -131,7 +131,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
     server.prompt_tokens = 34
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 64}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
-    assert ended.code == 1, ended.err
+    assert ended.code == 3, ended.err
     assert "8 unparsed" in ended.out
     one = next(iter(passes_of(command.results()).values()))
     assert one["reason"] == "the server cut the prompt: raise num_ctx"

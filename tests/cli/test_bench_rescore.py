@@ -127,6 +127,18 @@ def test_an_exported_run_is_replayed_to_the_very_same_scores(run: Command, finis
     assert scores_of(run.results()) == scores_of(finished.results())
 
 
+def test_a_recording_is_asked_no_more_passes_than_it_holds(run: Command, finished: Command) -> None:
+    recording = run.folder / "once.jsonl"
+    run("bench", "export", "--format", "jsonl", "--file", recording)
+    lines = [line for line in recording.read_text(encoding="utf-8").splitlines() if '"pass_index":1' in line]
+    recording.write_text("\n".join(lines), encoding="utf-8")
+    judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:once.jsonl")]
+    suite = finished.folder / "small"
+    replayed = run("bench", "run", "--suite", suite, "--target", "replay:once.jsonl", *judges, "--ledger", "once.db")
+    assert replayed.code == 0, replayed.err
+    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 40}
+
+
 def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command, finished: Command) -> None:
     recording = run.folder / "recording.jsonl"
     run("bench", "export", "--format", "jsonl", "--file", recording)
@@ -144,7 +156,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
         "--ledger",
         "other.db",
     )
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err  # every verdict of one judge is missing
     assert "40 refused" in ended.out
     assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 80}
 
@@ -188,7 +200,7 @@ def test_rescoring_by_a_profile_keeps_the_quorum_of_the_suite(command: Command, 
     recording = command.folder / "alpha.jsonl"
     recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     judges = ("--judge", f"alpha=replay:{recording}", "--judge", f"beta=replay:{write_empty_recording(command.folder)}")
-    assert command("bench", "run", "--suite", suite, "--dataset", dataset, *judges).code == 1
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset, *judges).code == 3
     assert command.results()["run"]["final_aggregate_score"] is None
     _, folded = rescored(command, "latest", "--profile", "default")
     assert folded["run"]["final_aggregate_score"] is None

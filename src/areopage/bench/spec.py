@@ -70,7 +70,6 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     settings: ModelSettings
     concurrency: int
     outage_seconds: float
-    min_coverage: float
     variance_threshold: float
     agreement_threshold: float
     datasets: tuple[str, ...]
@@ -78,6 +77,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     default_maturity: str
     remarks: tuple[str, ...]
     log_level: str = "INFO"
+    min_coverage: float = 0.0
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

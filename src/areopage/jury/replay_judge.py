@@ -31,7 +31,7 @@ class ReplayJudge:
             ModelError: see `read_recording`.
         """
         recording = await self._file.read()
-        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), kind="recording")
+        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), passes=recording.passes(), kind="recording")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         """Return the recorded outcome; a call without a recording is refused.
