@@ -44,7 +44,7 @@ def test_a_target_without_a_whole_answer_gets_no_score(
     assert results["run"]["metadata"]["counts"]["answer_states"] == {state: 5}
     assert results["run"]["metadata"]["coverage"] == {"scored": 0, "planned": 80}
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
-    assert "Cases without a response" in report
+    assert "5 cases have no whole answer" in report and "Cases without a response" in report
 
 
 def test_one_answer_without_text_among_whole_ones_lowers_the_coverage_and_the_exit_code_says_so(
