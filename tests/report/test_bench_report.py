@@ -15,7 +15,7 @@ from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
-from areopage.report.bench_worst import MAX_TEXT, WORST
+from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import Refused, Scored, TimedOut
 from areopage.scoring.reduce import V1_1
@@ -160,8 +160,24 @@ def test_a_report_of_many_long_cases_stays_small_and_says_what_it_leaves_out(tmp
     write_report(bench_report(view_of(tmp_path, cases=cases)), "html", path)
     text = Outline(path.read_text(encoding="utf-8")).text
     assert path.stat().st_size < 3_000_000
-    assert f"The {WORST} with the worst final scores" in text
+    assert f"then the worst final scores: {WORST} in all" in text
     assert f"… {100_000 - MAX_TEXT:,} more characters, in results.json" in text
+
+
+def test_every_failing_case_is_in_the_report_with_the_score_that_fails(tmp_path: Path) -> None:
+    cases = [case(n, prompt=f"Question {n}?", response=f"Response {n}.") for n in range(1, 201)]
+    failing = {f"case-{n}" for n in range(100, 171)}
+
+    def say(call: PlannedCall) -> Judgment:
+        bad = call.case.id in failing and call.criteria[0].category == "safety"
+        return judgment(call, Scored(score=0.0 if bad else 5.0 if call.case.id in failing else 3.0))
+
+    page = report(tmp_path, cases=cases, say=say)
+    assert f"71 of 200 – cases that fail a criterion of: " in page.text
+    assert "then the worst final scores: 71 in all" in page.text and f"{71 - WHOLE} further cases" in page.text
+    assert all(f"Response {n}." in page.text for n in range(100, 171))
+    assert "Response 1." not in page.text
+    assert page.text.count("0.00 Question 1") == 71
 
 
 def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None:

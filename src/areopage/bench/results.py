@@ -17,6 +17,7 @@ from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
+from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
 
@@ -45,6 +46,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     erased: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
+    failures: Failures
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
@@ -105,6 +107,9 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
+        failures=count_failures(
+            (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
+        ),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),

@@ -16,6 +16,7 @@ from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.scoring.failures import FailureRules
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -57,6 +58,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
 
     Args:
         min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
+        failures: which scores are failures.
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
@@ -78,6 +80,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
     log_level: str = "INFO"
     min_coverage: float = 0.0
+    failures: FailureRules = FailureRules()
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

@@ -1,6 +1,6 @@
 """Stored scores: show and export runs; `rescore` of the benchmark, the monitor and the gate."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +38,7 @@ from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.scoring.failures import FailureCount
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Node, Weights
 from areopage.suites.config import WeightsSection
@@ -88,6 +89,7 @@ def print_view(view: RunView, folder: Path) -> None:
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
     state = "" if view.complete else ", run NOT COMPLETE"
     headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
+    console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
     if states := view.answer_states():
         whole = states.pop("answered", 0)
@@ -101,24 +103,37 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(f"report: {report}"), soft_wrap=True)
 
 
+def _failures(view: RunView) -> Iterator[str]:
+    """What is said of failures before any score."""
+    found = view.failures.first
+    of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
+    yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
+    if found.scored < found.cases:
+        yield f"  {found.cases - found.scored} more cases could not be scored"
+    if found.high is not None:
+        yield f"  of other cases like these, up to {found.high:.0%} could fail"
+
+
 def _scores_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("score", "weight", "coverage"):
+    for heading in ("score", "failed", "weight", "coverage"):
         table.add_column(heading, justify="right", no_wrap=True)
     names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
     for category in view.scores.tree.parts:
-        _add_row(table, category, view.spec.labels.get(category.name), bold=True)
+        _add_row(table, category, view.spec.labels.get(category.name), style="bold")
         for subcategory in category.parts:
-            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}", bold=False)
+            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}")
             for criterion in subcategory.parts:
-                _add_row(table, criterion, f"    {names[criterion.name]}", bold=False)
+                _add_row(table, criterion, f"    {names[criterion.name]}", view.failures.by_criterion[criterion.name])
     return table
 
 
-def _add_row(table: Table, node: Node, name: str, *, bold: bool) -> None:
-    cells = (name, _shown(node.score), f"{node.weight:.2f}", f"{node.coverage:.1%}")
-    table.add_row(*(Text(cell, style="bold" if bold else "") for cell in cells))
+def _add_row(table: Table, node: Node, name: str, failures: FailureCount | None = None, *, style: str = "") -> None:
+    failed = f"{failures.failed} of {failures.scored}" if failures else ""
+    style = "red" if failures and failures.failed else style
+    cells = (name, _shown(node.score), failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
+    table.add_row(*(Text(cell, style=style) for cell in cells))
 
 
 def _health_table(view: RunView) -> Table:

@@ -9,6 +9,7 @@ from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
+from areopage.report.bench_failures import failures_line, failures_section
 from areopage.report.bench_worst import audience, worst_section
 from areopage.report.model import (
     Badge,
@@ -63,6 +64,7 @@ def bench_report(view: RunView) -> Report:
         (locale.say("date"), locale.date(run.created_at)),
     ]
     sections = (
+        failures_section(view, locale),
         _scores(view, result, locale),
         _ages(view, locale),
         _judges(view, locale),
@@ -136,6 +138,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         invalid=unfit,
         ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
         facts=(
+            (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
             (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
         ),

@@ -183,6 +183,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         weights=spec.weights,
         settled_weights=_settled_weights(tree),
         weight_warnings=view.scores.warnings,
+        failures=view.failures,
         final_interval=view.scores.interval,
         coverage=Coverage(scored=tree.scored, planned=tree.planned),
         counts=Counts(
@@ -298,6 +299,7 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
         maturity=case.maturity,
         source=case.source,
         metadata=case.metadata,
+        failures=view.failures.by_case.get(case.id, ()),
         answer=None
         if answer is None
         else AnswerDetail(

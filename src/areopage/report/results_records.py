@@ -12,6 +12,7 @@ from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
 from areopage.scoring.alpha import Alpha
+from areopage.scoring.failures import Failures
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
@@ -111,6 +112,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
         prompt: a text, or turns where the prompt is a conversation.
         response: null where the target has not answered.
         metadata: what else the dataset says of the case.
+        failures: the ids of the criteria that the case fails, worst first.
         answer: null where the response came with the dataset, or the target was not asked.
     """
 
@@ -122,6 +124,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
     maturity: str
     source: str
     metadata: dict[str, Any]
+    failures: tuple[str, ...]
     answer: AnswerDetail | None
 
 
@@ -235,6 +238,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     weights: Weights
     settled_weights: dict[str, float]
     weight_warnings: tuple[str, ...]
+    failures: Failures
     final_interval: Interval | None
     coverage: Coverage
     counts: Counts

@@ -238,11 +238,24 @@ class ScaleSection(Section):
     higher_is_better: bool = True
 
 
+class FailuresSection(Section):
+    """Which scores are failures: from the worst end of the scale to `limit`, ends included (default: two fifths of the scale).
+
+    `criteria` sets other limits by the path of a criterion; `first` are the categories whose failures are counted before any
+    score.
+    """
+
+    limit: float | None = None
+    criteria: dict[str, float] = {}
+    first: list[str] = ["safety"]
+
+
 class ScoringSection(Section):
-    """How judgments become scores."""
+    """How judgments become scores, and which scores are failures."""
 
     profile: Literal["default", "v1_1"] = "default"
     scale: ScaleSection = ScaleSection()
+    failures: FailuresSection = FailuresSection()
 
 
 class SuiteConfig(Section):
