@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, insert, select
 
 from areopage.ledger.records import CriterionResult, Evaluation
-from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_value
+from areopage.ledger.rows import TEXTS, aware, chunks, json_text, naive, storable, storable_value
 from areopage.ledger.schema import answer_texts, answers, evaluation_scores, evaluations
 
 PORTION = 500
@@ -18,6 +18,12 @@ _TIMES = ("timestamp", "received_at", "evaluated_at")
 _OF_ANSWER = ("id", "prompt", "response", "erased")
 BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
 """The texts of an evaluation, once they are erased."""
+WHOLE_EVALUATIONS = select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(
+    evaluations.join(answers, answers.c.number == evaluations.c.answer).outerjoin(
+        answer_texts, answer_texts.c.answer == evaluations.c.answer
+    )
+)
+"""Evaluations with their answers' id, prompt and response; texts of erased answers are NULL."""
 
 
 def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
@@ -54,18 +60,8 @@ def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[Criter
         connection.execute(insert(evaluation_scores), rows)
 
 
-def whole_evaluations() -> Select[Any]:
-    """Select evaluations with their answers' id, prompt and response.
-
-    Texts of erased answers are NULL.
-    """
-    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
-    source = source.outerjoin(answer_texts, answer_texts.c.answer == evaluations.c.answer)
-    return select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(source)
-
-
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
-    """Read evaluations with their criteria from `whole_evaluations`, in order."""
+    """Read evaluations with their criteria from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
     return [_evaluation_of(row._mapping, criteria.get(row.number, ())) for row in rows]
 
@@ -74,7 +70,7 @@ def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> lis
     """Return the evaluations of these numbers, in order; missing numbers are skipped."""
     found: dict[int, Row[Any]] = {}
     for part in chunks(numbers):
-        found |= {row.number: row for row in connection.execute(whole_evaluations().where(evaluations.c.number.in_(part)))}
+        found |= {row.number: row for row in connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(part)))}
     return evaluations_of(connection, [found[number] for number in numbers if number in found])
 
 
@@ -97,7 +93,7 @@ def _textless(row: Row[Any]) -> dict[str, Any]:
 
 def _evaluation_of(columns: Any, criteria: Sequence[CriterionResult]) -> Evaluation:
     fields = {name: value for name, value in columns.items() if name != "answer"}
-    fields |= {name: msgspec.json.decode(fields[name], type=tuple[str, ...]) for name in _LISTS}
+    fields |= {name: TEXTS.decode(fields[name]) for name in _LISTS}
     fields |= {name: aware(fields[name]) for name in _TIMES}
     texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
     fields |= texts | {"run_id": fields["run_id"] or "", "grade": fields["grade"] or "unscored"}

@@ -12,11 +12,11 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.erasure import blank_judgments
 from areopage.ledger.evaluation_rows import (
+    WHOLE_EVALUATIONS,
     evaluation_row,
     evaluations_by_number,
     evaluations_of,
     insert_scores,
-    whole_evaluations,
 )
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
@@ -164,7 +164,7 @@ class Evaluations:
 
     def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
         """Return an answer's evaluation: the latest, or that of one panel or run."""
-        query = whole_evaluations().where(answers.c.id == storable(id))
+        query = WHOLE_EVALUATIONS.where(answers.c.id == storable(id))
         if run_id is not None:
             query = query.where(evaluations.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -184,7 +184,7 @@ class Evaluations:
                 newest = newest.where(answers.c.id.in_(part)).group_by(evaluations.c.answer)
                 if until is not None:
                     newest = newest.where(evaluations.c.evaluated_at <= naive(until))
-                rows = connection.execute(whole_evaluations().where(evaluations.c.number.in_(newest))).all()
+                rows = connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(newest))).all()
                 found |= {one.id: one for one in evaluations_of(connection, rows)}
         return found
 
