@@ -7,12 +7,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, update
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.rows import aware, chunks, insert_into, insert_missing, json_text, naive, storable, storable_json
+from areopage.ledger.rows import (
+    aware,
+    chunks,
+    insert_into,
+    insert_missing,
+    insert_rows,
+    json_text,
+    naive,
+    storable,
+    storable_json,
+)
 from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
@@ -117,14 +127,14 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     # transactions that bring the same ids at once wait for each other in one order
     order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
     statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
-    new = {row.id: row.number for row in connection.execute(statement, [_answer_row(by_id[id]) for id in order])}
+    rows = connection.execute(statement, [_answer_row(by_id[id]) for id in order]).all()
+    new: dict[str, int] = dict(map(tuple, rows))
     texts = [
         text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
         for id, number in new.items()
         if not by_id[id].erased
     ]
-    if texts:
-        connection.execute(insert(answer_texts), texts)
+    insert_rows(connection, answer_texts, texts)
     return new
 
 

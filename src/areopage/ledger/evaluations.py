@@ -5,7 +5,21 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
@@ -20,7 +34,7 @@ from areopage.ledger.evaluation_rows import (
 )
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
-from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, naive, storable
+from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
 from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
 from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
@@ -57,9 +71,8 @@ class Evaluations:
             new = insert_answers(connection, list(by_id.values()))
             new |= _unsubmitted(connection, [id for id in by_id if id not in new])
             waiting = {number: _submitted(by_id[id]) for id, number in new.items()}
-            if waiting:
-                rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
-                connection.execute(insert(evaluations), rows)
+            rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
+            insert_rows(connection, evaluations, rows)
             counts = DayCounts()
             for one in waiting.values():
                 counts.add(one)
@@ -164,11 +177,9 @@ class Evaluations:
 
     def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
         """Return an answer's evaluation: the latest, or that of one panel or run."""
-        query = WHOLE_EVALUATIONS.where(answers.c.id == storable(id))
-        if run_id is not None:
-            query = query.where(evaluations.c.run_id == run_id)
+        query = _LATEST if run_id is None else _LATEST.where(evaluations.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
+            rows = connection.execute(query, {"of": storable(id)}).all()
             return next(iter(evaluations_of(connection, rows)), None)
 
     def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
@@ -245,6 +256,7 @@ class Evaluations:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
 
+_LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
 _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 

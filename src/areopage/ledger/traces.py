@@ -17,7 +17,7 @@ from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting,
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
-from areopage.ledger.rows import TEXTS, aware, chunks, insert_into, naive, storable, storable_json
+from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_into, insert_rows, naive, storable, storable_json
 from areopage.ledger.schema import (
     LONGEST_NAME,
     answer_texts,
@@ -79,7 +79,7 @@ class Traces:
                 if moment is None:
                     return []
                 query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
-            return [_trace_of(row) for row in connection.execute(query)]
+            return [_trace_of(row) for row in connection.execute(query).all()]
 
     def each(self, filter: TraceFilter) -> Iterator[Trace]:
         """Iterate over all matching traces in order, with bounded memory."""
@@ -196,20 +196,20 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
-    connection.execute(insert(decisions), [_decision_row(number, trace) for number, trace in new.items()])
-    reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
-    if reasons:
-        connection.execute(insert(decision_reasons), reasons)
+    rows = [_decision_row(number, trace) for number, trace in new.items()]
+    insert_rows(connection, decisions, rows)
+    reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
+    insert_rows(connection, decision_reasons, reasons)
     insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
     queue_traces(connection, new)
-    count_traces(connection, new.values())
+    count_traces(connection, rows, reasons)
     return len(new)
 
 
 def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
     """Return traces by conditions on `decisions` and `answers`, in order."""
     query = _WHOLE_TRACES.where(*conditions).order_by(decisions.c.answer).limit(limit)
-    return [_trace_of(row) for row in connection.execute(query)]
+    return [_trace_of(row) for row in connection.execute(query).all()]
 
 
 def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
@@ -233,7 +233,7 @@ def _decision_text(trace: Trace) -> str | None:
     return None if trace.decision is None else storable_json(trace.decision)
 
 
-def _decision_row(number: int, trace: Trace) -> dict[str, Any]:
+def _decision_row(number: int, trace: Trace) -> RowValues:
     return {
         "answer": number,
         "at": naive(trace.at),
@@ -254,17 +254,10 @@ def _decision_row(number: int, trace: Trace) -> dict[str, Any]:
     }
 
 
-def _reason_rows(number: int, trace: Trace) -> list[dict[str, Any]]:
+def _reason_rows(row: RowValues, trace: Trace) -> list[RowValues]:
     """The codes of the reasons that decided, each once."""
-    shared = {
-        "answer": number,
-        "at": naive(trace.at),
-        "verdict": trace.verdict,
-        "channel": trace.channel,
-        "collection": storable(trace.collection)[:LONGEST_NAME],
-    }
-    reasons = trace.decision.reasons if trace.decision else ()
-    return [shared | {"code": code} for code in dict.fromkeys(one.code for one in reasons if one.decisive)]
+    codes = dict.fromkeys(one.code for one in trace.decision.reasons if one.decisive) if trace.decision else ()
+    return [{"code": code} | {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")} for code in codes]
 
 
 _AS_STORED = ("channel", "collection", "verdict", "mode", "p_unsupported", "profile", "version", "gate_seconds")
