@@ -139,7 +139,7 @@ class Evaluations:
             erased while it was judged: the texts of its judgments go the same way then.
         """
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
-            found = connection.execute(_locked(storable(evaluation.id))).one_or_none()
+            found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
             if found is None or found.is_erased:
                 _erase_late(connection, found, evaluation.run_id, keys)
                 return False
@@ -282,6 +282,19 @@ _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin",
 """The columns that say where an evaluation is counted that has no score."""
 _HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
 _GIVEN_UP = and_(evaluations.c.state == "failed", _HAS_TEXTS)
+_LOCKED: Select[Any] = (
+    select(
+        *_PLACE,
+        evaluations.c.answer,
+        evaluations.c.state,
+        (~_HAS_TEXTS).label("is_erased"),
+        (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
+    )
+    .join(answers, answers.c.number == evaluations.c.answer)
+    .where(answers.c.id == bindparam("of"), MONITOR)
+    .with_for_update(of=evaluations)
+)
+"""The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -342,15 +355,6 @@ def _place_of(row: Row[Any]) -> Evaluation:
     """A given-up evaluation as far as it is counted."""
     place = {"origin": row.origin, "suite": row.suite, "source": row.source, "variant": row.variant}
     return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
-
-
-def _locked(id: str) -> Select[Any]:
-    """The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
-    gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
-    submitted = (answers.c.origin == "monitor").label("submitted")  # else the gate's own storage policy holds
-    query = select(*_PLACE, evaluations.c.answer, evaluations.c.state, gone.label("is_erased"), submitted)
-    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
-    return query.select_from(source).where(answers.c.id == id, MONITOR).with_for_update(of=evaluations)
 
 
 def _erase_late(connection: Connection, found: Row[Any] | None, run_id: str, keys: Sequence[str]) -> None:
