@@ -274,6 +274,38 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
         page_at(context, f"/monitor/answers?{query}")
 
 
+@pytest.mark.parametrize("path", ["/monitor", "/monitor/answers"])
+@pytest.mark.parametrize(
+    ("query", "english", "french"),
+    [
+        ("from=abc", "Ignored: “abc” is not a valid value of “From”.", "Ignoré : « abc » n’est pas une valeur valide de « Du »."),
+        ("from=2026-11-01&to=soon", "“soon” is not a valid value of “To”.", "« soon » n’est pas une valeur valide de « Au »."),
+        ("to=2026-11-01", "Ignored: “To” needs “From”.", "Ignoré : « Au » demande « Du »."),
+        (
+            "from=2027-01-01&to=2026-01-01",
+            "Ignored: “To” is before “From”.",
+            "Ignoré : « Au » précède « Du ».",
+        ),
+        ("period=decade", "“decade” is not a valid value of “Period”.", "« decade » n’est pas une valeur valide de « Période »."),
+        ("grade=best", "“best” is not a valid value of “Grade”.", "« best » n’est pas une valeur valide de « Niveau »."),
+        (
+            "criterion=%F0%9F%98%80",
+            "“😀” is not a valid value of “Criterion”.",
+            "« 😀 » n’est pas une valeur valide de « Critère ».",
+        ),
+        ("before=x", "“x” is not a valid value of “Position in the list”.", "« x » n’est pas une valeur valide de « Position"),
+        ("from=&to=&grade=&criterion=&period=7&source=*&variant=*&q=", "", ""),
+    ],
+)
+def test_a_filter_that_is_ignored_is_named(
+    context: ServerContext, seeded: list[str], path: str, query: str, english: str, french: str
+) -> None:
+    for lang, said in (("en", english), ("fr", french)):
+        text = page_at(context, f"{path}?{query}", lang=lang).text.replace("\xa0", " ").replace("\u202f", " ")
+        assert said in text
+        assert (text.count("Ignored:") + text.count("Ignoré :")) == bool(said)
+
+
 def test_the_filters_in_use_stand_in_their_fields(context: ServerContext, seeded: list[str]) -> None:
     page = page_at(context, '/monitor/answers?q="congés"&grade=acceptable&from=2026-11-12&to=2026-11-14')
     values = {found["id"]: found.get("value") for found in page.all("input") if "id" in found}

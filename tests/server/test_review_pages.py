@@ -219,8 +219,12 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
 
 
 def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: TestClient) -> None:
-    assert client.get("/agreement?days=x&judge=nobody&only=y").status_code == 200
-    assert client.get("/agreement?days=7&judge=mistral").status_code == 200
+    page = client.get("/agreement?days=x&judge=nobody&only=y")
+    assert page.status_code == 200
+    for field, value in (("Labels of", "x"), ("Judge", "nobody"), ("Answers", "y")):
+        assert f"Ignored: “{value}” is not a valid value of “{field}”." in text_of(page.text)
+    page = client.get("/agreement?days=7&judge=mistral&only=")
+    assert (page.status_code, "Ignored:" in page.text) == (200, False)
 
 
 def test_the_api_gives_the_same_figures(client: TestClient) -> None:

@@ -26,7 +26,7 @@ from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader
 from areopage.server.context import context_of
-from areopage.server.pages.filters import CUSTOM, Asked, period_of
+from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -115,21 +115,23 @@ def show_gate(request: Request, reader: Reader) -> Response:
 
 
 def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
-    name, period = period_of(query, today, DEFAULT_PERIOD)
-    if query.get("period") == "all" and name != CUSTOM:
-        name, period = "all", None
-    before, collection = query.get("before", ""), query.get("collection", "").strip()[:MOST_NAME] or None
+    ignored = list[Ignored]()
+    name, period = period_of(query, today, DEFAULT_PERIOD, ignored, may_be_all=True)
+    collection = query.get("collection", "").strip()[:MOST_NAME] or None
     if reader.collections and collection not in reader.collections:
+        if collection is not None:
+            ignored.append(Ignored(field="gate_collection", value=collection))
         collection = reader.collections[0]
     return GateChosen(
         name=name,
         period=period,
-        verdict=next((one for one in GATE_VERDICTS if one == query.get("verdict")), None),
-        channel=next((one for one in CHANNELS if one == query.get("channel")), None),
+        verdict=choice_of(query, "verdict", GATE_VERDICTS, "gate_verdict", ignored),
+        channel=choice_of(query, "channel", CHANNELS, "gate_channel", ignored),
         collection=collection,
         prompt=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_PROMPT],
         unlabelled="unlabelled" in query,
-        before=int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None,
+        before=before_of(query, ignored),
+        ignored=tuple(ignored),
     )
 
 
