@@ -258,5 +258,5 @@ def _print_reply(trace: Trace) -> None:
         word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({trace.mode}), confidence {trace.confidence:.2f}{doubt}, id {trace.id}")
     if trace.decision is not None:
-        for reason in explain(trace.decision, trace.language or "en"):
+        for reason in dict.fromkeys(explain(trace.decision, trace.language or "en")):
             typer.echo(f"- {reason}")
