@@ -214,6 +214,7 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
     assert page.status_code == 200
     assert ("Does the correlation with people exceed 0.8?" if lang == "en" else "dépasse-t-elle 0,8 ?") in shown
     assert ("Yes. Confidence: over 99.9%." if lang == "en" else "Oui. Confiance : plus de 99,9 %.") in shown
+    assert ("Accuracy 0 to 10" if lang == "en" else "Exactitude 0 à 10") in shown
     assert not re.search(r"\bNone\b|Undefined|\$[a-z]|nan", shown)
     assert f'href="/monitor/answers/{WEAK_ID}"' in page.text  # Claire differs there
 

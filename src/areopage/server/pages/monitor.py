@@ -18,7 +18,7 @@ from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.locales import Locale
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
-from areopage.report.agreement import figure_text, name_of, range_text, remarks, verdict_text
+from areopage.report.agreement import figure_text, name_of, range_text, remarks, scale_text, verdict_text
 from areopage.report.charts import STYLES, Series
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
@@ -186,6 +186,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         spans=SPANS,
         criteria=[str(entry.path) for entry in rubric_of(context.suite).entries],
         name_of=partial(name_of, lang, report),
+        scale_of=partial(scale_text, lang, report),
         figure=partial(figure_text, lang),
         inner=partial(range_text, lang),
         difference=lang.signed,
