@@ -125,11 +125,11 @@ MONITOR = LazyGroup(
         "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
         "submit": ("monitor:submit", "Submit answers from files for evaluation."),
         "status": ("monitor:status", "Show the queue and the active workers."),
-        "retry": ("monitor:retry", "Requeue answers whose evaluation failed for good."),
+        "retry": ("monitor:retry", "Requeue answers whose evaluation failed after the last attempt."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
-        "erase": ("monitor_report:erase", "Erase the texts of answers permanently, with comments by judges and reviewers."),
+        "erase": ("monitor_report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
     },
 )
 KEYS = LazyGroup(
@@ -185,7 +185,7 @@ LEDGER = LazyGroup(
     "ledger",
     "The ledger: check, rebuild, export.",
     commands={
-        "check": ("ledger:check", "Compare every stored score and count with what it is computed from."),
+        "check": ("ledger:check", "Compare every stored score and count with its recomputed value."),
         "rebuild": ("ledger:rebuild", "Recompute every stored score and count; no model is called."),
         "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
     },

@@ -178,7 +178,7 @@ def run_golden(
 ) -> None:
     """Send every golden question to the bot now; the running worker judges the answers.
 
-    A round that has started is continued, not started again. Exit code 1: the score dropped, or questions have no score.
+    If a round is running, no new round starts. Exit code 1: the score dropped, or questions have no score.
     """
     found = find_config(config)
     golden_section(found.monitor)  # before a ledger is made for nothing
