@@ -232,7 +232,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         )
         for index, one in enumerate(decision.sentences)
     )
-    support = _support_of(trace, decision, gate)
+    support = _support_of(trace, sentences, gate)
     return DecisionView(
         pieces=_pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
@@ -303,16 +303,17 @@ def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Shown
     return tuple(pieces)
 
 
-def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
-    """The places that support each sentence, by document. They are not stored: the grounding model finds them again."""
-    model, rules = gate.config.grounding, gate.config
+def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+    """The places that support sentences, by document. They are not stored: the grounding model finds them again."""
+    model, rules, decision = gate.config.grounding, gate.config, trace.decision
     found: dict[str, list[tuple[int, Place]]] = {}
-    if model is None or not decision.sentences or len(trace.response) > rules.max_characters:
+    unsupported = {view.number for view in views if view.support == "unsupported"}
+    if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
         return found
     language = decision.response_lang or decision.prompt_lang or "en"
     grounding = ground(model, trace.prompt, trace.response, trace.documents[: rules.top], language)
     for number, sentence in enumerate(grounding.sentences, start=1):
-        if sentence.claim and sentence.supporting is not None:
+        if sentence.claim and sentence.supporting is not None and number not in unsupported:
             found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
     return found
 
