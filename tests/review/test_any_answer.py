@@ -94,6 +94,18 @@ def test_a_label_of_a_bench_answer_a_monitored_answer_and_a_gated_answer_all_cou
     assert [one.criterion for one in by_alpha.agreement.criteria] == ["", *rubric.paths]
 
 
+def test_each_criterion_has_its_scale_and_disagreements_compare_by_their_share_of_it(ledger: Ledger, rubric: Rubric) -> None:
+    first, *_ = bench_answers(ledger)
+    say(ledger, rubric, first, scores={"danger": "5"})
+    say(ledger, rubric, trace_id(1), grounded="yes")
+    report = ledger_agreement(ledger, rubric, "en")
+    assert report.scales == dict.fromkeys(["", *rubric.paths], (0.0, 5.0)) | {GROUNDING: (0.0, 2.0)}
+    assert report.agreement.items == 2
+    by_points = {one.criterion: abs(one.difference) for one in report.agreement.worst}
+    assert by_points[GROUNDING] < by_points[DANGER]
+    assert [one.criterion for one in report.agreement.worst] == [GROUNDING, DANGER]
+
+
 def test_scores_on_the_scale_of_another_suite_are_left_out(ledger: Ledger, rubric: Rubric) -> None:
     ledger.put_panel(run_of(NOW))
     judged(ledger, "other", NOW, SAMPLES[0])
