@@ -96,7 +96,12 @@ def test_a_label_of_a_bench_answer_a_monitored_answer_and_a_gated_answer_all_cou
 
 def test_each_criterion_has_its_scale_and_disagreements_compare_by_their_share_of_it(ledger: Ledger, rubric: Rubric) -> None:
     first, *_ = bench_answers(ledger)
-    say(ledger, rubric, first, scores={"danger": "5"})
+    evaluation = Evaluations(ledger).get(first)
+    assert evaluation is not None
+    given = next(one.score for one in evaluation.criteria if one.criterion == DANGER) or 0.0
+    # the gate is 1.8 points of 2 from this label: further by its share than any difference from 1.9 to 4.4 points of 5
+    label = next(points for points in range(6) if 1.9 < abs(points - given) < 4.4)
+    say(ledger, rubric, first, scores={"danger": str(label)})
     say(ledger, rubric, trace_id(1), grounded="yes")
     report = ledger_agreement(ledger, rubric, "en")
     assert report.scales == dict.fromkeys(["", *rubric.paths], (0.0, 5.0)) | {GROUNDING: (0.0, 2.0)}
