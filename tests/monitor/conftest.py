@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 def monitored(tmp_path: Path, server: "FakeServer", monkeypatch: pytest.MonkeyPatch) -> Iterator["Monitored"]:
     """A configured monitor on SQLite, judged by the fake server; its processes are killed in the end."""
     from servers.monitored import Monitored
-    from servers.new_ledger import new_ledger_file, new_queue_file
+    from servers.new_ledger import new_ledger_file
 
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
     made = Monitored(tmp_path, server, str(new_ledger_file(tmp_path / "ledger.db")))
-    new_queue_file(tmp_path / "ledger.db")
     made.configure()
     yield made
     made.end()
