@@ -3,7 +3,8 @@
 The tree is applied per record; the run averages each criterion over its cases, then applies the tree (V1.1).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
@@ -125,15 +126,29 @@ class RecordScores(Struct, frozen=True, kw_only=True):
     consistency: Consistency
 
 
-class RunScores(Struct, frozen=True, kw_only=True):
-    """The scores of a run. `interval` is that of the final score; `alpha` is over all cases and criteria."""
+class RunScores(Struct, frozen=True, kw_only=True, dict=True):
+    """The scores of a run, on `scale`."""
 
     tree: Node
-    interval: Interval | None
-    alpha: Alpha
+    scale: Scale
     consistency: Consistency
     records: tuple[RecordScores, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def criteria(self) -> Iterator[CriterionScore]:
+        """The scores of every case and criterion."""
+        return (score for record in self.records for score in record.criteria)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """That of the final score; computed when it is first read, like `alpha`: a bootstrap takes a while."""
+        return final_interval(list(self.criteria), self.tree)
+
+    @cached_property
+    def alpha(self) -> Alpha:
+        """α over all cases and criteria."""
+        return run_alpha(list(self.criteria), self.scale)
 
 
 def fold(
@@ -167,8 +182,7 @@ def fold(
     )
     return RunScores(
         tree=tree,
-        interval=final_interval(scores, tree),
-        alpha=run_alpha(scores, suite),
+        scale=suite,
         consistency=consistency(scores),
         records=records,
         warnings=warnings,
