@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from areopage.criteria.fence import defused
 from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
@@ -61,8 +62,8 @@ class ModelJudge:
         if not reading.unread or first.prompt_cut:
             return _judged(reading, first)
 
-        shown_back = Message("assistant", first.text[:MAX_SHOWN_BACK])
-        request = Message("user", _repair_request(call.criteria, reading))
+        shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
+        request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
             second = await self._model.generate((*messages, shown_back, request), call.options, schema)
         except CallError as fault:
