@@ -136,6 +136,10 @@ class CallRejected(CallError):
         return self.status in (401, 403, 404)
 
 
+class PromptTooLong(CallRejected):
+    """A prompt does not fit into the model's context window, and was not sent or was rejected whole."""
+
+
 def name_list(names: Iterable[str], limit: int = 8) -> str:
     """Join names for a message; beyond `limit` the rest is counted."""
     known = list(names)

@@ -128,13 +128,34 @@ def test_rescoring_with_reparse_reads_the_raw_texts_to_the_same_outcomes(
 
 def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: FakeServer, suite: Path) -> None:
     # Where the server counts far fewer tokens than were sent, and as many as a cut leaves, it has dropped the rest.
-    server.prompt_tokens = 34
-    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 64}}}})
+    server.prompt_tokens = 130
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 1, ended.err
     assert "8 unparsed" in ended.out
     one = next(iter(passes_of(command.results()).values()))
-    assert one["reason"] == "the server cut the prompt: raise num_ctx"
+    assert one["reason"] == "the server cut the prompt at num_ctx 256: raise num_ctx"
+
+
+def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Command, server: FakeServer, suite: Path) -> None:
+    server.prompt_tokens = 256
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 1, ended.err
+    assert "8 unparsed" in ended.out
+    assert {one["reason"] for one in passes_of(command.results()).values()} == {
+        "the server cut the prompt at num_ctx 256: raise num_ctx"
+    }
+
+
+def test_a_prompt_that_cannot_fit_is_not_sent_and_the_window_is_named(command: Command, server: FakeServer, suite: Path) -> None:
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 32}}}})
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 1, ended.err
+    assert "8 unparsed" in ended.out
+    assert not server.verdict_calls
+    for one in passes_of(command.results()).values():
+        assert "tokens, and num_ctx is 32: raise num_ctx or shorten the case" in one["reason"]
 
 
 def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server: FakeServer, suite: Path) -> None:
