@@ -158,6 +158,16 @@ def test_a_prompt_that_cannot_fit_is_not_sent_and_the_window_is_named(command: C
         assert "tokens, and num_ctx is 32: raise num_ctx or shorten the case" in one["reason"]
 
 
+def test_the_plan_warns_of_a_window_that_is_too_small(command: Command, server: FakeServer, suite: Path) -> None:
+    def planned(num_ctx: int) -> str:
+        write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": num_ctx}}}})
+        return command("bench", "run", "--suite", suite, "--limit", "1", "--fresh").err
+
+    assert "warning: judge alpha: prompts of up to about" in planned(256)
+    assert "may not fit into num_ctx 300: raise num_ctx" in planned(300)
+    assert "warning: judge" not in planned(4096)
+
+
 def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server: FakeServer, suite: Path) -> None:
     server.latency = 0.01
     process = command.begin("bench", "run", "--suite", suite)
