@@ -19,13 +19,16 @@ NONCE_LENGTH = 16
 # The first character of a control token. Each way of writing one covers the families that use it, listed or not.
 _CONTROL = re.compile(
     r"""
-    [<＜\[](?=[|｜])                                                    # <|im_start|> <｜User｜> [|assistant|]
-  | <(?=/?(?i:[a-z][a-z0-9_]*)[|｜]>)                                  # <turn|>
-  | <(?=/?(?i:[a-z]+[0-9]*(?:[_:▁][a-z0-9_:▁]+)+)>)                    # <start_of_turn> <BOS_TOKEN> <extra_id_0> <seed:bos>
-  | <(?=/?(?i:s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[ah]|think|unused\d+)>)
-  | <(?=</?SYS>>)                                                      # <<SYS>>
-  | \[(?=/?(?:[A-Z]+(?:_[A-Z]+)+|INST|IMG|THINK|ARGS|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|PAD|UNK|[BE]OS)\])
-  | [\[\]](?=~!?b[\[\]]|e~\[)                                          # ]~b]
+    [<＜\[\]](?:
+        (?<=[<＜\[])(?=[|｜])                                           # <|im_start|> <｜User｜> [|assistant|]
+      | (?<=<)(?=/?(?i:
+            [a-z][a-z0-9_]*[|｜]                                        # <turn|>
+          | [a-z]+[0-9]*(?:[_:▁][a-z0-9_:▁]+)+                          # <start_of_turn> <extra_id_0> <seed:bos>
+          | s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[ah]|think|unused\d+
+        )>|</?SYS>>)                                                    # <<SYS>>
+      | (?<=\[)(?=/?(?:[A-Z]+(?:_[A-Z]+)+|INST|IMG|THINK|ARGS|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|PAD|UNK|[BE]OS)\])
+      | (?=~!?b[\[\]]|e~\[)                                            # ]~b]
+    )
     """,
     re.VERBOSE | re.ASCII,
 )

@@ -8,6 +8,7 @@ from areopage.criteria.fence import defused
 from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
+from areopage.jury.addressing import signs_of
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message
@@ -55,6 +56,10 @@ class ModelJudge:
             CallUnreachable: nothing listens at the model's address any more.
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
+        judged = await self._judged(call, context)
+        return msgspec.structs.replace(judged, steps=(*judged.steps, *signs_of(call.case)))
+
+    async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
         prompt = judge_prompt(call.criteria, call.case, context.personas.get(call.case.maturity), context.secret)
         messages = (Message("system", prompt.system), Message("user", prompt.user))
         schema = answer_schema(call.criteria)

@@ -23,6 +23,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
 _LEFT_OUT = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff\"'`“”‘’«»]+")
 _NUMBER = r"(-?\d{1,9}(?:[.,]\d{1,9})?(?:[eE][+-]?\d{1,3})?)"
 _SCORE = re.compile(rf"score[:=]{_NUMBER}", re.ASCII)
+_JSON_SCORE = re.compile(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
 _MAX_PLACES = 200
 _MAX_EXPLANATION = 10_000
 _QUOTED_TAIL = 20
@@ -83,7 +84,7 @@ class Material:
 
 def gives_score(text: str) -> bool:
     """Whether a text gives a score in the way of a verdict, as JSON."""
-    return re.search(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", _unescaped(text), re.ASCII) is not None
+    return ("score" in text or "\\u" in text) and _JSON_SCORE.search(_unescaped(text)) is not None
 
 
 def _is_weak(score: float, scale: Scale) -> bool:

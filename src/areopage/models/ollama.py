@@ -128,7 +128,7 @@ class OllamaModel:
         moved = counted is not None and window is not None and counted <= window < counted + (reply.eval_count or 0)
         return moved or looks_cut(messages, counted, window) or self._meter.was_cut(messages, counted, window)
 
-    def _told_more(self, fault: CallRejected | CallUnreachable, window: int | None) -> CallRejected | CallUnreachable:
+    def _told_more(self, fault: CallError, window: int | None) -> CallError:
         """A fault with what the user can do about it, where that is known."""
         if any(sign in str(fault) for sign in _TOO_LONG):
             advice = too_small(window, "num_ctx") if window else "set num_ctx or shorten the case"

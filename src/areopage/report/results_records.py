@@ -183,13 +183,17 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity."""
+    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
+
+    `addressing_judge` counts cases whose texts address the judge.
+    """
 
     cases: int
     answered: int
     scored: int
     rejected: int
     maturity_defaulted: int
+    addressing_judge: int
 
 
 class RunMetadata(Struct, frozen=True, kw_only=True):
