@@ -19,6 +19,7 @@ AreopageError
     ├── CallTimedOut          no answer in time
     ├── CallUnreachable       no connection, 5xx or 429: worth another try
     └── CallRejected          the server says no to this very call (4xx): no other try
+        └── PromptTooLong     the prompt does not fit: raise the context window, or shorten the case
 """
 
 from collections.abc import Iterable
