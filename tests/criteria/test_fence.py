@@ -77,6 +77,12 @@ def test_no_mixture_of_tokens_leaves_one_whole(text: str) -> None:
     assert defused(harmless) == harmless
 
 
+@pytest.mark.parametrize("unit", ["<a_", "_", "a_", "<a", "[A_", "[A", "<|", "<", "[", "]~", "<a:a"])
+def test_a_hostile_text_is_searched_in_linear_time(unit: str) -> None:
+    for text in (unit * 50_000, "<a" + unit * 50_000, "[A" + unit * 50_000):
+        assert defused(text).replace("\u200b", "") == text
+
+
 def test_ordinary_text_is_left_as_it_is() -> None:
     text = "if a < b | c > d: x[0] <b>bold</b> <s2> [INSTALL] [NAME] [EMAIL] [1] <div class='x'> a_b[C] < | a|> 3 > 2 [sic]"
     assert defused(text) == text

@@ -23,7 +23,7 @@ _CONTROL = re.compile(
         (?<=[<＜\[])(?=[|｜])                                           # <|im_start|> <｜User｜> [|assistant|]
       | (?<=<)(?=/?(?i:
             [a-z][a-z0-9_]*[|｜]                                        # <turn|>
-          | [a-z]+[0-9]*(?:[_:▁][a-z0-9_:▁]+)+                          # <start_of_turn> <extra_id_0> <seed:bos>
+          | [a-z]+[0-9]*[_:▁][a-z0-9_:▁]*                               # <start_of_turn> <extra_id_0> <seed:bos>
           | s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[ah]|think|unused\d+
         )>|</?SYS>>)                                                    # <<SYS>>
       | (?<=\[)(?=/?(?:[A-Z]+(?:_[A-Z]+)+|INST|IMG|THINK|ARGS|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|PAD|UNK|[BE]OS)\])
