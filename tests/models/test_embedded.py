@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -291,13 +291,30 @@ def pulled() -> None:
         pytest.skip(str(error))
 
 
+@pytest.fixture(scope="module")
+def bundled(pulled: None) -> Iterator[LanguageModel]:
+    """The bundled model, which tests that ask it in the usual way share: its loading takes longer than many an answer."""
+    model = opened("smollm2")
+    yield model
+    asyncio.run(model.aclose())
+
+
 def ask(
-    messages: list[Message], options: Options, schema: Schema | None = None, *, times: int = 1, total: float = 900.0
+    model: LanguageModel, messages: list[Message], options: Options, schema: Schema | None = None, *, times: int = 1
 ) -> list[Completion]:
     async def run() -> list[Completion]:
+        return [await model.generate(messages, options, schema) for _ in range(times)]
+
+    return asyncio.run(run())
+
+
+def ask_another(messages: list[Message], options: Options, *, total: float = 900.0) -> Completion:
+    """Ask a model that is loaded for this call alone."""
+
+    async def run() -> Completion:
         model = opened("smollm2", total=total)
         try:
-            return [await model.generate(messages, options, schema) for _ in range(times)]
+            return await model.generate(messages, options)
         finally:
             await model.aclose()
 
@@ -331,10 +348,11 @@ def test_the_bundled_model_answers_and_says_that_it_is_no_judge() -> None:
 
 
 @with_model
-@pytest.mark.usefixtures("pulled")
-def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text() -> None:
+def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text(bundled: LanguageModel) -> None:
     options = {"temperature": 0, "seed": 1, "logprobs": True, "top_logprobs": 3}
-    (completion,) = ask([Message("system", "You judge."), Message("user", "Score the answer: be kind.")], options, VERDICT)
+    (completion,) = ask(
+        bundled, [Message("system", "You judge."), Message("user", "Score the answer: be kind.")], options, VERDICT
+    )
     verdict = json.loads(completion.text)
     assert set(verdict) == {"explanation", "score"}
     assert verdict["score"] in range(6)
@@ -345,17 +363,15 @@ def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text() -> None:
 
 
 @with_model
-@pytest.mark.usefixtures("pulled")
-def test_temperature_zero_without_the_prompt_cache_repeats() -> None:
+def test_temperature_zero_without_the_prompt_cache_repeats(bundled: LanguageModel) -> None:
     options = {"temperature": 0, "seed": 3, "max_tokens": 40, "cache_prompt": False}
-    one, two = ask([Message("user", "Tell me about the sea.")], options, times=2)
+    one, two = ask(bundled, [Message("user", "Tell me about the sea.")], options, times=2)
     assert one.text == two.text
 
 
 @with_model
-@pytest.mark.usefixtures("pulled")
-def test_an_answer_is_cut_at_max_tokens_and_says_so() -> None:
-    (completion,) = ask([Message("user", "Tell a long story.")], {"max_tokens": 5, "temperature": 0, "seed": 3})
+def test_an_answer_is_cut_at_max_tokens_and_says_so(bundled: LanguageModel) -> None:
+    (completion,) = ask(bundled, [Message("user", "Tell a long story.")], {"max_tokens": 5, "temperature": 0, "seed": 3})
     assert (completion.finish_reason, completion.completion_tokens) == ("length", 5)
 
 
@@ -363,25 +379,24 @@ def test_an_answer_is_cut_at_max_tokens_and_says_so() -> None:
 @pytest.mark.usefixtures("pulled")
 def test_a_prompt_longer_than_the_context_is_rejected_with_both_lengths() -> None:
     with pytest.raises(CallRejected, match="tokens and the context holds 256: raise the option n_ctx") as caught:
-        ask([Message("user", "word " * 400)], {"n_ctx": 256})
+        ask_another([Message("user", "word " * 400)], {"n_ctx": 256})
     assert caught.value.status == 400
 
 
 @with_model
-@pytest.mark.usefixtures("pulled")
 @pytest.mark.parametrize(
     ("messages", "options"), [([Message("user", "Hi")], {"max_tokens": "many"}), ([Message("user", "\ud800")], {})]
 )
-def test_what_llama_cpp_refuses_is_a_rejected_call(messages: list[Message], options: Options) -> None:
+def test_what_llama_cpp_refuses_is_a_rejected_call(bundled: LanguageModel, messages: list[Message], options: Options) -> None:
     with pytest.raises(CallRejected, match="embedded:smollm2: "):
-        ask(messages, options)
+        ask(bundled, messages, options)
 
 
 @with_model
 @pytest.mark.usefixtures("pulled")
 def test_an_answer_over_the_time_limit_is_timed_out() -> None:
     with pytest.raises(CallTimedOut, match="no complete answer within"):
-        ask([Message("user", "Tell a long story.")], {"max_tokens": 2000}, total=0.01)
+        ask_another([Message("user", "Tell a long story.")], {"max_tokens": 2000}, total=0.01)
 
 
 @with_model

@@ -48,7 +48,7 @@ def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> No
         "- Aucune source",
         f"Suggestions{WIDE}:",
         "- Citer la convention",
-        f"Juges{WIDE}: pas encore qualifiés",
+        f"Juges{WIDE}: jamais examinés",
         f"Source{WIDE}: chat",
         f"Voir{WIDE}: https://quality.example/monitor/answers/a%2F1%20%C3%A9",
     ]

@@ -146,6 +146,18 @@ def test_what_the_gate_doubts_is_marked(make: Make) -> None:
     assert "250 €" in outline.text
 
 
+def test_a_sentence_that_the_gate_does_not_doubt_is_not_marked(make: Make) -> None:
+    outline = Outline(html_of(make([trace(1, GOOD)])))
+    assert "14 jours" in outline.text
+    assert outline.marked == []
+
+
+def test_a_reason_that_holds_twice_in_a_sentence_is_told_once(make: Make) -> None:
+    (worst,) = make([trace(1, f"{GOOD} Une prime de 250 € est due, et la prime de 250 € est versée en mai.")]).worst
+    assert any("250 €" in reason for reason in worst.reasons)
+    assert len(set(worst.reasons)) == len(worst.reasons)
+
+
 def test_the_period_and_the_collection_narrow_the_report(make: Make) -> None:
     answers = [trace(number, collection="a" if number < 3 else "b") for number in range(1, 6)]
     scope = TraceFilter(since=NOON.replace(hour=0), until=NOON.replace(hour=0, day=17), collection="b")

@@ -205,7 +205,7 @@ def test_the_report_says_all_that_it_must(make: Make) -> None:
     for text in (Outline(html_of(make(scores))).text, spaced(markdown_of(make(scores)))):
         assert "15 scored, 1 without a score" in text
         assert "93.8%" in text
-        assert "not yet qualified" in text
+        assert "never examined" in text
         assert "7.10" in text, "the mean of fourteen answers of 7.5 and one of 1.5"
         assert "Accuracy" in text
         assert "APRES structure" in text
@@ -236,7 +236,7 @@ def test_numbers_dates_and_signs_are_french_in_a_french_report(make: Make) -> No
         assert "7,50" in text
         assert "du 15 au 21 novembre 2026" in text.replace("Du 15", "du 15")
         assert "+1,00 par rapport aux 7 jours précédents" in text
-        assert "pas encore qualifiés" in text
+        assert "jamais examinés" in text
         assert not re.search(r"\d\.\d", text.replace("answer_quality 1.0.0", "").replace("areopage 0.1.0", ""))
         assert not re.search(r"\b(score of|judges|coverage|days)\b", text.replace("--days", ""))
     assert ("html", {"lang": "fr"}) in Outline(html_of(report)).elements

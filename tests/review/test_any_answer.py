@@ -94,6 +94,23 @@ def test_a_label_of_a_bench_answer_a_monitored_answer_and_a_gated_answer_all_cou
     assert [one.criterion for one in by_alpha.agreement.criteria] == ["", *rubric.paths]
 
 
+def test_each_criterion_has_its_scale_and_disagreements_compare_by_their_share_of_it(ledger: Ledger, rubric: Rubric) -> None:
+    first, *_ = bench_answers(ledger)
+    evaluation = Evaluations(ledger).get(first)
+    assert evaluation is not None
+    given = next(one.score for one in evaluation.criteria if one.criterion == DANGER) or 0.0
+    # the gate is 1.8 points of 2 from this label: further by its share than any difference from 1.9 to 4.4 points of 5
+    label = next(points for points in range(6) if 1.9 < abs(points - given) < 4.4)
+    say(ledger, rubric, first, scores={"danger": str(label)})
+    say(ledger, rubric, trace_id(1), grounded="yes")
+    report = ledger_agreement(ledger, rubric, "en")
+    assert report.scales == dict.fromkeys(["", *rubric.paths], (0.0, 5.0)) | {GROUNDING: (0.0, 2.0)}
+    assert report.agreement.items == 2
+    by_points = {one.criterion: abs(one.difference) for one in report.agreement.worst}
+    assert by_points[GROUNDING] < by_points[DANGER]
+    assert [one.criterion for one in report.agreement.worst] == [GROUNDING, DANGER]
+
+
 def test_scores_on_the_scale_of_another_suite_are_left_out(ledger: Ledger, rubric: Rubric) -> None:
     ledger.put_panel(run_of(NOW))
     judged(ledger, "other", NOW, SAMPLES[0])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["browser"]
 ORIGIN = {"origin": "http://127.0.0.1:8600"}
+MOMENT = r"\d{1,2} \w+ \d{4}, \d\d:\d\d"
 WRONG = f"{GROUNDED} {MADE_UP}"
 
 
@@ -99,6 +100,10 @@ def test_who_may_only_ask_is_led_to_the_chat_and_to_nothing_that_he_may_not_open
     status, page = send(client, "/chat", {"question": QUESTION})
     assert status == 200
     assert set(re.findall(r'href="(/(?!static|chat)[^"?]*)', page)) == {"/login"}
+    denied = client.get("/monitor", headers={"accept": "text/html"})
+    assert (denied.status_code, "Access denied" in denied.text) == (403, True)
+    assert 'href="/chat"' in denied.text
+    assert set(re.findall(r'href="(/(?!static|chat)[^"?]*)"', denied.text)) == {"/login", "/"}
 
 
 @pytest.mark.parametrize(("response", "text"), [("", FALLBACK), (WRONG, HELD)])
@@ -185,6 +190,22 @@ def test_the_list_shows_rates_reasons_and_what_the_filters_let_through(client: T
         assert len(re.findall(r'href="/gate/[0-9a-f]{32}"', client.get(f"/gate?{query}").text)) == found, query
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("period=nonsense", ["Ignored: “nonsense” is not a valid value of “Period”."]),
+        ("verdict=y&channel=mail", ["“y” is not a valid value of “Verdict”", "“mail” is not a valid value of “Channel”"]),
+        ("from=abc", ["“abc” is not a valid value of “From”"]),
+        ("period=all&verdict=deliver&channel=&from=&to=&q=&collection=", []),
+    ],
+)
+def test_a_filter_of_the_list_that_is_ignored_is_named(client: TestClient, rag: FakeRag, query: str, said: list[str]) -> None:
+    asked(rag, GROUNDED)
+    told = text_of(client.get(f"/gate?{query}").text)
+    assert [one for one in said if one not in told] == []
+    assert told.count("Ignored:") == len(said)
+
+
 def test_an_empty_ledger_shows_how_to_begin(client: TestClient) -> None:
     assert "/v1/gate/check" in client.get("/gate?period=all").text
 
@@ -196,7 +217,7 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     page = client.get(f"/gate/{held}?lang=fr").text
     assert re.search(r'<span class="sentence supported">Le salarié acquiert', page)
     assert re.search(r'<span class="sentence unsupported">Le salarié touche', page)
-    assert re.search(r"<mark>Le salarié acquiert[^<]*</mark><sup>1</sup>", page)
+    assert re.findall(r"<mark>([^<]*)</mark><sup>(\d+)</sup>", page.replace("&#39;", "'")) == [(DOCUMENTS[0].text, "1")]
     shown = text_of(page)
     for said in (
         "non étayée",
@@ -253,6 +274,9 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     page = client.get(path).text
     assert 'name="text"' not in page
     assert "unsupported: sentence 2" in text_of(page)
+    told = text_of(page)
+    assert re.search(rf"Text sent to the user released on {MOMENT} 2,5 jours par mois\.", told)
+    assert re.search(rf"Notice sent first {MOMENT} {re.escape(HELD)}", told)
     status, page = send(client, path, fields | {"then": "refuse"})
     assert (status, "Another reviewer has already decided" in page) == (409, True)
     assert held not in client.get("/review").text
@@ -264,6 +288,10 @@ def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerCo
     assert send(client, f"/gate/{second}", {"grounded": "yes", "rater": "Claire", "then": "label"})[0] == 303
     states = [Traces(context.ledger).release(id) for id in (first, second)]
     assert [one.state for one in states if one] == ["refused", "waiting"]
+    for id in (first, second):
+        told = text_of(client.get(f"/gate/{id}").text)
+        assert f"Text sent to the user review notice {HELD}" in told
+        assert "Notice sent first" not in told
 
 
 @pytest.mark.parametrize(

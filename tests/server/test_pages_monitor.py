@@ -150,7 +150,7 @@ def test_the_overview_tells_todays_figures_with_the_qualification_of_the_judges(
     page = page_at(context, "/monitor")
     assert "6 answers judged" in page.text
     assert "95% interval" in page.text
-    assert "judges not yet qualified" in page.text
+    assert "judges never examined" in page.text
     assert "oldest: 3 min" in page.text
     assert "1 alert could not be delivered" in page.text
     assert "1 without a heartbeat" in page.text
@@ -162,7 +162,7 @@ def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerC
     page = page_at(context, "/monitor?period=7")
     for heading in ("Mean score", "By criterion", "Trend", "Distribution", "Variants compared", "Judge health"):
         after = page.text[page.text.index(heading) :]
-        assert "not yet qualified" in after[:400], heading
+        assert "never examined" in after[:400], heading
 
 
 def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(context: ServerContext) -> None:
@@ -174,7 +174,7 @@ def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(cont
     assert f"unfit judges: mistral ({reason})" in english.text
     assert "juges inaptes : mistral (un modèle de 135 millions de paramètres juge à pile ou face" in french.text
     health = english.text[english.text.index("Judge health") :]
-    assert health.index("controle") < health.index("not yet qualified") < health.index("mistral") < health.index("unfit")
+    assert health.index("controle") < health.index("never examined") < health.index("mistral") < health.index("unfit")
 
 
 def test_a_poll_that_knows_the_figures_gets_nothing_and_another_one_gets_them(context: ServerContext, seeded: list[str]) -> None:
@@ -274,6 +274,38 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
         page_at(context, f"/monitor/answers?{query}")
 
 
+@pytest.mark.parametrize("path", ["/monitor", "/monitor/answers"])
+@pytest.mark.parametrize(
+    ("query", "english", "french"),
+    [
+        ("from=abc", "Ignored: “abc” is not a valid value of “From”.", "Ignoré : « abc » n’est pas une valeur valide de « Du »."),
+        ("from=2026-11-01&to=soon", "“soon” is not a valid value of “To”.", "« soon » n’est pas une valeur valide de « Au »."),
+        ("to=2026-11-01", "Ignored: “To” needs “From”.", "Ignoré : « Au » demande « Du »."),
+        (
+            "from=2027-01-01&to=2026-01-01",
+            "Ignored: “To” is before “From”.",
+            "Ignoré : « Au » précède « Du ».",
+        ),
+        ("period=decade", "“decade” is not a valid value of “Period”.", "« decade » n’est pas une valeur valide de « Période »."),
+        ("grade=best", "“best” is not a valid value of “Grade”.", "« best » n’est pas une valeur valide de « Niveau »."),
+        (
+            "criterion=%F0%9F%98%80",
+            "“😀” is not a valid value of “Criterion”.",
+            "« 😀 » n’est pas une valeur valide de « Critère ».",
+        ),
+        ("before=x", "“x” is not a valid value of “Position in the list”.", "« x » n’est pas une valeur valide de « Position"),
+        ("from=&to=&grade=&criterion=&period=7&source=*&variant=*&q=", "", ""),
+    ],
+)
+def test_a_filter_that_is_ignored_is_named(
+    context: ServerContext, seeded: list[str], path: str, query: str, english: str, french: str
+) -> None:
+    for lang, said in (("en", english), ("fr", french)):
+        text = page_at(context, f"{path}?{query}", lang=lang).text.replace("\xa0", " ").replace("\u202f", " ")
+        assert said in text
+        assert (text.count("Ignored:") + text.count("Ignoré :")) == bool(said)
+
+
 def test_the_filters_in_use_stand_in_their_fields(context: ServerContext, seeded: list[str]) -> None:
     page = page_at(context, '/monitor/answers?q="congés"&grade=acceptable&from=2026-11-12&to=2026-11-14')
     values = {found["id"]: found.get("value") for found in page.all("input") if "id" in found}
@@ -290,7 +322,7 @@ def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerCon
         "Réponse vague",  # feedback
         "Citer l’article.",
         "Le délai de dix jours",
-        "not yet qualified",
+        "never examined",
         "I think this is fine.",  # the raw text of the attempt that failed
         "no JSON in the answer",
         "attempt 2",

@@ -214,13 +214,18 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
     assert page.status_code == 200
     assert ("Does the correlation with people exceed 0.8?" if lang == "en" else "dépasse-t-elle 0,8 ?") in shown
     assert ("Yes. Confidence: over 99.9%." if lang == "en" else "Oui. Confiance : plus de 99,9 %.") in shown
+    assert ("Accuracy 0 to 10" if lang == "en" else "Exactitude 0 à 10") in shown
     assert not re.search(r"\bNone\b|Undefined|\$[a-z]|nan", shown)
     assert f'href="/monitor/answers/{WEAK_ID}"' in page.text  # Claire differs there
 
 
 def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: TestClient) -> None:
-    assert client.get("/agreement?days=x&judge=nobody&only=y").status_code == 200
-    assert client.get("/agreement?days=7&judge=mistral").status_code == 200
+    page = client.get("/agreement?days=x&judge=nobody&only=y")
+    assert page.status_code == 200
+    for field, value in (("Labels of", "x"), ("Judge", "nobody"), ("Answers", "y")):
+        assert f"Ignored: “{value}” is not a valid value of “{field}”." in text_of(page.text)
+    page = client.get("/agreement?days=7&judge=mistral&only=")
+    assert (page.status_code, "Ignored:" in page.text) == (200, False)
 
 
 def test_the_api_gives_the_same_figures(client: TestClient) -> None:

@@ -1,11 +1,17 @@
-"""Ledgers that are copied from one that is made once in each process."""
+"""Ledgers and queues that are copied from one that is made once in each process."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sqlalchemy import make_url
+
 from areopage.ledger.store import Ledger
+
+QUEUE = ".queue.db"
 
 
 def ledger_at(path: Path) -> Ledger:
@@ -34,6 +40,25 @@ def _filled(fill: Callable[[Ledger], object]) -> bytes:
         fill(ledger)
         ledger.close()
         return path.read_bytes()
+
+
+def new_queue_file(ledger: Path) -> None:
+    """A new file beside a ledger with an empty queue, as the first worker at a ledger makes it."""
+    with Path(f"{ledger}{QUEUE}").open("xb") as file:
+        file.write(_empty_queue())
+
+
+@cache
+def _empty_queue() -> bytes:
+    from areopage.work.queue import Queue
+
+    with TemporaryDirectory() as folder:
+        ledger = Path(folder) / "ledger.db"
+        url = make_url(f"sqlite:///{ledger}")
+        Queue(url, (), None, "none").connect()
+        with closing(sqlite3.connect(f"{ledger}{QUEUE}")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Path(f"{ledger}{QUEUE}").read_bytes()
 
 
 def _nothing(_: Ledger) -> None:

@@ -1,9 +1,11 @@
 """YAML files: every mistake is one line with its place, and no small file costs much."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from areopage.errors import ConfigError
@@ -112,3 +114,23 @@ def test_any_text_is_a_mapping_or_a_config_error(text: str) -> None:
     else:
         assert isinstance(document, YamlDocument)
         assert isinstance(document.data, dict)
+
+
+def reading_of(text: str) -> object:
+    try:
+        document = parse_yaml(text, PATH)
+    except ConfigError as fault:
+        return str(fault)
+    return repr(document.data), document.lines
+
+
+@given(st.text(alphabet=st.sampled_from("ab: [{]},&*<!|>-?'\"#\n\t%@~1.")))
+@example("a: &x {b: [1, *x]}")
+@example("a: >\n  b\n c: 1\n")
+@example("a: [b: 1]\nb: {c}\n")
+@example("a: '\u2028'\n")
+@example("a: \ud800")
+def test_libyaml_s_parser_reads_what_pyyaml_s_own_reads(text: str) -> None:
+    found = reading_of(text)
+    with mock.patch("areopage.yaml_document._QuickLoader", yaml.SafeLoader):
+        assert reading_of(text) == found

@@ -25,9 +25,10 @@ def items() -> "Items":
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    from servers.new_ledger import ledger_at
+    from servers.new_ledger import ledger_at, new_queue_file
 
     opened = ledger_at(tmp_path / "ledger.db")
+    new_queue_file(tmp_path / "ledger.db")
     yield opened
     opened.close()
 

@@ -81,8 +81,9 @@ def test_a_bug_counts_as_an_attempt_and_a_fault_of_the_storage_does_not(
     assert items.given_up == {"a": "KeyError: 'bug'"} and "item a: KeyError: 'bug'" in caplog.text
 
 
-def test_a_rate_limit_holds(items: "Items", open_engine: "Opener") -> None:
+def test_a_rate_limit_holds_at_the_end_of_a_second_of_the_clock(items: "Items", open_engine: "Opener") -> None:
     engine = open_engine(items.handler(concurrency=8, rate_limit=RateLimit(items=3, seconds=1.5)))
+    time.sleep((0.9 - time.time()) % 1)
     began = time.monotonic()
     engine.enqueue("item", [f"i{number}" for number in range(7)])
     wait_until(items.ran(3))

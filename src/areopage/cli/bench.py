@@ -22,7 +22,7 @@ RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the first call.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking for confirmation.")]
 
 
 def run(
@@ -40,15 +40,21 @@ def run(
             help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated.",
         ),
     ] = None,
-    criteria: Annotated[str | None, typer.Option(metavar="SEL", help="Presets, categories, criteria, by commas.")] = None,
-    mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How cases are put to the target.")] = None,
-    passes: Annotated[int | None, typer.Option(min=1, max=100, help="How often each judge is asked.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many cases; -1 for all.")] = None,
-    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of judges' prompts, personas and report.")] = None,
+    criteria: Annotated[
+        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
+    ] = None,
+    mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How the prompts are sent to the target.")] = None,
+    passes: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Number of passes: how often each judge is asked about a case.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Number of cases; -1 for all.")] = None,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts, the personas and the report.")
+    ] = None,
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Calls in flight.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
     timeout: TimeoutOption = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew, even what the ledger holds.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,

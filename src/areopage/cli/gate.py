@@ -87,7 +87,7 @@ LONGEST_SENTENCE = 120
 def _decision_text(decision: Decision, language: str) -> str:
     locale = decision_locale(language)
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
-    lines += [f"  - {reason}" for reason in explain(decision, language)]
+    lines += [f"  - {reason}" for reason in dict.fromkeys(explain(decision, language))]
     for number, sentence in enumerate(decision.sentences, 1):
         risk = locale.percent(sentence.p_unsupported, 0) if sentence.p_unsupported is not None and sentence.claim else "—"
         document = f"  [{one_line(sentence.document, 40)}]" if sentence.document and sentence.claim else ""

@@ -58,7 +58,7 @@ def tune(
     force_uncertified: Annotated[
         bool, typer.Option("--force-uncertified", help="Write the best threshold even if none is certified.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a gate.yml that stands there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing gate.yml.")] = False,
     since: SinceOption = None,
     until: UntilOption = None,
     collection: CollectionOption = None,

@@ -18,9 +18,9 @@ DIFFERS = 1
 
 
 def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Compare every stored score and count with what it is computed from; nothing is written.
+    """Compare every stored score and count with its recomputed value; nothing is written.
 
-    Exit code 1: a value differs, or a panel cannot be read. Rows that belong to nothing are listed, too.
+    Exit code 1: a value differs, or a panel cannot be read. The command also lists orphaned rows.
     """
     with open_ledger(find_config(config, ledger)) as opened:
         pace = Pace("checked", count_stored(opened))
@@ -32,9 +32,9 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
 
 
 def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Compute every stored score and count again; no model is called.
+    """Recompute every stored score and count; no model is called.
 
-    What differs is written. It may be interrupted at any moment and called again.
+    The command writes only values that differ. It can be interrupted and run again.
     """
     with open_ledger(find_config(config, ledger)) as opened:
         pace = Pace("rebuilt", count_stored(opened))
@@ -46,14 +46,14 @@ def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
 
 
 def export(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder: it is there whole, or not at all.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder. It appears only once the export is complete.")],
     form: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="csv for spreadsheets.")] = "jsonl",
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Write answers, evaluations, judgments, labels and decisions into a folder.
 
-    All of them, as the ledger holds them: of texts there is what the storage policy and erasure left.
+    The export contains all rows. Texts are as stored: reduced by the storage policy, without erased texts.
     """
     chosen = one_of("--format", form, LEDGER_FORMS) or "jsonl"
     with open_ledger(find_config(config, ledger)) as opened:

@@ -62,7 +62,7 @@ def _command_of(function: Callable[..., Any]) -> click.Command:
 
 BENCH = LazyGroup(
     "bench",
-    "Benchmark a model before release: answer a dataset, judge the answers, compute scores.",
+    "Benchmark a model before release: collect answers to a dataset, judge them, compute scores.",
     commands={
         "run": ("bench:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
@@ -125,11 +125,11 @@ MONITOR = LazyGroup(
         "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
         "submit": ("monitor:submit", "Submit answers from files for evaluation."),
         "status": ("monitor:status", "Show the queue and the active workers."),
-        "retry": ("monitor:retry", "Requeue answers whose evaluation failed for good."),
+        "retry": ("monitor:retry", "Requeue answers whose evaluation failed after the last attempt."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
-        "rescore": ("scores:rescore_monitor", "Compute scores again with other weights, rules or judges, without model calls."),
-        "erase": ("monitor_report:erase", "Erase the texts of answers permanently, with comments by judges and reviewers."),
+        "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
+        "erase": ("monitor_report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
     },
 )
 KEYS = LazyGroup(
@@ -156,7 +156,7 @@ GATE = LazyGroup(
         "tune": ("gate_tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
         "replay": ("gate_report:replay", "Decide again on recorded answers with other rules."),
         "import": ("gate_data:import_logs", "Import the logs of an older system into the ledger."),
-        "rescore": ("scores:rescore_gate", "Compute the scores of the gate's judge again, without model calls."),
+        "rescore": ("scores:rescore_gate", "Recompute the scores of the gate's judge, without model calls."),
     },
 )
 REVIEW = LazyGroup(
@@ -178,15 +178,15 @@ RAG = LazyGroup(
         "ingest": ("rag:ingest", "Update a collection from a folder of documents."),
         "search": ("rag:search", "Show the passages found for a question, best first, with scores in [0, 1]."),
         "collections": ("rag:collections", "List the collections."),
-        "export-traces": ("rag:export_traces", "Bring the trace files that `rag.traces` names to what the ledger has, once."),
+        "export-traces": ("rag:export_traces", "Update the trace files of `rag.traces` from the ledger once."),
     },
 )
 LEDGER = LazyGroup(
     "ledger",
-    "The ledger itself: compare, compute again, export.",
+    "The ledger: check, rebuild, export.",
     commands={
-        "check": ("ledger:check", "Compare every stored score and count with what it is computed from."),
-        "rebuild": ("ledger:rebuild", "Compute every stored score and count again; no model is called."),
+        "check": ("ledger:check", "Compare every stored score and count with its recomputed value."),
+        "rebuild": ("ledger:rebuild", "Recompute every stored score and count; no model is called."),
         "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
     },
 )

@@ -37,16 +37,14 @@ FAILED = 1
 def submit(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Questions with answers: CSV, JSONL, XLSX, Parquet.")],
     config: ConfigOption = None,
-    source: Annotated[
-        str, typer.Option("--source", metavar="NAME", help="Where they come from; a row's own source counts.")
-    ] = "",
-    variant: Annotated[str, typer.Option("--variant", metavar="NAME", help="Their side of an A/B test.")] = "",
-    language: Annotated[str, typer.Option("--language", metavar="CODE", help="The answers' language.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N.")] = None,
+    source: Annotated[str, typer.Option("--source", metavar="NAME", help="Source of answers whose row names none.")] = "",
+    variant: Annotated[str, typer.Option("--variant", metavar="NAME", help="Variant of the answers in an A/B test.")] = "",
+    language: Annotated[str, typer.Option("--language", metavar="CODE", help="Language of the answers.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Submit only the first N answers.")] = None,
 ) -> None:
-    """Submit answers from files for evaluation; answers submitted before are not evaluated again.
+    """Submit answers from files for evaluation; answers that were already submitted are skipped.
 
-    Exit code 1 if rows are unusable; the other rows are submitted.
+    Exit code 1: rows are unusable. The other rows are submitted.
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
@@ -91,7 +89,7 @@ def retry(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Requeue answers whose evaluation failed for good."""
+    """Requeue answers whose evaluation failed after the last attempt."""
     with open_ledger(find_config(config)) as ledger:
         typer.echo(f"{answers_text(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
@@ -136,8 +134,8 @@ def _ago(moment: datetime, now: datetime) -> str:
 
 def list_alerts(
     config: ConfigOption = None,
-    all_of_them: Annotated[bool, typer.Option("--all", help="The closed ones as well.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many alerts.")] = 50,
+    all_of_them: Annotated[bool, typer.Option("--all", help="List closed alerts, too.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Maximum number of alerts.")] = 50,
 ) -> None:
     """List the newest alerts and their delivery."""
     with open_ledger(find_config(config)) as ledger:
@@ -155,7 +153,7 @@ def list_alerts(
 
 
 def test_alerts(config: ConfigOption = None) -> None:
-    """Send a test message to every address in `alerts.urls`. Exit code 1: one of them did not take it."""
+    """Send a test message to every address in `alerts.urls`. Exit code 1: a delivery failed."""
     found = find_config(config).monitor
     urls = found.section.alerts.urls
     if not urls:
@@ -174,12 +172,13 @@ POLL_SECONDS = 1.0
 def run_golden(
     config: ConfigOption = None,
     wait: Annotated[
-        float, typer.Option("--wait", min=0.0, metavar="SECONDS", help="Wait so long for the verdict (a worker must be running).")
+        float,
+        typer.Option("--wait", min=0.0, metavar="SECONDS", help="How long to wait for the verdict; a worker must be running."),
     ] = 0.0,
 ) -> None:
     """Send every golden question to the bot now; the running worker judges the answers.
 
-    A round that was begun is not begun again. Exit code 1: a drop, or questions without a score.
+    If a round is running, no new round starts. Exit code 1: the score dropped, or questions have no score.
     """
     found = find_config(config)
     golden_section(found.monitor)  # before a ledger is made for nothing
@@ -198,7 +197,8 @@ def run_golden(
 
 
 def list_rounds(
-    config: ConfigOption = None, limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many rounds.")] = 20
+    config: ConfigOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Maximum number of rounds.")] = 20,
 ) -> None:
     """List the newest rounds with their verdicts."""
     with open_ledger(find_config(config)) as ledger:

@@ -40,24 +40,29 @@ ELSEWHERE = "trace files of other folders and computers, logs that were imported
 
 def report(
     config: ConfigOption = None,
-    days: Annotated[int, typer.Option("--days", min=1, max=3660, metavar="N", help="How many days, the last one included.")] = 7,
-    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="The last day (UTC); default today.")] = None,
-    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language; default the configuration's.")] = "",
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=3660, metavar="N", help="Number of days, including the last day.")
+    ] = 7,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language. Default: the configuration's.")] = "",
     form: Annotated[
-        str | None, typer.Option("--format", metavar="html|md|json", help="Default: by --out's ending, else md.")
+        str | None,
+        typer.Option("--format", metavar="html|md|json", help="Format. Default: from the extension of --out, else md."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FILE", help="Where to; - is the screen, the default of md and json. html: quality-report-DATE.html."
+            "--out",
+            metavar="FILE",
+            help="Output file; - is the screen. Default: the screen for md and json, quality-report-DATE.html for html.",
         ),
     ] = None,
-    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
-    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only answers of this variant.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
 ) -> None:
     """Write a quality report on the answers of a period.
 
-    It has means with their certainty, grades, trend, change, the weakest answers, the judges' health and the cost.
+    The report shows means with 95% intervals, grades, trend, change, the weakest answers, the health of the judges and the cost.
     """
     now = datetime.now(UTC)
     last = day_of("--until", until) if until else now.date()
@@ -76,27 +81,32 @@ def report(
 
 
 def export(
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to; - is the standard output (csv and jsonl).")],
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Output file; - is the standard output (csv and jsonl).")],
     config: ConfigOption = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Default: by --out's ending.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Format. Default: from the extension of --out.")
+    ] = None,
     days: Annotated[
-        int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Only the last N days; default all.")
+        int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Export only the last N days. Default: all.")
     ] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="The last of these days (UTC).")] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="Last day of --days (UTC). Default: today.")
+    ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", metavar="NAME", help="Only this source; golden questions only by name.")
+        str | None,
+        typer.Option("--source", metavar="NAME", help="Use only this source. Golden questions are excluded unless named."),
     ] = None,
-    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Only this variant.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Export only this variant.")] = None,
     grade: Annotated[
-        str | None, typer.Option("--grade", metavar="GRADE", help="Only excellent, acceptable, weak, or unscored answers.")
+        str | None, typer.Option("--grade", metavar="GRADE", help="Export only excellent, acceptable, weak or unscored answers.")
     ] = None,
-    find: Annotated[str, typer.Option("--find", metavar="TEXT", help="Only answers with these words.")] = "",
+    find: Annotated[str, typer.Option("--find", metavar="TEXT", help="Export only answers with these words.")] = "",
     text: Annotated[
         str | None,
         typer.Option(
             "--text",
             metavar="POLICY",
-            help="full, truncated, redacted or none; default storage.export_text of the configuration.",
+            help="Texts: full, truncated, redacted or none. Default: storage.export_text.",
         ),
     ] = None,
 ) -> None:
@@ -118,15 +128,16 @@ def export(
 
 def erase(
     config: ConfigOption = None,
-    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="An answer (repeatable).")] = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="ID of an answer (repeatable).")] = None,
     older_than: Annotated[
-        int | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All answers received so many days ago or earlier.")
+        int | None,
+        typer.Option("--older-than", min=0, metavar="DAYS", help="Erase all answers received at least this many days ago."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Erase the texts of answers permanently, with comments by judges and reviewers. Their figures stay.
+    """Erase the texts of answers and the comments of judges and reviewers permanently. Scores remain.
 
-    Trace files of the pipeline lose them, too. Exit code 1: one of these cannot be rewritten; it is named.
+    The command also erases them from trace files of the pipeline. Exit code 1: a trace file cannot be rewritten.
     """
     if bool(ids) == (older_than is not None):
         raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")

@@ -21,7 +21,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def worker(
     config: ConfigOption = None,
     grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", min=0, help="How long what is begun may take after a stop.")
+        float, typer.Option("--grace", metavar="SECONDS", min=0, help="Time to finish running evaluations after a stop.")
     ] = 30.0,
 ) -> None:
     """Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."""

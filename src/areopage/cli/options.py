@@ -39,16 +39,15 @@ CollectionOption = Annotated[
     str | None, typer.Option("--collection", metavar="NAME", help="Use only answers from this collection.")
 ]
 WeightsOption = Annotated[
-    Path | None, typer.Option("--weights", metavar="FILE", help="YAML with a section `weights`, or its three levels.")
+    Path | None,
+    typer.Option("--weights", metavar="FILE", help="YAML file with a section `weights`, or with the three levels of weights."),
 ]
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default|v1_1", help="Scoring rules.")]
 WithoutJudgeOption = Annotated[
-    list[str] | None, typer.Option("--without-judge", metavar="NAME", help="Leave a judge out; may be repeated.")
+    list[str] | None, typer.Option("--without-judge", metavar="NAME", help="Exclude a judge (repeatable).")
 ]
-ReparseOption = Annotated[bool, typer.Option("--reparse", help="Parse the judges' raw texts again.")]
-WriteOption = Annotated[
-    bool, typer.Option("--write", help="With --reparse: store the new outcomes and compute the stored scores again.")
-]
+ReparseOption = Annotated[bool, typer.Option("--reparse", help="Parse the raw texts of the judges again.")]
+WriteOption = Annotated[bool, typer.Option("--write", help="With --reparse: store the new outcomes and scores.")]
 RulesOption = Annotated[
     str | None,
     typer.Option(

@@ -34,28 +34,30 @@ LONGEST_REASON = 300  # characters
 SHOWN_TEXT = 200  # characters of a document that was found
 REJECTED_FILE = "ingest.rejected.jsonl"
 
-CollectionOption = Annotated[
-    str, typer.Option("--collection", metavar="NAME", help="Another collection than the configuration's.")
-]
+CollectionOption = Annotated[str, typer.Option("--collection", metavar="NAME", help="Collection. Default: the configuration's.")]
 
 
 def ingest(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of documents, or one file.")],
     collection: CollectionOption = "",
-    source: Annotated[str, typer.Option(metavar="NAME", help="Say of all documents that they come from here.")] = "",
-    prune: Annotated[bool, typer.Option("--prune", help="Remove chunks of files that are gone from the folder.")] = False,
+    source: Annotated[str, typer.Option(metavar="NAME", help="Source of all documents.")] = "",
+    prune: Annotated[bool, typer.Option("--prune", help="Remove the chunks of files that are no longer in the folder.")] = False,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="OURS=THEIRS", help="JSON Lines: a field's name there, for text, id, title, source, metadata."),
+        typer.Option(
+            metavar="OURS=THEIRS",
+            help="JSON Lines: the field THEIRS holds OURS (text, id, title, source or metadata); repeatable.",
+        ),
     ] = None,
     rejected: Annotated[
-        Path | None, typer.Option(metavar="FILE", help=f"What could not be read; default {REJECTED_FILE} beside the store.")
+        Path | None,
+        typer.Option(metavar="FILE", help=f"File for unreadable documents. Default: {REJECTED_FILE} beside the store."),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Update a collection from a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
 
-    Run it again whenever documents change: only what is new or changed is embedded. Exit code 1: something could not be read.
+    Run the command again when documents change: it embeds only new or changed documents. Exit code 1: a document cannot be read.
     """
     settings = find_config(config).rag
     place = rejected or _beside_store(settings)
@@ -73,7 +75,9 @@ def ingest(
 def search(
     question: Annotated[str, typer.Argument(metavar="QUESTION")],
     collection: CollectionOption = "",
-    source: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only documents from here; repeatable.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Search only documents of this source (repeatable).")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the documents as JSON.")] = False,
     config: ConfigOption = None,
 ) -> None:
@@ -102,7 +106,7 @@ def search(
 
 
 def collections(config: ConfigOption = None) -> None:
-    """List the collections, with their chunks and who embedded them."""
+    """List the collections with their number of chunks and their embedding model."""
     settings = _existing(find_config(config).rag)
 
     async def show() -> None:
@@ -191,10 +195,14 @@ SHOWN_EXCERPT = 160
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    collection: Annotated[str, typer.Option("--collection", metavar="NAME", help="Default: the configuration's.")] = "",
-    source: Annotated[list[str] | None, typer.Option("--source", metavar="NAME", help="Only its documents; repeatable.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the answer cache.")] = False,
-    stream: Annotated[bool, typer.Option("--stream", help="Tell each step as it is done.")] = False,
+    collection: Annotated[
+        str, typer.Option("--collection", metavar="NAME", help="Collection. Default: the configuration's.")
+    ] = "",
+    source: Annotated[
+        list[str] | None, typer.Option("--source", metavar="NAME", help="Use only documents of this source (repeatable).")
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not use the answer cache.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print each step as it completes.")] = False,
     config: ConfigOption = None,
 ) -> None:
     """Ask a question: retrieve documents, generate an answer, apply the gate."""
@@ -209,7 +217,7 @@ def ask(
 
 
 def export_traces(config: ConfigOption = None) -> None:
-    """Bring the trace files that `rag.traces` names to what the ledger has, once. The worker does so every minute."""
+    """Update the trace files of `rag.traces` from the ledger once. The worker does so every minute."""
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         export = trace_export(settings.rag, ledger)
@@ -258,5 +266,5 @@ def _print_reply(trace: Trace) -> None:
         word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({trace.mode}), confidence {trace.confidence:.2f}{doubt}, id {trace.id}")
     if trace.decision is not None:
-        for reason in explain(trace.decision, trace.language or "en"):
+        for reason in dict.fromkeys(explain(trace.decision, trace.language or "en")):
             typer.echo(f"- {reason}")

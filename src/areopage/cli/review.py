@@ -242,7 +242,7 @@ def _print_decision(decision: Decision) -> None:
     for line in _sentence_lines(decision):
         typer.echo(line)
     typer.echo(f"\n--- verdict: {decision.verdict}")
-    for reason in explain(decision, decision.prompt_lang or "en"):
+    for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
         typer.echo(f"- {visible(reason)}")
 
 

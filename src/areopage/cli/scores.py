@@ -45,7 +45,7 @@ from areopage.yaml_document import read_yaml
 
 UNSEEN_WIDTH = 200
 
-IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Only this answer; may be repeated.")]
+IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
 def print_runs(ledger: Ledger) -> None:
@@ -184,7 +184,8 @@ def rescore_monitor(
     since: SinceOption = None,
     until: UntilOption = None,
     source: Annotated[
-        str | None, typer.Option("--source", metavar="NAME", help="Only this source; golden questions only by name.")
+        str | None,
+        typer.Option("--source", metavar="NAME", help="Use only this source. Golden questions are excluded unless named."),
     ] = None,
     id: IdOption = None,
     weights: WeightsOption = None,
@@ -195,9 +196,9 @@ def rescore_monitor(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compute scores again with other weights, rules or judges, without model calls.
+    """Recompute scores with other weights, rules or judges, without model calls.
 
-    Stored scores stay as they are. It shows the means before and after, and how many answers have another grade.
+    The command shows the means before and after, and how many grades change. Stored scores do not change without --write.
     """
     change, days = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, None)
     wanted = EvaluationFilter(since=days.since, until=days.until, source=source, ids=tuple(id or ()))
@@ -219,9 +220,9 @@ def rescore_gate(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compute the scores of the gate's judge again, without model calls.
+    """Recompute the scores of the gate's judge, without model calls.
 
-    Decisions stay as they are. It shows the means before and after, and how many sentences have another grade.
+    The command shows the means before and after, and how many grades of sentences change. Decisions do not change.
     """
     change, wanted = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, collection)
     with open_ledger(find_config(config, ledger)) as opened:

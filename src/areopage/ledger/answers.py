@@ -6,16 +6,32 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Column, Connection, Row, Select, bindparam, exists, insert, select, update
+from msgspec.json import Decoder
+from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, update
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.rows import aware, chunks, insert_into, insert_missing, json_text, naive, storable, storable_json
+from areopage.ledger.rows import (
+    aware,
+    chunks,
+    insert_into,
+    insert_missing,
+    insert_rows,
+    json_text,
+    naive,
+    storable,
+    storable_json,
+)
 from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
-_TEXTS = ("prompt", "response", "documents", "turns", "details", "delivered", "session", "decision")
+TEXT_COLUMNS = [column for column in answer_texts.c if column is not answer_texts.c.answer]
+WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
+    answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+)
+"""Answers with their texts; those of erased answers are NULL."""
+_BY_ID = WHOLE_ANSWERS.where(answers.c.id == bindparam("of"))
 
 
 class Link(Struct, frozen=True):
@@ -58,7 +74,7 @@ class Answers:
 
     def erased_in(self, run_id: str) -> dict[int, Answer]:
         """Return the erased answers of a run's cases by case position."""
-        query = whole_answers().join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
+        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return {row.position: answer_of(row) for row in connection.execute(query)}
@@ -66,7 +82,7 @@ class Answers:
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            row = connection.execute(whole_answers().where(answers.c.id == storable(id))).one_or_none()
+            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return answer_of(row) if row else None
 
     def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
@@ -77,7 +93,7 @@ class Answers:
         best: dict[str, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks(keys):
-                query = whole_answers().where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
+                query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
                 for row in connection.execute(query):
                     answer = answer_of(row)
                     if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
@@ -111,14 +127,14 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     # transactions that bring the same ids at once wait for each other in one order
     order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
     statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
-    new = {row.id: row.number for row in connection.execute(statement, [_answer_row(by_id[id]) for id in order])}
+    rows = connection.execute(statement, [_answer_row(by_id[id]) for id in order]).all()
+    new: dict[str, int] = dict(map(tuple, rows))
     texts = [
         text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
         for id, number in new.items()
         if not by_id[id].erased
     ]
-    if texts:
-        connection.execute(insert(answer_texts), texts)
+    insert_rows(connection, answer_texts, texts)
     return new
 
 
@@ -138,42 +154,22 @@ def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
             connection.execute(update(run_cases).where(*place).values(case=bindparam("text")), values)
 
 
-def text_columns() -> list[Column[Any]]:
-    """The columns of `answer_texts` that `answer_of` reads."""
-    return [answer_texts.c[name] for name in _TEXTS]
-
-
-def whole_answers() -> Select[Any]:
-    """Select answers with their texts; those of erased answers are NULL."""
-    source = answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
-    return select(answers, *text_columns()).select_from(source)
+_CHANGED = ("run_id", "received_at", "answered_at")
+_AS_STORED = tuple(name for name in Answer.__struct_fields__ if name in answers.c and name not in _CHANGED)
 
 
 def answer_of(row: Row[Any]) -> Answer:
-    """Read an answer from a row of `whole_answers`."""
+    """Read an answer from a row of `WHOLE_ANSWERS`, which may have more columns."""
+    columns = row._mapping  # read by name, it is five times as fast as the row's attributes
     return Answer(
-        number=row.number,
-        id=row.id,
-        origin=row.origin,
-        case=_case_of(row),
-        state=row.state,
-        reason=row.reason,
-        finish_reason=row.finish_reason,
-        key=row.key,
-        run_id=row.run_id or "",
-        source=row.source,
-        variant=row.variant,
-        language=row.language,
-        model=row.model,
-        session=row.session or "",
-        api_key=row.api_key,
-        delivered=row.delivered or "",
-        received_at=aware(row.received_at),
-        answered_at=aware(row.answered_at),
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        seconds=row.seconds,
-        erased=row.prompt is None,
+        **{name: columns[name] for name in _AS_STORED},
+        case=_case_of(columns),
+        run_id=columns["run_id"] or "",
+        session=columns["session"] or "",
+        delivered=columns["delivered"] or "",
+        received_at=aware(columns["received_at"]),
+        answered_at=aware(columns["answered_at"]),
+        erased=columns["prompt"] is None,
     )
 
 
@@ -244,20 +240,21 @@ def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None
         blank_cases(connection, connection.execute(erased).scalars().all())
 
 
-_IN_COLUMNS = ("prompt", "response", "documents")
 _BARE = Case(id="", prompt="")
+_DETAILS = {name: getattr(_BARE, name) for name in Case.__struct_fields__ if name not in ("prompt", "response", "documents")}
+"""The fields of a case that have no column, and the values that are left out."""
+_TURNS, _DOCUMENTS = Decoder(tuple[Turn, ...]), Decoder(tuple[Document, ...])
 
 
 def _details_of(case: Case) -> dict[str, Any]:
     """The optional fields of a case, without default values."""
-    values = {name: getattr(case, name) for name in Case.__struct_fields__ if name not in _IN_COLUMNS}
-    return {name: value for name, value in values.items() if value != getattr(_BARE, name)}
+    return {name: value for name, absent in _DETAILS.items() if (value := getattr(case, name)) != absent}
 
 
-def _case_of(row: Row[Any]) -> Case:
-    if row.prompt is None:
-        return Case(id=row.id, prompt="")
-    details: dict[str, Any] = {"id": row.id} | msgspec.json.decode(row.details)
-    prompt = row.prompt if row.turns is None else msgspec.json.decode(row.turns, type=tuple[Turn, ...])
-    documents = msgspec.json.decode(row.documents, type=tuple[Document, ...])
-    return Case(prompt=prompt, response=row.response, documents=documents, **details)
+def _case_of(columns: RowMapping) -> Case:
+    id, prompt, turns = columns["id"], columns["prompt"], columns["turns"]
+    if prompt is None:
+        return Case(id=id, prompt="")
+    details: dict[str, Any] = {"id": id} | msgspec.json.decode(columns["details"])
+    told = prompt if turns is None else _TURNS.decode(turns)
+    return Case(prompt=told, response=columns["response"], documents=_DOCUMENTS.decode(columns["documents"]), **details)

@@ -5,7 +5,7 @@ from datetime import UTC, date
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
-from sqlalchemy import ColumnElement, Connection, Select, Table, case, delete, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
 
 from areopage.criteria.records import Scale
 from areopage.ledger.connection import storage_errors
@@ -257,21 +257,20 @@ def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], value
     return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
 
 
+_OF_IT = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
+_IS_SCORED = ~_OF_IT.where(verdicts.c.outcome != "scored").exists() & _OF_IT.exists()
+_JUDGED = (
+    select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, _IS_SCORED.label("is_scored"))
+    .join(judgments, judgments.c.key == answer_judgments.c.key)
+    .where(answer_judgments.c.answer.in_(bindparam("of", expanding=True)))
+    .order_by(judgments.c.id)
+)
+
+
 def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
     """The judgment that counts for each place and key: the latest of which every verdict is a score, else the latest."""
-    unscored = verdicts.c.judgment_id == judgments.c.id, verdicts.c.outcome != "scored"
-    is_scored = (
-        ~select(verdicts.c.criterion).where(*unscored).exists()
-        & select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id).exists()
-    )
-    query = (
-        select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, is_scored.label("is_scored"))
-        .join(judgments, judgments.c.key == answer_judgments.c.key)
-        .where(answer_judgments.c.answer.in_(answers))
-        .order_by(judgments.c.id)
-    )
     best: dict[tuple[Place, str], Any] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_JUDGED, {"of": answers}):
         place = (row.answer, row.panel)
         known = best.get((place, row.key))
         if place in places and (known is None or row.is_scored or not known.is_scored):

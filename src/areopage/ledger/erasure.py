@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text,
 
 from areopage.ledger.answers import Link, blank_cases, insert_links
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.evaluation_rows import BLANK, evaluations_of, whole_evaluations
+from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
 from areopage.ledger.queries import not_by_index
 from areopage.ledger.rows import chunks, insert_missing, naive, storable
@@ -184,7 +184,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
 def _reindex(connection: Connection, numbers: Sequence[int]) -> None:
     """Leave of evaluations only what lists are filtered by in the index of words."""
     monitored = not_by_index([evaluations.c.state == "evaluated", evaluations.c.origin == "monitor"])
-    query = whole_evaluations().where(evaluations.c.answer.in_(numbers), *monitored)
+    query = WHOLE_EVALUATIONS.where(evaluations.c.answer.in_(numbers), *monitored)
     found = evaluations_of(connection, connection.execute(query).all())
     if found:
         remove_words(connection, [one.number for one in found])

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
 from areopage.ledger.records import CriterionResult, Evaluation
-from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_value
+from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_rows, naive, row_of, storable, storable_json, values_of
 from areopage.ledger.schema import answer_texts, answers, evaluation_scores, evaluations
 
 PORTION = 500
@@ -18,15 +17,21 @@ _TIMES = ("timestamp", "received_at", "evaluated_at")
 _OF_ANSWER = ("id", "prompt", "response", "erased")
 BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
 """The texts of an evaluation, once they are erased."""
+WHOLE_EVALUATIONS = select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(
+    evaluations.join(answers, answers.c.number == evaluations.c.answer).outerjoin(
+        answer_texts, answer_texts.c.answer == evaluations.c.answer
+    )
+)
+"""Evaluations with their answers' id, prompt and response; texts of erased answers are NULL."""
 
 
 def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     """Build an evaluation's row, without number, answer and criteria."""
-    row = {name: storable_value(value) for name, value in msgspec.structs.asdict(evaluation).items()}
+    row = row_of(evaluation)
     for name in ("number", "criteria", *_OF_ANSWER):
         del row[name]
     row["received_at"] = evaluation.received_at or evaluation.timestamp
-    row |= {name: json_text(row[name]) for name in _LISTS}
+    row |= {name: storable_json(row[name]) for name in _LISTS}
     row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
     return row | {"run_id": evaluation.run_id or None, "grade": evaluation.grade if evaluation.state == "evaluated" else ""}
 
@@ -49,32 +54,20 @@ def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[s
 
 def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
     """Insert the criteria of evaluations (by number), in order."""
-    rows = score_rows(criteria)
-    if rows:
-        connection.execute(insert(evaluation_scores), rows)
-
-
-def whole_evaluations() -> Select[Any]:
-    """Select evaluations with their answers' id, prompt and response.
-
-    Texts of erased answers are NULL.
-    """
-    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
-    source = source.outerjoin(answer_texts, answer_texts.c.answer == evaluations.c.answer)
-    return select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(source)
+    insert_rows(connection, evaluation_scores, score_rows(criteria))
 
 
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
-    """Read evaluations with their criteria from `whole_evaluations`, in order."""
+    """Read evaluations with their criteria from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
-    return [_evaluation_of(row._mapping, criteria.get(row.number, ())) for row in rows]
+    return [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
 
 
 def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:
     """Return the evaluations of these numbers, in order; missing numbers are skipped."""
     found: dict[int, Row[Any]] = {}
     for part in chunks(numbers):
-        found |= {row.number: row for row in connection.execute(whole_evaluations().where(evaluations.c.number.in_(part)))}
+        found |= {row.number: row for row in connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(part)))}
     return evaluations_of(connection, [found[number] for number in numbers if number in found])
 
 
@@ -91,13 +84,13 @@ def each_evaluation(
         last = rows[-1].number
 
 
-def _textless(row: Row[Any]) -> dict[str, Any]:
-    return dict(row._mapping) | BLANK | {"id": "", "prompt": "", "response": ""}
+def _textless(row: Row[Any]) -> RowValues:
+    return values_of(row) | BLANK | {"id": "", "prompt": "", "response": ""}
 
 
-def _evaluation_of(columns: Any, criteria: Sequence[CriterionResult]) -> Evaluation:
-    fields = {name: value for name, value in columns.items() if name != "answer"}
-    fields |= {name: msgspec.json.decode(fields[name], type=tuple[str, ...]) for name in _LISTS}
+def _evaluation_of(fields: RowValues, criteria: Sequence[CriterionResult]) -> Evaluation:
+    del fields["answer"]
+    fields |= {name: TEXTS.decode(fields[name]) for name in _LISTS}
     fields |= {name: aware(fields[name]) for name in _TIMES}
     texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
     fields |= texts | {"run_id": fields["run_id"] or "", "grade": fields["grade"] or "unscored"}

@@ -5,22 +5,36 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.erasure import blank_judgments
 from areopage.ledger.evaluation_rows import (
+    WHOLE_EVALUATIONS,
     evaluation_row,
     evaluations_by_number,
     evaluations_of,
     insert_scores,
-    whole_evaluations,
 )
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
-from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, naive, storable
+from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
 from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
 from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
@@ -57,9 +71,8 @@ class Evaluations:
             new = insert_answers(connection, list(by_id.values()))
             new |= _unsubmitted(connection, [id for id in by_id if id not in new])
             waiting = {number: _submitted(by_id[id]) for id, number in new.items()}
-            if waiting:
-                rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
-                connection.execute(insert(evaluations), rows)
+            rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
+            insert_rows(connection, evaluations, rows)
             counts = DayCounts()
             for one in waiting.values():
                 counts.add(one)
@@ -126,7 +139,7 @@ class Evaluations:
             erased while it was judged: the texts of its judgments go the same way then.
         """
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
-            found = connection.execute(_locked(storable(evaluation.id))).one_or_none()
+            found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
             if found is None or found.is_erased:
                 _erase_late(connection, found, evaluation.run_id, keys)
                 return False
@@ -164,11 +177,9 @@ class Evaluations:
 
     def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
         """Return an answer's evaluation: the latest, or that of one panel or run."""
-        query = whole_evaluations().where(answers.c.id == storable(id))
-        if run_id is not None:
-            query = query.where(evaluations.c.run_id == run_id)
+        query = _LATEST if run_id is None else _LATEST.where(evaluations.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            rows = connection.execute(query.order_by(evaluations.c.number.desc()).limit(1)).all()
+            rows = connection.execute(query, {"of": storable(id)}).all()
             return next(iter(evaluations_of(connection, rows)), None)
 
     def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
@@ -184,7 +195,7 @@ class Evaluations:
                 newest = newest.where(answers.c.id.in_(part)).group_by(evaluations.c.answer)
                 if until is not None:
                     newest = newest.where(evaluations.c.evaluated_at <= naive(until))
-                rows = connection.execute(whole_evaluations().where(evaluations.c.number.in_(newest))).all()
+                rows = connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(newest))).all()
                 found |= {one.id: one for one in evaluations_of(connection, rows)}
         return found
 
@@ -245,6 +256,7 @@ class Evaluations:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
 
+_LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
 _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
@@ -270,6 +282,19 @@ _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin",
 """The columns that say where an evaluation is counted that has no score."""
 _HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
 _GIVEN_UP = and_(evaluations.c.state == "failed", _HAS_TEXTS)
+_LOCKED: Select[Any] = (
+    select(
+        *_PLACE,
+        evaluations.c.answer,
+        evaluations.c.state,
+        (~_HAS_TEXTS).label("is_erased"),
+        (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
+    )
+    .join(answers, answers.c.number == evaluations.c.answer)
+    .where(answers.c.id == bindparam("of"), MONITOR)
+    .with_for_update(of=evaluations)
+)
+"""The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -330,15 +355,6 @@ def _place_of(row: Row[Any]) -> Evaluation:
     """A given-up evaluation as far as it is counted."""
     place = {"origin": row.origin, "suite": row.suite, "source": row.source, "variant": row.variant}
     return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
-
-
-def _locked(id: str) -> Select[Any]:
-    """The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
-    gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
-    submitted = (answers.c.origin == "monitor").label("submitted")  # else the gate's own storage policy holds
-    query = select(*_PLACE, evaluations.c.answer, evaluations.c.state, gone.label("is_erased"), submitted)
-    source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
-    return query.select_from(source).where(answers.c.id == id, MONITOR).with_for_update(of=evaluations)
 
 
 def _erase_late(connection: Connection, found: Row[Any] | None, run_id: str, keys: Sequence[str]) -> None:

@@ -380,10 +380,9 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer that people should look at. `why`: alert, low_score, disagreement, sample, unscored, addressed, asked,
-    held.
+    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, addressed, asked, held.
 
-    `held`: the gate held it until somebody releases or refuses it. `wanted` is how many raters should label it.
+    `held`: the gate holds the answer until a reviewer releases or rejects it. `wanted` is how many raters should label it.
     """
 
     number: int = 0

@@ -6,15 +6,19 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, overload
 
 import msgspec
+from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from areopage.ledger.records import Judgment, Label, Run, Verdict
+from areopage.ledger.records import Evaluation, Judgment, Label, Run, Verdict
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
+RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
 Key = TypeVar("Key", str, int)
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udfff]")
+TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
+"""Reads the JSON of a list of texts."""
 
 
 def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
@@ -29,7 +33,7 @@ def is_scored(judgment: Judgment) -> bool:
     return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
 
 
-def row_of(record: Judgment | Run) -> dict[str, Any]:
+def row_of(record: Evaluation | Judgment | Run) -> dict[str, Any]:
     """A record's fields, with texts that every database accepts."""
     fields = msgspec.structs.asdict(record)
     return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
@@ -42,11 +46,16 @@ def judgment_row(judgment: Judgment) -> dict[str, Any]:
     return row | {"steps": json_text(judgment.steps), "created_at": naive(judgment.created_at)}
 
 
+def values_of(row: Row[Any]) -> RowValues:
+    """A row's values by column."""
+    return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
+
+
 def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
     """Read a judgment from a row and its verdicts."""
-    fields = {name: value for name, value in row._mapping.items() if name != "id"}
-    steps = msgspec.json.decode(row.steps, type=tuple[str, ...])
-    return Judgment(**fields | {"steps": steps, "created_at": aware(row.created_at), "verdicts": said})
+    fields = values_of(row)
+    del fields["id"]
+    return Judgment(**fields | {"steps": TEXTS.decode(row.steps), "created_at": aware(row.created_at), "verdicts": said})
 
 
 def label_of(row: Row[Any]) -> Label:
@@ -90,8 +99,7 @@ FAILURES: dict[str, Callable[..., Outcome]] = {
 def outcome_of(row: Row[Any]) -> Outcome:
     """Read the outcome of a verdict's row."""
     if row.outcome == "scored":
-        evidence = msgspec.json.decode(row.evidence, type=tuple[str, ...])
-        return Scored(score=row.score, explanation=row.explanation, evidence=evidence)
+        return Scored(score=row.score, explanation=row.explanation, evidence=TEXTS.decode(row.evidence))
     return FAILURES[row.outcome](reason=row.reason)
 
 
@@ -102,7 +110,11 @@ def json_text(value: Any) -> str:
 
 def storable(text: str) -> str:
     """Replace NUL and lone surrogates by U+FFFD, for every database."""
-    return UNSTORABLE.sub("\ufffd", text)
+    try:
+        text.encode()  # ten times as fast as to search for what cannot be encoded
+    except UnicodeEncodeError:
+        text = SURROGATES.sub("\ufffd", text)
+    return text.replace("\x00", "\ufffd")
 
 
 def naive(moment: datetime) -> datetime:
@@ -139,7 +151,6 @@ def storable_json(value: Any) -> str:
     return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
 
 
-RowValues = dict[str, Any]
 AnyInsert = postgresql.Insert | sqlite.Insert
 
 
@@ -153,33 +164,54 @@ def _key_names(table: Table) -> list[str]:
     return [column.name for column in table.primary_key.columns]
 
 
+def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues], rule: str = "") -> None:
+    """Insert rows, which all have the same columns.
+
+    The driver gets the statement itself: SQLAlchemy prepares the values of a row in the time that SQLite needs to write it.
+
+    Args:
+        rule: the clause for existing rows; without one they are an error.
+    """
+    if not rows:
+        return
+    dialect, names = connection.dialect, _names(rows)
+    columns = [(name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
+    values = [tuple([process(row[name]) if process else row[name] for name, process in columns]) for row in rows]
+    marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
+    statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
+    connection.exec_driver_sql(statement, values)
+
+
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
     """Insert rows; rows with an existing key are kept."""
-    if rows:
-        connection.execute(insert_into(connection, table).on_conflict_do_nothing(), _by_key(table, rows))
+    insert_rows(connection, table, _by_key(table, rows), "ON CONFLICT DO NOTHING")
 
 
 def insert_or_replace(connection: Connection, table: Table, row: RowValues) -> None:
     """Insert a row, or replace the values of an existing row."""
-    keys = _key_names(table)
-    statement = insert_into(connection, table)
-    given = statement.excluded
-    changes = {name: given[name] for name in row if name not in keys}
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes), [row])
+    _insert_or_change(connection, table, [row], '"{0}" = excluded."{0}"')
 
 
 def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
     """Insert rows of counts, or add their counts to existing rows."""
-    if not rows:
-        return
+    _insert_or_change(connection, table, _by_key(table, rows), f'"{{0}}" = {table.name}."{{0}}" + excluded."{{0}}"')
+
+
+def _insert_or_change(connection: Connection, table: Table, rows: Sequence[RowValues], change: str) -> None:
     keys = _key_names(table)
-    statement = insert_into(connection, table)
-    given = statement.excluded
-    sums = {name: table.c[name] + given[name] for name in rows[0] if name not in keys}
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=sums), _by_key(table, rows))
+    changes = ", ".join(change.format(name) for name in _names(rows) if name not in keys)
+    insert_rows(connection, table, rows, f"ON CONFLICT ({_listed(keys)}) DO UPDATE SET {changes}")
+
+
+def _names(rows: Sequence[RowValues]) -> list[str]:
+    return list(rows[0]) if rows else []
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
     """Sort rows by primary key: PostgreSQL transactions on the same rows never wait for each other in a circle."""
-    names = _key_names(table)
+    names = [name for name in _key_names(table) if name in _names(rows)]
     return sorted(rows, key=lambda row: [row[name] for name in names])

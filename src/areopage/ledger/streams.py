@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 
-from areopage.ledger.answers import answer_of, whole_answers
+from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.evaluation_rows import evaluations_of, whole_evaluations
+from areopage.ledger.evaluation_rows import WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.rows import label_of
 from areopage.ledger.schema import answer_judgments, answers, evaluations, judgments, labels
@@ -21,7 +21,7 @@ _Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
 
 def each_answer(ledger: Ledger) -> Iterator[Answer]:
     """Iterate over all answers; erased answers have no texts."""
-    for portion in _portions(ledger, whole_answers(), answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
+    for portion in _portions(ledger, WHOLE_ANSWERS, answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
         yield from portion
 
 
@@ -31,7 +31,7 @@ def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Ite
     def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
         return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
 
-    return _portions(ledger, whole_evaluations().where(*conditions), evaluations.c.number, made)
+    return _portions(ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
 
 
 def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:

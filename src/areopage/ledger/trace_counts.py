@@ -2,25 +2,31 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, time
+from collections.abc import Iterator, Sequence
+from datetime import date, time
 from typing import Any, Literal
 
 from msgspec import Struct, field
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import PassedOver, TraceFilter, TraceSummary
-from areopage.ledger.records import GROUNDING, Label, Trace
-from areopage.ledger.rows import chunks, insert_or_add, label_of, naive, storable
-from areopage.ledger.schema import LONGEST_NAME, answers, days, decision_reasons, decisions, labels
+from areopage.ledger.records import GROUNDING, Label
+from areopage.ledger.rows import RowValues, chunks, insert_or_add, label_of, naive, storable
+from areopage.ledger.schema import answers, days, decision_reasons, decisions, labels
 
 BINS = 20
 
 Kind = Literal["mode", "language", "confidence", "unsupported", "reason"]
 """What is counted. Every trace has a mode and a language; bins and reasons are there only where they are known."""
-KINDS: tuple[Kind, ...] = ("mode", "language", "confidence", "unsupported", "reason")
+_COLUMNS: dict[Kind, Column[Any]] = {
+    "mode": decisions.c.mode,
+    "language": decisions.c.language,
+    "confidence": decisions.c.confidence_bin,
+    "unsupported": decisions.c.unsupported_bin,
+    "reason": decision_reasons.c.code,
+}
 
 
 class _Counts(Struct, frozen=True):
@@ -43,7 +49,7 @@ def bin_of(share: object) -> int | None:
     """The bin of a figure over [0, 1]; None without a figure."""
     if isinstance(share, bool) or not isinstance(share, int | float) or math.isnan(share):
         return None
-    return min(BINS - 1, max(0, int(min(1.0, max(0.0, share)) * BINS)))
+    return 0 if share <= 0 else min(BINS - 1, int(min(1.0, share) * BINS))
 
 
 def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
@@ -66,35 +72,31 @@ def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
 # --- days
 
 
-def count_traces(connection: Connection, given: Iterable[Trace]) -> None:
-    """Count new traces by day.
+def count_traces(connection: Connection, new: Sequence[RowValues], reasons: Sequence[RowValues]) -> None:
+    """Count new rows of `decisions` and `decision_reasons` by day.
 
     Call it last: the day's rows stay locked until the commit.
     """
     added: Counter[tuple[Any, ...]] = Counter()
-    for one in given:
-        day, collection = one.at.astimezone(UTC).date(), storable(one.collection)[:LONGEST_NAME]
-        added.update((day, kind, one.verdict, value, one.channel, collection) for kind, value in _values(one))
+    for kind, column in _COLUMNS.items():
+        for row in reasons if kind == "reason" else new:
+            if row[column.name] is not None:
+                value = str(row[column.name])
+                added[row["at"].date(), kind, row["verdict"], value, row["channel"], row["collection"]] += 1
     insert_or_add(connection, days, [_day_row(key, rows) for key, rows in added.items()])
 
 
 def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
     """Recompute the rows of `days` from all decisions."""
     one = decisions.c
-    columns: dict[Kind, ColumnElement[Any]] = {
-        "mode": one.mode,
-        "language": one.language,
-        "confidence": one.confidence_bin,
-        "unsupported": one.unsupported_bin,
-        "reason": decision_reasons.c.code,
-    }
-    for kind, value in columns.items():
+    for kind, value in _COLUMNS.items():
         source = decisions.join(decision_reasons, decision_reasons.c.answer == one.answer) if kind == "reason" else decisions
         groups = (func.date(one.at).label("day"), one.verdict, value.label("value"), one.channel, one.collection)
         query = select(*groups, func.count().label("rows")).select_from(source).where(value.is_not(None)).group_by(*groups)
         for row in connection.execute(query):
             day = date.fromisoformat(row.day) if isinstance(row.day, str) else row.day
-            yield _day_row((day, kind, row.verdict, str(row.value), row.channel, row.collection), row.rows)
+            place = (day, kind, row.verdict, str(row.value), row.channel, row.collection)
+            yield _UNUSED | _day_row(place, row.rows)
 
 
 def is_of_days(filter: TraceFilter) -> bool:
@@ -103,31 +105,20 @@ def is_of_days(filter: TraceFilter) -> bool:
     return whole and filter.prompt is None and not filter.unlabelled
 
 
+_UNUSED = {"suite": "", "variant": "", "currency": "", "seconds": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0}
+"""The columns of `days` that only evaluations and judges have, with their defaults."""
+
+
 def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
-    """A row of `days`; the columns that only evaluations and judges have are empty."""
-    named = dict(zip(("day", "kind", "name", "value", "detail", "source"), place, strict=True))
-    named["origin"] = "import" if named["detail"] == "import" else "gate"
-    empty = dict.fromkeys(("suite", "variant", "currency"), "")
-    sums = dict.fromkeys(("seconds", "prompt_tokens", "completion_tokens", "cost"), 0)
-    return named | empty | sums | {"count": rows}
-
-
-def _values(trace: Trace) -> Iterator[tuple[Kind, str]]:
-    """What a trace is counted under."""
-    yield "mode", trace.mode
-    yield "language", storable(trace.language)[:16]
-    confidence, unsupported = bin_of(trace.metrics.get("confidence")), bin_of(trace.p_unsupported)
-    if confidence is not None:
-        yield "confidence", str(confidence)
-    if unsupported is not None:
-        yield "unsupported", str(unsupported)
-    if trace.decision is not None:
-        yield from (("reason", code) for code in {one.code for one in trace.decision.reasons if one.decisive})
+    day, kind, verdict, value, channel, collection = place
+    origin = "import" if channel == "import" else "gate"
+    names = {"kind": kind, "name": verdict, "value": value, "detail": channel, "origin": origin, "source": collection}
+    return {"day": day, "count": rows} | names
 
 
 def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
     one = days.c
-    query = select(one.name, one.kind, one.value, func.sum(one.count).label("rows")).where(one.kind.in_(KINDS))
+    query = select(one.name, one.kind, one.value, func.sum(one.count).label("rows")).where(one.kind.in_(_COLUMNS))
     for bound, limit in ((filter.since, one.day.__ge__), (filter.until, one.day.__lt__)):
         if bound is not None:
             query = query.where(limit(naive(bound).date()))

@@ -7,16 +7,17 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, exists, func, insert, or_, select, text, update
+from msgspec.json import Decoder
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, exists, func, insert, or_, select, text, update
 
 from areopage.gate.records import Decision
-from areopage.ledger.answers import Link, answer_of, insert_answers, insert_links, text_columns, text_row
+from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
-from areopage.ledger.rows import aware, chunks, insert_into, naive, storable, storable_json
+from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_into, insert_rows, naive, storable, storable_json
 from areopage.ledger.schema import (
     LONGEST_NAME,
     answer_texts,
@@ -60,7 +61,7 @@ class Traces:
     def get(self, id: str) -> Trace | None:
         """Return a trace by its answer's id; an erased trace has no texts."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            row = connection.execute(_whole_traces().where(answers.c.id == storable(id))).one_or_none()
+            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return _trace_of(row) if row else None
 
     def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
@@ -71,14 +72,14 @@ class Traces:
         at, number = decisions.c.at, decisions.c.answer
         if filter.prompt is not None:  # the same values, in an index by the prompt
             at, number = answers.c.received_at, answers.c.number
-        query = _whole_traces().where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
+        query = _WHOLE_TRACES.where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             if before is not None:
                 moment = connection.execute(select(decisions.c.at).where(decisions.c.answer == before)).scalar()
                 if moment is None:
                     return []
                 query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
-            return [_trace_of(row) for row in connection.execute(query)]
+            return [_trace_of(row) for row in connection.execute(query).all()]
 
     def each(self, filter: TraceFilter) -> Iterator[Trace]:
         """Iterate over all matching traces in order, with bounded memory."""
@@ -195,20 +196,20 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
-    connection.execute(insert(decisions), [_decision_row(number, trace) for number, trace in new.items()])
-    reasons = [row for number, trace in new.items() for row in _reason_rows(number, trace)]
-    if reasons:
-        connection.execute(insert(decision_reasons), reasons)
+    rows = [_decision_row(number, trace) for number, trace in new.items()]
+    insert_rows(connection, decisions, rows)
+    reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
+    insert_rows(connection, decision_reasons, reasons)
     insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
     queue_traces(connection, new)
-    count_traces(connection, new.values())
+    count_traces(connection, rows, reasons)
     return len(new)
 
 
 def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
     """Return traces by conditions on `decisions` and `answers`, in order."""
-    query = _whole_traces().where(*conditions).order_by(decisions.c.answer).limit(limit)
-    return [_trace_of(row) for row in connection.execute(query)]
+    query = _WHOLE_TRACES.where(*conditions).order_by(decisions.c.answer).limit(limit)
+    return [_trace_of(row) for row in connection.execute(query).all()]
 
 
 def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
@@ -221,7 +222,7 @@ def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
 def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Trace], Trace]) -> None:
     """Put what stays of traces' texts in their place."""
     for part in chunks(numbers):
-        for row in connection.execute(_whole_traces().where(decisions.c.answer.in_(part))).all():
+        for row in connection.execute(_WHOLE_TRACES.where(decisions.c.answer.in_(part))).all():
             kept = reduce(_trace_of(row))
             texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
             connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
@@ -232,7 +233,7 @@ def _decision_text(trace: Trace) -> str | None:
     return None if trace.decision is None else storable_json(trace.decision)
 
 
-def _decision_row(number: int, trace: Trace) -> dict[str, Any]:
+def _decision_row(number: int, trace: Trace) -> RowValues:
     return {
         "answer": number,
         "at": naive(trace.at),
@@ -253,45 +254,38 @@ def _decision_row(number: int, trace: Trace) -> dict[str, Any]:
     }
 
 
-def _reason_rows(number: int, trace: Trace) -> list[dict[str, Any]]:
+def _reason_rows(row: RowValues, trace: Trace) -> list[RowValues]:
     """The codes of the reasons that decided, each once."""
-    shared = {
-        "answer": number,
-        "at": naive(trace.at),
-        "verdict": trace.verdict,
-        "channel": trace.channel,
-        "collection": storable(trace.collection)[:LONGEST_NAME],
-    }
-    reasons = trace.decision.reasons if trace.decision else ()
-    return [shared | {"code": code} for code in dict.fromkeys(one.code for one in reasons if one.decisive)]
+    codes = dict.fromkeys(one.code for one in trace.decision.reasons if one.decisive) if trace.decision else ()
+    return [{"code": code} | {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")} for code in codes]
 
 
-_FIGURES = ("at", "channel", "collection", "verdict", "mode", "metrics", "p_unsupported", "sources_filter", "profile", "version")
-
-
-def _whole_traces() -> Select[Any]:
-    """Decisions with their answers and texts; the texts of erased ones are NULL."""
-    own = [decisions.c[name] for name in (*_FIGURES, "gate_seconds")]
-    source = decisions.join(answers, answers.c.number == decisions.c.answer)
-    source = source.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
-    return select(answers, *text_columns(), *own, decisions.c.language.label("read_language")).select_from(source)
+_AS_STORED = ("channel", "collection", "verdict", "mode", "p_unsupported", "profile", "version", "gate_seconds")
+_WHOLE_TRACES = select(
+    answers,
+    *TEXT_COLUMNS,
+    *(decisions.c[name] for name in (*_AS_STORED, "sources_filter", "metrics")),
+    decisions.c.language.label("read_language"),
+).select_from(
+    decisions.join(answers, answers.c.number == decisions.c.answer).outerjoin(
+        answer_texts, answer_texts.c.answer == decisions.c.answer
+    )
+)
+"""Decisions with their answers and texts; the texts of erased ones are NULL."""
+_BY_ID = _WHOLE_TRACES.where(answers.c.id == bindparam("of"))
+_DECISION = Decoder(Decision)
 
 
 def _trace_of(row: Row[Any]) -> Trace:
+    columns = row._mapping
+    decision = columns["decision"]
     return Trace(
+        **{name: columns[name] for name in _AS_STORED},
         answer=answer_of(row),
-        channel=row.channel,
-        collection=row.collection,
-        sources_filter=msgspec.json.decode(row.sources_filter, type=tuple[str, ...]),
-        verdict=row.verdict,
-        mode=row.mode,
-        decision=None if row.decision is None else msgspec.json.decode(row.decision, type=Decision),
-        metrics=msgspec.json.decode(row.metrics),
-        p_unsupported=row.p_unsupported,
-        language=row.read_language,
-        profile=row.profile,
-        version=row.version,
-        gate_seconds=row.gate_seconds,
+        sources_filter=TEXTS.decode(columns["sources_filter"]),
+        decision=None if decision is None else _DECISION.decode(decision),
+        metrics=msgspec.json.decode(columns["metrics"]),
+        language=columns["read_language"],
     )
 
 

@@ -19,7 +19,7 @@ ALMOST = 0.999
 
 FIGURES = ("pearson", "spearman", "kappa")
 COLUMNS = (
-    *("criterion", "name", "answers", "labels", "without_judge"),
+    *("criterion", "name", "scale_low", "scale_high", "answers", "labels", "without_judge"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
     *("kappa", "kappa_low", "kappa_high", "mean_absolute_error", "bias", "bias_low", "bias_high"),
     *("bound", "verdict", "certainty", "needed"),
@@ -32,6 +32,14 @@ def name_of(locale: Locale, report: AgreementReport, criterion: str) -> str:
     if criterion:
         return report.names.get(criterion, criterion)
     return locale.say("people_overall" if report.names else "people_unnamed")
+
+
+def scale_text(locale: Locale, report: AgreementReport, criterion: str) -> str:
+    """The scale of a criterion: 0 to 10; a dash if unknown."""
+    if criterion not in report.scales:
+        return MISSING
+    low, high = report.scales[criterion]
+    return locale.say("people_range", low=locale.short(low), high=locale.short(high))
 
 
 def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = False) -> str:
@@ -80,7 +88,7 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     lines = [locale.say("people_title"), *_heading(report, locale), ""]
     if not found.labels:
         return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
-    lines += table([_criteria_heads(locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
+    lines += table([_criteria_heads(report, locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
     lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
     for one in found.criteria:
         verdict = verdict_text(locale, one.claim, one.items)
@@ -124,14 +132,15 @@ def remarks(report: AgreementReport, locale: Locale) -> list[str]:
     return lines
 
 
-def _criteria_heads(locale: Locale) -> list[str]:
-    keys = ("criterion", "answers", "pearson", "spearman", "kappa", "error", "bias")
+def _criteria_heads(report: AgreementReport, locale: Locale) -> list[str]:
+    keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
     return [locale.say(f"people_{key}") for key in keys]
 
 
 def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
     return [
         name_of(locale, report, one.criterion),
+        *([scale_text(locale, report, one.criterion)] if report.scales else []),
         locale.whole(one.items),
         *(figure_text(locale, getattr(one, name)) for name in FIGURES),
         locale.number(one.error),
@@ -153,11 +162,13 @@ def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
     worst = report.agreement.worst[:SHOWN_WORST]
     if not worst:
         return [f"  {locale.say('people_worst_none')}"]
-    heads = [locale.say(f"people_{key}") for key in ("answer", "criterion", "judge", "people", "difference")]
+    scaled = ["scale"] if report.scales else []
+    heads = [locale.say(f"people_{key}") for key in ("answer", "criterion", *scaled, "judge", "people", "difference")]
     rows = [
         [
             one_line(one.item, EXCERPT),
             name_of(locale, report, one.criterion),
+            *([scale_text(locale, report, one.criterion)] if report.scales else []),
             locale.number(one.judge),
             locale.number(one.people),
             locale.signed(one.difference),
@@ -197,6 +208,7 @@ def agreement_csv(report: AgreementReport) -> str:
             for cell in (
                 one.criterion,
                 report.names.get(one.criterion, ""),
+                *report.scales.get(one.criterion, (None, None)),
                 one.items,
                 one.labels,
                 one.without_judge,

@@ -56,7 +56,7 @@ def gate_report(found: GateOverview) -> Report:
     collection = found.scope.collection
     facts = [
         *([] if collection is None else [(locale.say("gate_collection"), _name(collection, locale))]),
-        (locale.say("answers_heading"), locale.count("gate_answers", figures.answers)),
+        (locale.say("answers_heading"), locale.whole(figures.answers)),
     ]
     if figures.answers:
         facts += [(locale.say("gate_origins"), _origins(figures, locale)), (locale.say("gate_rules"), _rules(figures, locale))]

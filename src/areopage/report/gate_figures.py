@@ -20,6 +20,7 @@ from areopage.report.decisions import explain
 SCHEMA = "areopage/gate-report/1"
 MOST_REASONS = 8  # of one answer
 CUT = "…"
+DOUBT = 0.5  # from this probability of unsupported content on a sentence is doubtful
 
 Warned = tuple[str, int]
 
@@ -122,7 +123,7 @@ def _warnings_of(figures: GateFigures) -> list[Warned]:
 
 def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
     trace = worst.trace
-    reasons = explain(trace.decision, language)[:MOST_REASONS] if trace.decision is not None else []
+    reasons = list(dict.fromkeys(explain(trace.decision, language)))[:MOST_REASONS] if trace.decision is not None else []
     return ShownAnswer(
         id=trace.id,
         at=trace.at,
@@ -138,16 +139,15 @@ def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) ->
 
 
 def _pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
-    """The answer, with the places that the gate doubts marked: those of decisive reasons, else its most doubtful sentence."""
+    """The answer, with the places that the gate doubts marked: those of decisive reasons, else its doubtful sentences."""
     text, decision = worst.trace.response, worst.trace.decision
     if decision is None:
         return (Piece(text, marked=False),)
     places = [_ends(reason) for reason in decision.reasons if reason.decisive]
     spans = sorted({ends for ends, said in filter(None, places) if text[ends[0] : ends[1]] == said})
     if not spans:
-        claims = [one for one in decision.sentences if one.claim and text[one.start : one.end] == one.text]
-        doubted = max(claims, key=lambda one: one.p_unsupported or 0.0, default=None)
-        spans = [(doubted.start, doubted.end)] if doubted is not None else []
+        claims = (one for one in decision.sentences if one.claim and text[one.start : one.end] == one.text)
+        spans = [(one.start, one.end) for one in claims if (one.p_unsupported or 0.0) >= DOUBT]
     return _cut(text, spans)
 
 

@@ -11,7 +11,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import GROUNDED, GROUNDING, Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
-from areopage.scoring.human_agreement import HumanAgreement, Rating, human_agreement
+from areopage.scoring.human_agreement import WORST, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import profile_named, reduce_judge
 
@@ -32,6 +32,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         at_random: how many of them were queued at random.
         weighed: how many overall scores were weighed up from a rater's scores of all criteria, as he gave none himself.
         names: what people call the criteria.
+        scales: lowest and highest score of each criterion; empty for a table of ratings.
         questions: the beginning of the prompt of each answer in `agreement.worst`, by its id.
         judges: all judges that judged labelled answers.
         rejected: rows of a table that could not be used: row number and reason.
@@ -45,6 +46,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
     at_random: int | None = None
     weighed: int = 0
     names: dict[str, str]
+    scales: dict[str, tuple[float, float]] = {}
     agreement: HumanAgreement
     questions: dict[str, str] = {}
     judges: tuple[str, ...] = ()
@@ -86,8 +88,12 @@ def ledger_agreement(
     if grounding and not judge:
         best = len(GROUNDED) - 1
         scores[GROUNDING] = {id: best * (1.0 - risk) for id, risk in store.gate_risks(list(grounding)).items()}
-    criteria = (OVERALL, *rubric.paths, *([GROUNDING] if grounding and not judge else []))
-    found = human_agreement(scores, ratings, criteria)
+    scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
+    found = human_agreement(scores, ratings, tuple(scales))
+    if grounding and not judge:
+        scales[GROUNDING] = (0.0, float(len(GROUNDED) - 1))
+        items = len({rating.item for rating in ratings if rating.criterion in scales})
+        found = _together(found, human_agreement(scores, ratings, (GROUNDING,)), scales, items)
     read = {one.item: Answers(ledger).get(one.item) for one in found.worst}
     return AgreementReport(
         suite=suite,
@@ -97,10 +103,32 @@ def ledger_agreement(
         labelled=len(ids),
         at_random=len(drawn),
         weighed=weighed,
+        scales=scales,
         names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
         agreement=found,
         questions={id: answer.case.prompt_text[:EXCERPT] for id, answer in read.items() if answer is not None},
         judges=tuple(judges),
+    )
+
+
+def _together(
+    found: HumanAgreement, grounding: HumanAgreement, scales: Mapping[str, tuple[float, float]], items: int
+) -> HumanAgreement:
+    """Join figures on two scales; the largest disagreements are those by share of the scale, each answer once."""
+
+    def share(one: Disagreement) -> float:
+        low, high = scales[one.criterion]
+        return abs(one.difference) / (high - low)
+
+    largest: dict[str, Disagreement] = {}
+    for one in sorted((*found.worst, *grounding.worst), key=lambda one: (-share(one), one.item)):
+        largest.setdefault(one.item, one)
+    return HumanAgreement(
+        items=items,
+        labels=found.labels + grounding.labels,
+        raters=tuple(sorted({*found.raters, *grounding.raters})),
+        criteria=(*found.criteria, *grounding.criteria),
+        worst=tuple(largest.values())[:WORST],
     )
 
 

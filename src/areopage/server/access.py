@@ -220,7 +220,7 @@ def access_of(request: Request) -> Access:
 
 
 def actor_of(request: Request) -> Actor | None:
-    """Return the actor admitted by `require`."""
+    """Return the actor that `require` authenticated; None before."""
     return cast(Actor | None, getattr(request.state, "actor", None))
 
 
@@ -231,11 +231,10 @@ def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
     """
 
     async def actor_with_role(request: Request) -> Actor:
-        actor = await authenticate(request)
+        actor = request.state.actor = await authenticate(request)
         if not GRANTS[actor.role].intersection(roles):
             needed = " or ".join(roles)
             raise Refusal(403, "forbidden", f"the key {actor.name} has the role {actor.role}; this needs {needed}")
-        request.state.actor = actor
         return actor
 
     return actor_with_role

@@ -4,6 +4,7 @@ Everything here goes through the client of dbos and may be called from any threa
 queue is disposable: the ledger says what is to be done, and what is lost here is enqueued again from there.
 """
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,7 +21,7 @@ from areopage.errors import ConfigError, StorageError
 from areopage.ledger.connection import shown, storage_errors
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
-from areopage.work.handlers import Handler, JobRun, Run, ScheduledJob
+from areopage.work.handlers import Handler, JobRun, RateLimit, Run, ScheduledJob
 
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
@@ -125,7 +126,7 @@ class Queue:
             self._client.register_queue(
                 handler.queue_name,
                 worker_concurrency=handler.concurrency + min(handler.concurrency, handler.ahead),
-                limiter={"limit": limit.items, "period": limit.seconds} if limit else None,
+                limiter={"limit": limit.items, "period": self._period(limit)} if limit else None,
                 polling_interval_sec=handler.polling,
             )
             self._client.register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
@@ -137,6 +138,11 @@ class Queue:
         for known in self._client.list_schedules():
             if known["schedule_name"] not in self._jobs:
                 self._client.delete_schedule(known["schedule_name"])
+
+    def _period(self, limit: RateLimit) -> float:
+        # before Python 3.12 dbos writes the start of a run into a SQLite file in whole seconds: a period could be short of one
+        whole_seconds = self._database.dialect.name == "sqlite" and sys.version_info < (3, 12)
+        return limit.seconds + 1.0 if whole_seconds else limit.seconds
 
     def _schedule(self, job: ScheduledJob) -> None:
         try:

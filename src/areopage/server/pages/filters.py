@@ -1,9 +1,10 @@
-"""The period and filters of a page's address, parsed leniently."""
+"""The period and filters of a page's address. An invalid filter has no effect; the page names it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
-from typing import get_args
+from typing import TypeVar, get_args
 from urllib.parse import urlencode
 
 from msgspec import Struct
@@ -18,7 +19,25 @@ GRADES: tuple[Grade, ...] = get_args(Grade)
 ANY = "*"
 """The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
 LONGEST_TEXT = 200
+MOST_DIGITS = 15
 PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
+
+
+Name = TypeVar("Name", bound=str)
+
+
+class Ignored(Struct, frozen=True, kw_only=True):
+    """A filter of an address that has no effect.
+
+    Args:
+        why: the key of its message.
+        field: the key of the filter's name.
+        value: the given value.
+    """
+
+    why: str = "filter_invalid"
+    field: str = ""
+    value: str = ""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -28,11 +47,13 @@ class Asked(Struct, frozen=True, kw_only=True):
         name: the period's name: today, 7, 30, 90, custom, or all (lists only).
         period: its days; None for all.
         before: lists: only items before this number.
+        ignored: filters that have no effect.
     """
 
     name: str
     period: Period | None
     before: int | None = None
+    ignored: tuple[Ignored, ...] = ()
 
     @property
     def last_day(self) -> date | None:
@@ -95,40 +116,66 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
         today: the day that periods end with.
         default: the period where none is named.
     """
-    query = request.query_params
-    name, period = period_of(query, today, default)
-    grade = query.get("grade")
-    before = query.get("before", "")
+    query, ignored = request.query_params, list[Ignored]()
+    name, period = period_of(query, today, default, ignored, may_be_all=default == ALL)
+    criterion = query.get("criterion", "")
+    if criterion and not PATH.fullmatch(criterion):
+        ignored.append(Ignored(field="criterion", value=criterion))
+        criterion = ""
     return Chosen(
         name=name,
         period=period,
-        source=_choice(query, "source"),
-        variant=_choice(query, "variant"),
-        grade=next((one for one in GRADES if one == grade), None),
-        criterion=query.get("criterion", "") if PATH.fullmatch(query.get("criterion", "")) else "",
+        source=_scope_of(query, "source"),
+        variant=_scope_of(query, "variant"),
+        grade=choice_of(query, "grade", GRADES, "grade", ignored),
+        criterion=criterion,
         text=query.get("q", "").strip()[:LONGEST_TEXT],
-        before=int(before) if before.isascii() and before.isdigit() and len(before) < 16 else None,
+        before=before_of(query, ignored),
+        ignored=tuple(ignored),
     )
 
 
-def _choice(query: Mapping[str, str], name: str) -> str | None:
+def _scope_of(query: Mapping[str, str], name: str) -> str | None:
     value = query.get(name, ANY)
     return None if value == ANY else value
 
 
-def period_of(query: Mapping[str, str], today: date, default: str) -> tuple[str, Period | None]:
-    """The period's name and days.
+def choice_of(query: Mapping[str, str], name: str, choices: Collection[Name], field: str, ignored: list[Ignored]) -> Name | None:
+    """Return a parameter that is one of the choices; add any other value to `ignored`."""
+    value = query.get(name, "")
+    found = next((one for one in choices if one == value), None)
+    if value and found is None:
+        ignored.append(Ignored(field=field, value=value))
+    return found
 
-    A first day makes it a custom one, up to `to` (included), else up to today; one that makes no sense is left out.
+
+def before_of(query: Mapping[str, str], ignored: list[Ignored]) -> int | None:
+    """The number that a page of a list ends before; add an invalid one to `ignored`."""
+    value = query.get("before", "")
+    if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
+        return int(value)
+    if value:
+        ignored.append(Ignored(field="filter_before", value=value))
+    return None
+
+
+def period_of(
+    query: Mapping[str, str], today: date, default: str, ignored: list[Ignored], *, may_be_all: bool
+) -> tuple[str, Period | None]:
+    """The period's name and days; what has no effect is added to `ignored`.
+
+    A first day makes it a custom one, up to `to` (included), else up to today.
     """
-    name = query.get("period", default)
-    first = _day_of(query.get("from", ""))
-    last = _day_of(query.get("to", "")) or today
-    if first and first <= last < date.max:
-        return CUSTOM, Period(start=first, end=last + timedelta(days=1))
-    if name == ALL and default == ALL:
-        return ALL, None
-    name = name if name in SPANS else default
+    names = (*SPANS, CUSTOM, *([ALL] if may_be_all else []))
+    name = choice_of(query, "period", names, "period", ignored) or default
+    first, last = _day_of(query, "from", "from_day", ignored), _day_of(query, "to", "to_day", ignored)
+    if first and first <= (last or today):
+        return CUSTOM, Period(start=first, end=(last or today) + timedelta(days=1))
+    if first:
+        ignored.append(Ignored(why="filter_order" if last else "filter_future"))
+    elif last and not query.get("from"):
+        ignored.append(Ignored(why="filter_needs_first"))
+    name = default if name == CUSTOM else name
     return name, None if name == ALL else last_days(today, SPANS[name])
 
 
@@ -137,11 +184,14 @@ def last_days(today: date, days: int) -> Period:
     return Period(start=today - timedelta(days=days - 1), end=today + timedelta(days=1))
 
 
-def _day_of(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+def _day_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored]) -> date | None:
+    value = query.get(name, "")
+    with suppress(ValueError):
+        day = date.fromisoformat(value) if value else None
+        if day != date.max:  # a period ends on the day after
+            return day
+    ignored.append(Ignored(field=field, value=value))
+    return None
 
 
 def label_of(labels: Mapping[str, str], criterion: str) -> str:

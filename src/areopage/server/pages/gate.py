@@ -26,7 +26,7 @@ from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader
 from areopage.server.context import context_of
-from areopage.server.pages.filters import CUSTOM, Asked, period_of
+from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -115,21 +115,23 @@ def show_gate(request: Request, reader: Reader) -> Response:
 
 
 def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
-    name, period = period_of(query, today, DEFAULT_PERIOD)
-    if query.get("period") == "all" and name != CUSTOM:
-        name, period = "all", None
-    before, collection = query.get("before", ""), query.get("collection", "").strip()[:MOST_NAME] or None
+    ignored = list[Ignored]()
+    name, period = period_of(query, today, DEFAULT_PERIOD, ignored, may_be_all=True)
+    collection = query.get("collection", "").strip()[:MOST_NAME] or None
     if reader.collections and collection not in reader.collections:
+        if collection is not None:
+            ignored.append(Ignored(field="gate_collection", value=collection))
         collection = reader.collections[0]
     return GateChosen(
         name=name,
         period=period,
-        verdict=next((one for one in GATE_VERDICTS if one == query.get("verdict")), None),
-        channel=next((one for one in CHANNELS if one == query.get("channel")), None),
+        verdict=choice_of(query, "verdict", GATE_VERDICTS, "gate_verdict", ignored),
+        channel=choice_of(query, "channel", CHANNELS, "gate_channel", ignored),
         collection=collection,
         prompt=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_PROMPT],
         unlabelled="unlabelled" in query,
-        before=int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None,
+        before=before_of(query, ignored),
+        ignored=tuple(ignored),
     )
 
 
@@ -230,7 +232,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         )
         for index, one in enumerate(decision.sentences)
     )
-    support = _support_of(trace, decision, gate)
+    support = _support_of(trace, sentences, gate)
     return DecisionView(
         pieces=_pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
@@ -301,16 +303,17 @@ def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Shown
     return tuple(pieces)
 
 
-def _support_of(trace: Trace, decision: Decision, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
-    """The places that support each sentence, by document. They are not stored: the grounding model finds them again."""
-    model, rules = gate.config.grounding, gate.config
+def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+    """The places that support sentences, by document. They are not stored: the grounding model finds them again."""
+    model, rules, decision = gate.config.grounding, gate.config, trace.decision
     found: dict[str, list[tuple[int, Place]]] = {}
-    if model is None or not decision.sentences or len(trace.response) > rules.max_characters:
+    unsupported = {view.number for view in views if view.support == "unsupported"}
+    if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
         return found
     language = decision.response_lang or decision.prompt_lang or "en"
     grounding = ground(model, trace.prompt, trace.response, trace.documents[: rules.top], language)
     for number, sentence in enumerate(grounding.sentences, start=1):
-        if sentence.claim and sentence.supporting is not None:
+        if sentence.claim and sentence.supporting is not None and number not in unsupported:
             found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
     return found
 

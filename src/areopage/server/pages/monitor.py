@@ -18,16 +18,17 @@ from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.locales import Locale
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
-from areopage.report.agreement import figure_text, name_of, range_text, remarks, verdict_text
+from areopage.report.agreement import figure_text, name_of, range_text, remarks, scale_text, verdict_text
 from areopage.report.charts import STYLES, Series
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
+from areopage.review.agreement import SAMPLE
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
 from areopage.server.access import Form, Reader, Writer
 from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.filters import TODAY, Chosen, chosen
+from areopage.server.pages.filters import TODAY, Chosen, Ignored, chosen
 from areopage.server.pages.overview import Overview, distribution_of, not_told, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
@@ -167,18 +168,25 @@ def show_golden(request: Request, reader: Reader) -> Response:
 
 @router.get("/agreement")
 def show_agreement(request: Request, reader: Reader, days: str = "", judge: str = "", only: str = "") -> Response:
-    """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored."""
+    """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored and named."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
-    report = measured(context, lang.code, since, judge, sample_only=only == "sample", lenient=True)
+    report = measured(context, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
+    checked = (
+        ("agreement_period", days, ("", *SPANS)),
+        ("agreement_which", only, ("", SAMPLE)),
+        ("agreement_judge", judge, ("", report.judge)),
+    )
     return render(
         request,
         "agreement.html.j2",
         report=report,
+        ignored=[Ignored(field=field, value=value) for field, value, valid in checked if value not in valid],
         days=days if days in SPANS else "",
         spans=SPANS,
         criteria=[str(entry.path) for entry in rubric_of(context.suite).entries],
         name_of=partial(name_of, lang, report),
+        scale_of=partial(scale_text, lang, report),
         figure=partial(figure_text, lang),
         inner=partial(range_text, lang),
         difference=lang.signed,

@@ -1,5 +1,5 @@
 "use strict";
-// What polls, polls only while somebody can see it, and at once when the page is seen again.
+// Live parts poll only while the page is visible, and at once when it becomes visible again.
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && event.target.hasAttribute("data-live")) event.preventDefault();
 });
