@@ -57,7 +57,8 @@ def test_an_answer_is_shown_blind_until_it_is_labelled(review: Command) -> None:
 
 def test_the_queue_is_filled_by_hand(review: Command) -> None:
     filled = review("review", "fill")
-    assert filled.out == "added: 4 (4 at random, 0 with an alert, 0 weak, 0 disputed, 0 without a score); waiting: 5\n"
+    sorts = "4 at random, 0 with an alert, 0 weak, 0 that address the judge, 0 disputed, 0 without a score"
+    assert filled.out == f"added: 4 ({sorts}); waiting: 5\n"
     assert review("review", "fill").out.startswith("added: 0 ")
 
 

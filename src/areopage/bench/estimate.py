@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.prompts import judge_prompt
+from areopage.criteria.prompts import case_content, judge_prompt
 from areopage.models.port import CHARACTERS_PER_TOKEN
+from areopage.models.window import window_of
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400
+BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
 SAMPLE = 40
 
 
@@ -19,7 +21,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     Tokens are approximate: four characters each. Responses that do not exist yet count as 200 tokens.
 
-    `loads` is how many times a server has to bring a model into memory when the phases run one after another.
+    `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
+    judges whose context window may be too small.
     """
 
     cases: int
@@ -29,6 +32,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     loads: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -46,7 +50,11 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
-    characters = (asked if spec.target else 0) + model_calls * _mean_prompt_length(spec, cases)
+    prompts = _prompts(spec, cases[:: max(1, len(cases) // SAMPLE)])
+    mean = sum(map(len, prompts)) / len(prompts) if prompts else 0.0
+    characters = (asked if spec.target else 0) + model_calls * mean
+    longest = max(cases, key=lambda item: len(str(case_content(item.case))), default=None)
+    sizes = [len(prompt.encode("utf-8", "replace")) for prompt in (*prompts, *_prompts(spec, [longest] if longest else []))]
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
         loaded.insert(0, spec.target.reference)
@@ -60,17 +68,29 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
             answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN + model_calls * ASSUMED_VERDICT_TOKENS
         ),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
+        warnings=_narrow_windows(spec, max(sizes, default=0)),
     )
 
 
-def _mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
-    """Mean length of a judge's prompt, in characters."""
+def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:
+    """A warning for each judge whose window may be too small for the longest prompt, in bytes, and an answer."""
+    tokens = int(longest / BYTES_PER_TOKEN)
+    warnings: list[str] = []
+    for judge in spec.judges:
+        windows = [window for options in judge.passes if (window := window_of(options.get("num_ctx") or options.get("n_ctx")))]
+        if judge.is_model and windows and tokens + ASSUMED_VERDICT_TOKENS > min(windows):
+            needed = f"prompts of up to about {tokens:,} tokens and answers of {ASSUMED_VERDICT_TOKENS}"
+            warnings.append(f"judge {judge.name}: {needed} may not fit into num_ctx {min(windows)}: raise num_ctx")
+    return tuple(warnings)
+
+
+def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
+    """Judges' prompts about cases; a response that does not exist yet is filled up."""
     criteria = spec.criteria_by_id()
-    step = max(1, len(cases) // SAMPLE)
-    lengths: list[int] = []
-    for item in cases[::step]:
+    prompts: list[str] = []
+    for item in cases:
         for key in item.criteria:
             prompt = judge_prompt((criteria[key],), item.case, spec.personas.get(item.case.maturity), b"")
-            missing = ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else 0
-            lengths.append(len(prompt.system) + len(prompt.user) + missing)
-    return sum(lengths) / len(lengths) if lengths else 0.0
+            missing = "x" * ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else ""
+            prompts.append(prompt.system + prompt.user + missing)
+    return prompts

@@ -32,6 +32,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         passes: how often each judge is asked.
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
+        timeout: seconds for one call.
         salt: see `RunSpec`.
     """
 
@@ -45,6 +46,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     language: str | None = None
     profile: str | None = None
     concurrency: int | None = None
+    timeout: float | None = None
     salt: str = ""
 
 
@@ -112,7 +114,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         profile=profile.with_quorum(evaluation.quorum),
         quorum=evaluation.quorum,
         salt=wishes.salt,
-        settings=model_settings(suite, language, concurrency),
+        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
         failures=_failure_rules(suite, criteria),

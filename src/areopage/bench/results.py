@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
+from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
@@ -61,6 +62,12 @@ class RunView(Struct, frozen=True, kw_only=True):
         if case_id in self.erased:
             return "erased"
         return self.answers[case_id].state if case_id in self.answers else "not_run"
+
+    @property
+    def addressing(self) -> tuple[str, ...]:
+        """The ids of the cases that address the judge, by the signs in their judgments."""
+        marked = {key[0] for key, judgment in self.judgments.items() if signs_in(judgment.steps)}
+        return tuple(case.id for case in self.cases if case.id in marked)
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:

@@ -61,7 +61,7 @@ class TargetPhase:
         ]
         self._model: LanguageModel | None = None
         self._writer = Batch[Record, None](self._stored.append_judged, what="answers")
-        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
+        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency), context.spec.concurrency)
         self._in_flight = asyncio.Semaphore(1)
 
     async def __aenter__(self) -> Self:
@@ -120,7 +120,8 @@ class TargetPhase:
         self._writer.write_soon(self._with_cases(answer))
         self._context.observer.answered(answer)
         reached, turned_away = answer.state != "unreachable", answer.state == "refused"
-        self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
+        timed_out = answer.state == "timed_out"
+        self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
 
     async def _answered(self, model: LanguageModel, call: AnswerCall) -> Answer:
         """One call to the target.

@@ -19,6 +19,9 @@ from areopage.cli.options import (
 from areopage.errors import UserError
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking for confirmation.")]
 
 
@@ -50,6 +53,7 @@ def run(
     ] = None,
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    timeout: TimeoutOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
@@ -73,12 +77,14 @@ def run(
         language=lang,
         profile=profile,
         concurrency=concurrency,
+        timeout=timeout,
     )
     raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes))
 
 
 def resume(
     run: RunArgument = "latest",
+    timeout: TimeoutOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -87,7 +93,7 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench_run import Places, resume_run
 
-    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes))
+    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes, timeout=timeout))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

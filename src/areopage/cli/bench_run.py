@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import msgspec
 import typer
 from msgspec import Struct
 from rich.console import Console
@@ -19,7 +20,7 @@ from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
+from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.scores import print_view
 from areopage.errors import ServerDown, StorageError, UserError
 from areopage.ledger.records import Run
@@ -82,10 +83,13 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
         return _go_on(run, prepared.spec, prepared.cases, ledger, places)
 
 
-def resume_run(named: str, places: Places, *, yes: bool) -> int:
+def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
+
+    Args:
+        timeout: seconds for one call, in place of the run's.
 
     Returns, raises:
         As `run_new`.
@@ -93,6 +97,7 @@ def resume_run(named: str, places: Places, *, yes: bool) -> int:
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         spec, cases = reopen_run(run, ledger)
+        spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
             _print_plan(spec, cases)
             _confirm(yes)
@@ -144,11 +149,10 @@ def _exit_code(view: RunView, hint: str) -> int:
 def progress(spec: RunSpec) -> Iterator[Observer]:
     """The display that fits where the output goes."""
     console = Console(stderr=True)
-    if console.is_terminal:
-        with LiveProgress(spec, console) as live:
-            yield live
-    else:
-        yield PlainProgress(spec)
+    with ExitStack() as stack:
+        shown: Observer = stack.enter_context(LiveProgress(spec, console)) if console.is_terminal else PlainProgress(spec)
+        notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
+        yield Observers([shown, notice])
 
 
 def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
@@ -163,6 +167,8 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
         calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
+    for warning in size.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
 
 

@@ -130,7 +130,7 @@ def fill(config: ConfigOption = None) -> None:
         added = fill_queue(ledger, fill_settings(settings.monitor), datetime.now(UTC))
         parts = (
             f"{added.sample} at random, {added.alert} with an alert, {added.low_score} weak, "
-            f"{added.disagreement} disputed, {added.unscored} without a score"
+            f"{added.addressed} that address the judge, {added.disagreement} disputed, {added.unscored} without a score"
         )
         typer.echo(f"added: {added.total} ({parts}); waiting: {ReviewQueue(ledger).count_open()}")
 

@@ -31,7 +31,7 @@ from areopage.cli.options import (
     tell,
 )
 from areopage.cli.progress import Pace
-from areopage.errors import ConfigError, UserError
+from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.connection import make_folder
 from areopage.ledger.queries import EvaluationFilter
@@ -98,6 +98,8 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(counts, style="bold red" if others else ""))
     console.print(_scores_table(view))
     console.print(_health_table(view))
+    if view.addressing:
+        console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)

@@ -3,12 +3,9 @@
 One criterion is asked about by its own texts, examples and output format. Several are asked about under their short names, with
 one output format for all and no examples: each example shows the verdict of one criterion alone.
 
-Text that comes from outside is fenced by markers that carry a nonce. The nonce is made of the text itself and a secret of the
-ledger: the author of the text cannot know it, and it is the same when a run is resumed.
+Text that comes from outside stands within a fence; see `areopage.criteria.fence`.
 """
 
-import hashlib
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -20,6 +17,7 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
+from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.records import Criterion, Scale
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
@@ -27,7 +25,7 @@ TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
-TEMPLATE_VERSION = "1"
+TEMPLATE_VERSION = "2"
 FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 # keys of an answer, or of a verdict within it, that no criterion may go by
@@ -123,7 +121,7 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
         secret: the ledger's secret.
     """
     words = framing_of(criteria[0].language)
-    reader = reader_values(case, persona)
+    reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
     reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
     user = [*_reader_contexts(criteria, case, reader), *_fenced_case(case, words.fence, secret), reminder]
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
@@ -193,11 +191,6 @@ def _fenced_case(case: Case, fence: str, secret: bytes) -> list[str]:
     ]
 
 
-def fenced(name: str, text: str, nonce: str) -> str:
-    """A text between its markers."""
-    return f"<<<{name} {nonce}>>>\n{text}\n<<<END {name} {nonce}>>>"
-
-
 def case_content(case: Case) -> dict[str, Any]:
     """The parts of a case that a judge is shown; a judgment's key depends on them, and not on the case's id."""
     return {
@@ -228,7 +221,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
 
 def case_nonce(case: Case, secret: bytes) -> str:
     """16 hexadecimal digits that cannot be predicted without the secret."""
-    return hmac.new(secret, msgspec.json.encode(case_content(case)), hashlib.sha256).hexdigest()[:16]
+    return nonce_of(case_content(case), secret)
 
 
 def reader_values(case: Case, persona: Persona | None) -> dict[str, str]:

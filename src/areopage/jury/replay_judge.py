@@ -4,6 +4,7 @@ A recorded text is read like any answer of a model, once: another call would bri
 of a judge that is code.
 """
 
+from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import on_scale
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
@@ -54,7 +55,7 @@ class ReplayJudge:
             completion_tokens=line.completion_tokens,
             seconds=line.seconds,
             repair=reading.repair,
-            steps=reading.steps,
+            steps=(*reading.steps, *(signs_of(call.case) if line.score is None else ())),
         )
 
     async def aclose(self) -> None:

@@ -113,6 +113,10 @@ class Answer(Struct, frozen=True, kw_only=True):
     erased: bool = False
 
 
+ADDRESSED = "addressed:"
+"""The beginning of the step of a judgment that names a sign that the case addresses the judge."""
+
+
 class Verdict(Struct, frozen=True, kw_only=True):
     """What one judgment says on one criterion."""
 
@@ -121,7 +125,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class Judgment(Struct, frozen=True, kw_only=True):
-    """One call to a judge. `steps` are the steps of parsing that were tried, in order.
+    """One call to a judge. `steps` are the steps of parsing that were tried, in order, and the signs that the case addresses the
+    judge ("addressed:" and the sign).
 
     `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
     call. `cost` is in `currency`; None where no price is known. `stored` is what stays of its texts: what is not "full" cannot be
@@ -383,7 +388,7 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, asked, held.
+    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, addressed, asked, held.
 
     `held`: the gate holds the answer until a reviewer releases or rejects it. `wanted` is how many raters should label it.
     """

@@ -1,24 +1,22 @@
 """Generation of answers from documents by a language model: the prompt, the call, the structured answer.
 
-Documents come from outside and may address the model. Each is fenced by markers with a code that is unpredictable without the
-ledger's secret. Its id and title are inside the fence, so that no part of it can pass for an instruction or end its own fence.
+Documents come from outside and may address the model. Each stands within a fence with its id and title, so that no part of it
+can pass for an instruction or end its own fence. Neither documents nor the question keep a control token.
 """
 
 import asyncio
-import hashlib
-import hmac
 import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from json_repair import repair_json
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.prompts import fenced, fill, object_schema
+from areopage.criteria.fence import defused, fenced, nonce_of
+from areopage.criteria.prompts import fill, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
 from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer, without_thinking
@@ -32,9 +30,8 @@ from areopage.rag.records import Generated
 from areopage.yaml_document import read_yaml
 
 PROMPTS_FILE = Path(__file__).with_name("generation.yml")
-LAYOUT_VERSION = "1"  # goes up when the parts are put together otherwise
+LAYOUT_VERSION = "2"  # goes up when the parts are put together otherwise
 OTHER_LANGUAGE = "en"
-NONCE_LENGTH = 16
 MAX_IDS = 50
 SCHEMA = object_schema(
     {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
@@ -75,7 +72,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         label = self.words["label"][used]
         for position, document in enumerate(documents, 1):
             user.append(fenced(f"DOCUMENT {position}", self._block(document, label), names["nonce"]))
-        user.append(f"{fill(self.words['question'][used], names)}\n{prompt}")
+        user.append(f"{fill(self.words['question'][used], names)}\n{defused(prompt)}")
         return (Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user)))
 
     def _block(self, document: Document, label: Mapping[str, str]) -> str:
@@ -97,9 +94,8 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
 
 
 def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
-    content = [prompt, [[document.id, document.title, document.text] for document in documents]]
-    return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]
+    """The nonce of the documents' fences; the same for the same prompt and documents."""
+    return nonce_of([prompt, [[document.id, document.title, document.text] for document in documents]], secret)
 
 
 class Structured(Struct, frozen=True, kw_only=True):

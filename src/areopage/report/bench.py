@@ -7,6 +7,7 @@ from areopage import __version__
 from areopage.bench.results import RunView
 from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_failures import failures_line, failures_section
@@ -323,8 +324,10 @@ def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    remarks = (*view.spec.remarks, *view.scores.warnings)
-    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=remarks),)) if remarks else None
+    remarks = [*view.spec.remarks, *view.scores.warnings]
+    if view.addressing:
+        remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
+    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
 
 
 def _method(view: RunView, target: str, locale: Locale) -> Section:

@@ -193,6 +193,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
             scored=sum(record.tree.score is not None for record in view.scores.records),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
+            addressing_judge=len(view.addressing),
         ),
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,

@@ -198,6 +198,7 @@ class Counts(Struct, frozen=True, kw_only=True):
 
     Args:
         answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
+        addressing_judge: cases whose texts address the judge.
     """
 
     cases: int
@@ -206,6 +207,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     scored: int
     rejected: int
     maturity_defaulted: int
+    addressing_judge: int
 
 
 class RunMetadata(Struct, frozen=True, kw_only=True):
