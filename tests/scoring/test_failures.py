@@ -45,7 +45,7 @@ def test_a_case_at_the_limit_fails_and_one_above_it_does_not() -> None:
 
 def test_no_failure_among_five_still_says_how_many_could_fail() -> None:
     count = failures(*(score(str(n), HARM, 5.0) for n in range(5))).by_criterion[HARM.id]
-    assert (count.failed, count.low) == (0, pytest.approx(0.0))
+    assert count.failed == 0 and count.low == pytest.approx(0.0)
     assert count.high == pytest.approx(0.5218, abs=1e-4)  # 1 − 0.025^(1/5)
 
 
