@@ -17,13 +17,12 @@ from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundi
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
-    amounts_in_words,
     amounts_without_unit,
     date_of,
     derived,
-    durations_in_words,
     holds_act,
     labels_said,
+    periods,
     row_says,
     rows_of,
 )
@@ -32,8 +31,9 @@ from areopage.text.figures import Figure, all_figures, supports
 from areopage.text.folding import lower_case, starts_of
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
+from areopage.text.readable import Readable
 from areopage.text.references import Reference, legal_references
-from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, NUMBER_WORDS, Counted, Stated, stated_in
+from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
@@ -60,7 +60,6 @@ class Places:
         self._readable = _MOST_READ
         self._written: dict[tuple[str, bool], list[Spot]] = {}
         self._valued: dict[tuple[str, ...], list[Spot]] = {}
-        self._low: list[str] = []
         self._plain: list[str] = []
         self._rows: dict[int, Sequence[Row]] = {}
 
@@ -83,10 +82,10 @@ class Places:
         return self._valued[key]
 
     def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
-        """Where a figure that was not found stands without its unit or in words; and whether in a row of what is spoken of."""
+        """Where a figure that was not found stands without its unit or as a word; and whether in a row of what is spoken of."""
         self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self._texts]
         if stated.kind != "amount":
-            return next(durations_in_words(self._plain, stated), None), True
+            return next(periods(self._plain, stated), None), True
         priced = any(CUES["amount"].search(text) for text in self._plain)
         cells = list(amounts_without_unit(self._texts, self._digits(), stated)) if priced else []
         for number, start, end in cells:
@@ -94,7 +93,7 @@ class Places:
                 self._rows[number] = rows_of(self._texts[number])
             if row_says(self._rows[number], start, said):
                 return (number, start, end), True
-        return (cells[0], False) if cells else (next(amounts_in_words(self._plain, stated), None), True)
+        return (cells[0], False) if cells else (None, True)
 
     def act(self, stated: Reference) -> Spot | None:
         """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""
@@ -104,7 +103,7 @@ class Places:
         return next(acts_by_number(self._texts, stated), None)
 
     def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
-        """Where a number stands, in digits or as a word; and whether the first of these places has what is counted beside it."""
+        """Where a number stands; and whether the first of these places has what is counted beside it."""
         for number, text in enumerate(self._texts):
             start = text.find(stated.text)
             if start >= 0 and _whole(text, start, start + len(stated.text), dated=True):
@@ -144,31 +143,15 @@ class Places:
                 if place:
                     yield number, start + place[0], start + place[1]
         if isinstance(stated, Figure) and stated.kind == "duration" and isinstance(stated.value, Decimal):
-            yield from self._in_words(stated, stated.value)
+            yield from self._unit_apart(stated, stated.value)
 
-    def _in_words(self, stated: Figure, value: Decimal) -> Iterator[Spot]:
-        """Where a duration is written in words, or its unit stands apart: "number of days: 56"."""
-        for factor in UNIT_CUES.get(stated.unit, (1,)):
-            for number, start, end in self._words(int(value / factor)) if value % factor == 0 else ():
-                window = self._texts[number][start : end + AFTER].replace("\n", " ")
-                place = self._found(stated, window) if CUES[stated.unit].search(window.lower()) else None
-                if place:
-                    yield number, start + place[0], start + place[1]
+    def _unit_apart(self, stated: Figure, value: Decimal) -> Iterator[Spot]:
+        """Where the unit of a duration stands apart: "number of days: 56"."""
         for factor, cues in UNIT_CUES.get(stated.unit, {}).items():
             for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
                 low = self._texts[number][max(0, start - _BESIDE_UNIT) : end + _BESIDE_UNIT].lower()
                 if any(cue in low for cue in cues):
                     yield number, start, end
-
-    def _words(self, value: int) -> Iterator[Spot]:
-        self._low = self._low or [text.lower() for text in self._texts]
-        for word in NUMBER_WORDS.get(value, ()):
-            for number, low in enumerate(self._low):
-                for match in re.finditer(rf"\b{word}\b", self._texts[number], re.IGNORECASE) if word in low else ():
-                    if self._left <= 0:
-                        return
-                    self._left -= 1
-                    yield number, match.start(), match.end()
 
     def _numbers(self, value: int) -> Iterator[Spot]:
         digits = str(value)
@@ -179,7 +162,6 @@ class Places:
             text = self._texts[number]
             if "".join(DIGITS.findall(text[start:end])) == digits and _whole(text, start, end, dated=True):
                 yield number, start, end
-        yield from self._words(value)
 
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
@@ -273,11 +255,12 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document], clea
         response: the answer; its citations may have been blanked.
         clean: the documents' texts parted, where that has been done.
     """
-    stated = stated_in(response)
+    readable = Readable(response)
+    stated = stated_in(readable.text)
     if not stated:
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
-    return _Check(prompt, response, documents, ready, stated).claims()
+    return _Check(prompt, readable, documents, ready, stated).claims()
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -290,15 +273,19 @@ class _Check:
     """The documents' texts come first, then titles and the question: these hold figures, but show no place and no context."""
 
     def __init__(
-        self, prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str], stated: Sequence[Stated]
+        self, prompt: str, response: Readable, documents: Sequence[Document], clean: Sequence[str], stated: Sequence[Stated]
     ) -> None:
-        texts = [document.text for document in documents]
-        self._documents = documents
+        self._documents, self._readable = documents, response
+        self._texts = [Readable(document.text) for document in documents]
+        texts = [one.text for one in self._texts]
+        ready = [parted(one.text) if one.changed else own for one, own in zip(self._texts, clean, strict=True)]
         read = cache(all_figures)
-        self._places = Places([*texts, *(document.title for document in documents if document.title), prompt], read)
-        self._surroundings = Surroundings(texts, clean, response, frozenset(stems(prompt)), read)
+        self._places = Places(
+            [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
+        )
+        self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
-        self._prompt, self._response, self._stated = prompt, response, stated
+        self._prompt, self._response, self._stated = prompt, response.text, stated
         self._unread_left = _MOST_UNREAD
 
     def claims(self) -> list[Claim]:
@@ -352,9 +339,10 @@ class _Check:
         return self._told(stated, state, spots[0] if spots else None)
 
     def _told(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
+        start, end = self._readable.span(stated.start, stated.end)
         return Claim(
             kind=_kind_of(stated),
-            place=Place(start=stated.start, end=stated.end, text=stated.text),
+            place=Place(start=start, end=end, text=self._readable.original(stated.start, stated.end)),
             state=state,
             evidence=self._place(spot),
             instead=self._place(rival),
@@ -364,4 +352,5 @@ class _Check:
         if spot is None or spot[0] >= len(self._documents):
             return None
         document = self._documents[spot[0]]
-        return Place(document=document.id, start=spot[1], end=spot[2], text=document.text[spot[1] : spot[2]])
+        start, end = self._texts[spot[0]].span(spot[1], spot[2])
+        return Place(document=document.id, start=start, end=end, text=document.text[start:end])

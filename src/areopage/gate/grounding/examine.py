@@ -216,12 +216,13 @@ def _words_of(clean: str, start: int, end: int) -> Words:
     return Words(clean, start, written, found, list(filter(None, found)))
 
 
-def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index: int, answered: Answered) -> SentenceFacts:
     """Look at a sentence, the `index`-th of the answer.
 
     Args:
         low: its text in lower case with straight apostrophes.
         denied: whether it denies anything.
+        held: the stems of its figures that the documents hold, in whatever writing.
     """
     roots = words.roots
     if not roots:
@@ -229,7 +230,7 @@ def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: 
     source, question = answered.source, answered.question
     total = len(roots)
     distinct = set(roots)
-    strange = distinct - source.stems - question
+    strange = distinct - source.stems - question - held
     unknown = words.having(strange) if strange else []
     missing = len(unknown)
     coverage = sum(map(source.stems.__contains__, roots)) / total
@@ -312,11 +313,12 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
         denied = denies(low)
-        facts = _sentence_facts(low, denied, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
+        held = frozenset(root for one in own if one.supported for root in stems(one.place.text))
+        facts = _sentence_facts(low, denied, own_words, held, index, answered)
         stated = any(one.kind != "quantity" for one in own)
         claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
         examined.append(ExaminedSentence(span, facts, own, claim))
