@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from servers.spelling import in_english, in_french
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from servers.spelling import in_english, in_french
 
 GATE = load_gate()
 NUMBERS = (*range(2, 101), 120, 150, 201, 250, 365, 999, 1_200, 1_500, 3_000, 250_000)

@@ -1,13 +1,17 @@
 """Numbers written in words as people spell them: French before and after 1990, Belgian and Swiss, and English."""
 
-_FRENCH = (
+_FRENCH_WORDS = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf"
-).split()
+)
+_FRENCH = _FRENCH_WORDS.split()
 _FRENCH_TENS = {2: "vingt", 3: "trente", 4: "quarante", 5: "cinquante", 6: "soixante", 8: "quatre-vingt"}
-_ENGLISH = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-).split()
-_ENGLISH_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ENGLISH_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
+    " nineteen"
+)
+_ENGLISH = _ENGLISH_WORDS.split()
+_ENGLISH_TENS_WORDS = "- - twenty thirty forty fifty sixty seventy eighty ninety"
+_ENGLISH_TENS = _ENGLISH_TENS_WORDS.split()
 
 
 def in_french(number: int, *, hyphens: bool = False, belgian: bool = False, feminine: bool = False) -> str:

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from servers.spelling import in_english, in_french
 
 from areopage.text.readable import Readable
+from servers.spelling import in_english, in_french
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -27,12 +27,10 @@ TEXTS = st.lists(
             "one",
             "vingt",
             "sept",
-        ]
-        + [
             "1,5",
             "250",
             "\u200b",
-            "\u00ad",
+            "\xad",
             "３",
             "③",
             "٣",
@@ -40,7 +38,7 @@ TEXTS = st.lists(
             ".",
             "\n",
             "Ⅻ",
-            "e\u0301",
+            "é",
             "İ",
             "ième",
             "thousand",
@@ -87,8 +85,19 @@ def test_words_become_digits(text: str, read: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["un euro", "one of them", "le 15 sept. 2025", "le vingt-cinquième jour", "the twenty-fifth", "des millions d'euros"]
-    + ["hundreds of people", "per cent", "pourcentage", "la partie", "Lesdeux"],
+    [
+        "un euro",
+        "one of them",
+        "le 15 sept. 2025",
+        "le vingt-cinquième jour",
+        "the twenty-fifth",
+        "des millions d'euros",
+        "hundreds of people",
+        "per cent",
+        "pourcentage",
+        "la partie",
+        "Lesdeux",
+    ],
 )
 def test_articles_ordinals_and_parts_of_words_are_no_numbers(text: str) -> None:
     assert Readable(text).text == text
@@ -100,8 +109,17 @@ def test_two_languages_make_no_number_together() -> None:
 
 @pytest.mark.parametrize(
     ("text", "read"),
-    [("２５０００ €", "25000 €"), ("③⑤⓪ €", "350 €"), ("Ⅻ €", "12 €"), ("٣٥٠ €", "350 €"), ("５％", "5%"), ("5 m²", "5 m²")]
-    + [("2\u200b50\ufeff €", "250 €"), ("con\u00adgés", "congés"), ("½", "½")],
+    [
+        ("２５０００ €", "25000 €"),
+        ("③⑤⓪ €", "350 €"),
+        ("Ⅻ €", "12 €"),
+        ("٣٥٠ €", "350 €"),
+        ("５％", "5%"),
+        ("5 m²", "5 m²"),
+        ("2\u200b50\ufeff €", "250 €"),
+        ("con\xadgés", "congés"),
+        ("½", "½"),
+    ],
 )
 def test_digits_of_any_script_are_digits_and_what_is_invisible_is_gone(text: str, read: str) -> None:
     assert Readable(text).text == read

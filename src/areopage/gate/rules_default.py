@@ -34,10 +34,13 @@ from areopage.gate.signals import (
 from areopage.text.citations import Citations, citations_of
 from areopage.text.folding import plain
 from areopage.text.language import language_of
+from areopage.text.numbers import DIGITS
+from areopage.text.readable import Readable
 from areopage.text.refusals import refusal_of
 from areopage.text.sentences import Span
 
 MOST_REASONS = 50  # of one kind
+MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread
 CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
 MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
 _VISIBLE = re.compile(r"[^\W_]")
@@ -115,7 +118,7 @@ def _findings(
     used = documents[: config.top]
     retrieval = retrieval_of(used, config.confidence_factor)
     watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
-    too_long = len(response) > config.max_characters
+    too_long = len(response) > config.max_characters or _crowded(response)
     empty = not too_long and _VISIBLE.search(response) is None
     if empty or too_long or not used:
         return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long)
@@ -143,6 +146,13 @@ def _findings(
         echo=_echoes(prompt, response, citations),
         grounding=grounding,
     )
+
+
+def _crowded(response: str) -> bool:
+    """Whether an answer has more numbers than are checked."""
+    if len(response) <= MOST_NUMBERS:
+        return False
+    return sum(1 for _ in DIGITS.finditer(Readable(response).text)) > MOST_NUMBERS
 
 
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:

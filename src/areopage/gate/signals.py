@@ -1,6 +1,8 @@
 """The signals of the gate: retrieval scores, copied runs of words, and what the grounding found; each with the time it took."""
 
+import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
@@ -191,13 +193,15 @@ def _places(claims: Sequence[Claim]) -> list[Place]:
 
 def _names(sentence: SentenceGrounding) -> list[Place]:
     """The unsupported words with a capital that does not begin the sentence, and that are no part of a figure or reference."""
-    return [
-        place
-        for place in sentence.unsupported
-        if place.start > sentence.start
-        and place.text[:1].isupper()
-        and not any(claim.place.start <= place.start < claim.place.end for claim in sentence.claims)
-    ]
+    starts = [claim.place.start for claim in sentence.claims]
+    ends = list(itertools.accumulate((claim.place.end for claim in sentence.claims), max))
+    found = []
+    for place in sentence.unsupported:
+        if place.start > sentence.start and place.text[:1].isupper():
+            before = bisect_right(starts, place.start)
+            if not before or ends[before - 1] <= place.start:
+                found.append(place)
+    return found
 
 
 def _denies(sentence: SentenceGrounding) -> bool:
