@@ -228,8 +228,11 @@ def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True)
     found = list(_figures(read, kind))
     if kind is None or kind == "date":
         found += [read.date(one) for one in early_years(read.low)]
+        taken = bytearray(len(text))
+        for figure in found if days else ():
+            taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
         for one in days_without_year(text) if days else ():
-            if not any(other.start < one[2] and one[1] < other.end for other in found):
+            if not any(taken[one[1] : one[2]]):
                 found.append(read.date(one))
     return found
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from areopage.text.figures import Figure, all_figures
 from areopage.text.folding import lower_case, matches_at, unaccented
+from areopage.text.identifiers import Identifier, identifiers
 from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS
 from areopage.text.numbers import DIGITS, around
 from areopage.text.references import Reference, legal_references
@@ -72,26 +73,45 @@ class Counted(Struct, frozen=True, kw_only=True):
     end: int
 
 
-Stated = Figure | Reference | Counted
+Stated = Figure | Reference | Counted | Identifier
 
 
 def stated_in(response: str) -> list[Stated]:
-    """The figures, counted things and references of an answer in order, as it writes them."""
+    """The figures, counted things, references and identifiers of an answer in order, as it writes them; none crosses another."""
     low = lower_case(response)
     runs = [match.span() for match in DIGITS.finditer(response)]
     candidates = _candidates(response, low, runs)
-    found: list[Stated] = []
+    named = identifiers(response)
+    if not runs and not named:
+        return []
+    taken = bytearray(len(response))
+    found = _free([one for one in named if one.kind in ("contact", "weekday")], taken)
+    exact: list[Stated] = []
     days = any(_dated(low, *span) for span in candidates)
     for start, end in _windows(response, candidates, BEFORE):
         for figure in all_figures(response[start:end], days=days):
-            found.append(replace(figure, start=figure.start + start, end=figure.end + start))
+            exact.append(replace(figure, start=figure.start + start, end=figure.end + start))
     for start, end in _windows(response, [span for span in candidates if _legal(low, *span)], BEFORE_LEGAL):
         for reference in legal_references(response[start:end]):
-            found.append(replace(reference, start=reference.start + start, end=reference.end + start))
-    taken = [(one.start, one.end) for one in found]
-    things = _things(response, [start for start, _ in runs])
-    found += [one for one in things if not any(start < one.end and one.start < end for start, end in taken)]
+            exact.append(replace(reference, start=reference.start + start, end=reference.end + start))
+    exact = [one for one in exact if not any(taken[one.start : one.end])]
+    for one in exact:
+        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    found += exact
+    found += _free([one for one in named if one.kind == "code" or one.unit], taken)
+    found += _free(_things(response, [start for start, _ in runs]), taken)
+    found += _free([one for one in named if one.kind == "number" and not one.unit], taken)
     return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
+    """Those that stand where nothing else does; what they take is marked."""
+    found = []
+    for one in stated:
+        if not any(taken[one.start : one.end]):
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+            found.append(one)
+    return found
 
 
 def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:

@@ -11,9 +11,11 @@ from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
+from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
@@ -29,6 +31,7 @@ from areopage.gate.grounding.unread_places import (
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures, supports
 from areopage.text.folding import lower_case, starts_of
+from areopage.text.identifiers import SMALL, Identifier
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
 from areopage.text.readable import Readable
@@ -45,7 +48,9 @@ _BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a 
 _BESIDE = 40  # characters on each side of a number in which what it counts may stand
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
-ClaimKind = Literal["amount", "percentage", "date", "duration", "quantity", "reference"]
+ClaimKind = Literal[
+    "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
+]
 ClaimState = Literal["supported", "elsewhere", "missing"]
 
 
@@ -53,7 +58,7 @@ class Places:
     """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
 
     def __init__(self, texts: Sequence[str], read: FigureReader) -> None:
-        self._texts = texts
+        self.texts = texts
         self._read = read
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
@@ -83,14 +88,14 @@ class Places:
 
     def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
         """Where a figure that was not found stands without its unit or as a word; and whether in a row of what is spoken of."""
-        self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self._texts]
+        self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self.texts]
         if stated.kind != "amount":
             return next(periods(self._plain, stated), None), True
         priced = any(CUES["amount"].search(text) for text in self._plain)
-        cells = list(amounts_without_unit(self._texts, self._digits(), stated)) if priced else []
+        cells = list(amounts_without_unit(self.texts, self.digits(), stated)) if priced else []
         for number, start, end in cells:
             if number not in self._rows:
-                self._rows[number] = rows_of(self._texts[number])
+                self._rows[number] = rows_of(self.texts[number])
             if row_says(self._rows[number], start, said):
                 return (number, start, end), True
         return (cells[0], False) if cells else (None, True)
@@ -99,25 +104,25 @@ class Places:
         """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""
         date = date_of(stated)
         if date is not None:
-            return next((spot for spot in self.valued(date) if holds_act(self._texts[spot[0]], stated)), None)
-        return next(acts_by_number(self._texts, stated), None)
+            return next((spot for spot in self.valued(date) if holds_act(self.texts[spot[0]], stated)), None)
+        return next(acts_by_number(self.texts, stated), None)
 
     def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
         """Where a number stands; and whether the first of these places has what is counted beside it."""
-        for number, text in enumerate(self._texts):
+        for number, text in enumerate(self.texts):
             start = text.find(stated.text)
             if start >= 0 and _whole(text, start, start + len(stated.text), dated=True):
                 return [(number, start, start + len(stated.text))], True
         found: list[Spot] = []
         for number, start, end in self._numbers(stated.value):
-            text = self._texts[number]
+            text = self.texts[number]
             if stated.noun in stems(text[max(0, start - _BESIDE) : end + _BESIDE]):
                 return [(number, start, end)], True
             found.append((number, start, end))
         return found, False
 
     def _word_by_word(self, written: str, *, dated: bool) -> Iterator[Spot]:
-        for number, text in enumerate(self._texts):
+        for number, text in enumerate(self.texts):
             self._readable -= len(text)
             if self._readable < 0:
                 return
@@ -130,10 +135,10 @@ class Places:
         cues = CUES[_cue_of(stated)]
         years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
-            for number, begin, stop in self._runs(key) if years else self._digits().spans(key):
+            for number, begin, stop in self._runs(key) if years else self.digits().spans(key):
                 if self._left <= 0:
                     return
-                text = self._texts[number]
+                text = self.texts[number]
                 start = around(text, begin - before)
                 window = text[start : stop + AFTER].replace("\n", " ").replace(" ,", ", ")
                 if not cues.search(window.lower()):
@@ -149,23 +154,23 @@ class Places:
         """Where the unit of a duration stands apart: "number of days: 56"."""
         for factor, cues in UNIT_CUES.get(stated.unit, {}).items():
             for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
-                low = self._texts[number][max(0, start - _BESIDE_UNIT) : end + _BESIDE_UNIT].lower()
+                low = self.texts[number][max(0, start - _BESIDE_UNIT) : end + _BESIDE_UNIT].lower()
                 if any(cue in low for cue in cues):
                     yield number, start, end
 
     def _numbers(self, value: int) -> Iterator[Spot]:
         digits = str(value)
-        for number, start, end in self._runs(digits) if value < _GROUPED else self._digits().spans(key_of(digits)):
+        for number, start, end in self._runs(digits) if value < _GROUPED else self.digits().spans(key_of(digits)):
             if self._left <= 0:
                 return
             self._left -= 1
-            text = self._texts[number]
+            text = self.texts[number]
             if "".join(DIGITS.findall(text[start:end])) == digits and _whole(text, start, end, dated=True):
                 yield number, start, end
 
     def _runs(self, digits: str) -> Iterator[Spot]:
         """Where digits stand together; quicker than an index of all digits where these are never parted."""
-        for number, text in enumerate(self._texts):
+        for number, text in enumerate(self.texts):
             for start in starts_of(digits, text, MOST_SPANS) if digits in text else ():
                 yield number, start, start + len(digits)
 
@@ -178,9 +183,10 @@ class Places:
         place = next(((reference.start, reference.end) for reference in named), None)
         return place or _numbered(stated.normalised.split()[-1], window)
 
-    def _digits(self) -> DigitIndex:
+    def digits(self) -> DigitIndex:
+        """The index of their digits."""
         if self._index is None:
-            self._index = DigitIndex(self._texts)
+            self._index = DigitIndex(self.texts)
         return self._index
 
 
@@ -266,7 +272,7 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document], clea
 def _kind_of(stated: Stated) -> ClaimKind:
     if isinstance(stated, Counted):
         return "quantity"
-    return stated.kind if isinstance(stated, Figure) else "reference"
+    return "reference" if isinstance(stated, Reference) else stated.kind
 
 
 class _Check:
@@ -283,6 +289,7 @@ class _Check:
         self._places = Places(
             [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
         )
+        self._identified = Identified(self._places.texts, self._places.digits)
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
@@ -290,7 +297,15 @@ class _Check:
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
-        return [self._counted(one) if isinstance(one, Counted) else self._claim(one) for one in self._stated]
+        return [self._checked(one) for one in self._stated]
+
+    def _checked(self, stated: Stated) -> Claim:
+        if isinstance(stated, Counted):
+            return self._counted(stated)
+        if isinstance(stated, Identifier):
+            spot = self._identified.spot(stated)
+            return self._told(stated, "supported" if spot else "missing", spot)
+        return self._claim(stated)
 
     @cached_property
     def _said(self) -> Set[str]:
@@ -336,7 +351,9 @@ class _Check:
     def _counted(self, stated: Counted) -> Claim:
         spots, beside = self._places.counted(stated)
         state: ClaimState = "supported" if beside else "elsewhere" if spots else "missing"
-        return self._told(stated, state, spots[0] if spots else None)
+        claim = self._told(stated, state, spots[0] if spots else None)
+        # A number that stands nowhere is one whatever it counts; a small one may count what the answer lists.
+        return replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim
 
     def _told(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
         start, end = self._readable.span(stated.start, stated.end)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, check_claims
+from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
 from areopage.text.refusals import is_refusal
@@ -35,6 +36,10 @@ _ABOUT = (
     "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
     "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
 )  # fmt: skip
+
+
+# Kinds of claims by which a sentence states something, whatever else it is.
+_STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
 
 
 class Source:
@@ -319,10 +324,20 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         own = tuple(claims[first:taken])
         held = frozenset(root for one in own if one.supported for root in stems(one.place.text))
         facts = _sentence_facts(low, denied, own_words, held, index, answered)
-        stated = any(one.kind != "quantity" for one in own)
+        stated = any(one.kind in _STATING for one in own)
         claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
-        examined.append(ExaminedSentence(span, facts, own, claim))
+        names = tuple(_names(clean, span, facts.unknown, own))
+        examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
     return Examined(examined, source)
+
+
+def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The names of people and places that neither the documents nor the question have."""
+    for word in unknown:
+        if word.start > span.start and is_name(clean, word.start, word.written):
+            if not any(one.place.start <= word.start < one.place.end for one in claims):
+                place = Place(start=word.start, end=word.end, text=word.written)
+                yield Claim(kind="name", place=place, state="missing")
 
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:
