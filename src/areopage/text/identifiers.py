@@ -23,7 +23,7 @@ from areopage.text.numbers import DIGITS, decimal_of
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
 # Every quantifier is bounded, or possessive and begun only where a token begins: a hostile text costs no more than its length.
-_GAP = r"[ .\u00a0\u202f\u2009\u2010\u2011/()-]"
+_GAP = r"[ .\u00a0\u202f\u2009\u2010\u2011()-]"
 _TOPS = "fr|com|org|net|eu|be|ch|ca|lu|uk|de|es|it|io|gov|edu|int|info|us"
 _MAIL = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _LINK = re.compile(
@@ -33,7 +33,7 @@ _LINK = re.compile(
 _ONLINE = re.compile(rf"@|://|www\.|\.(?:{_TOPS})(?!\w)", re.IGNORECASE)
 _MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
 _IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
-_PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{7,12}}(?![\w]|[.,][0-9])")
+_PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
 _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
 )
@@ -54,8 +54,22 @@ _LOCATING = re.compile(
 SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
 _UNITS = {
-    "mass": {"t": 10**6, "tonne": 10**6, "tonnes": 10**6, "kg": 1000, "kilos": 1000, "kilo": 1000, "g": 1, "mg": Decimal("0.001")},
-    "length": {"km": 10**6, "m": 1000, "mètre": 1000, "mètres": 1000, "metre": 1000, "metres": 1000, "meters": 1000, "cm": 10, "mm": 1},
+    "mass": {
+        "t": 10**6,
+        "tonne": 10**6,
+        "tonnes": 10**6,
+        "kg": 1000,
+        "kilos": 1000,
+        "kilo": 1000,
+        "kilogrammes": 1000,
+        "kilograms": 1000,
+        "g": 1,
+        "grammes": 1,
+        "grams": 1,
+        "mg": Decimal("0.001"),
+    },
+    "length": {"km": 10**6, "kilomètres": 10**6, "kilometres": 10**6, "kilometers": 10**6, "m": 1000, "cm": 10, "mm": 1}
+    | dict.fromkeys(["mètre", "mètres", "metre", "metres", "meter", "meters"], 1000),
     "speed": {"km/h": 1, "mph": Decimal("1.609344"), "m/s": Decimal("3.6")},
     "tension": {"kv": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
     "current": {"a": 1000, "ampère": 1000, "ampères": 1000, "amps": 1000, "ma": 1},
@@ -63,8 +77,7 @@ _UNITS = {
     "energy": {"mwh": 10**6, "kwh": 1000, "wh": 1},
     "volume": {"m³": 10**6, "m3": 10**6, "l": 1000, "litre": 1000, "litres": 1000, "liters": 1000, "cl": 10, "ml": 1},
     "flow": {"l/min": 1, "l/h": Decimal(1) / 60, "l/s": 60},
-    "temperature": {"°c": 1, "° c": 1, "°": 1, "degrés": 1, "degrees": 1},
-    "fahrenheit": {"°f": 1, "° f": 1},
+    "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1},
     "area": {"ha": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6},
     "data": {"to": 10**6, "tb": 10**6, "go": 1000, "gb": 1000, "mo": 1, "mb": 1},
     "pressure": {"bar": 1, "bars": 1},
@@ -78,14 +91,53 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
-_UPPER_UNITS = frozenset(["v", "a", "w", "l", "m", "g", "t"])  # one letter: only as it is written
+_HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})[ \u00a0]?(?P<half>[ap])\.?m\b")
+# Short ones are units only as they are written: "5 A", not "5 a day".
+_AS_WRITTEN = frozenset(
+    [
+        "V",
+        "A",
+        "W",
+        "mA",
+        "mV",
+        "kV",
+        "kW",
+        "MW",
+        "L",
+        "l",
+        "m",
+        "g",
+        "t",
+        "To",
+        "Go",
+        "Mo",
+        "TB",
+        "GB",
+        "MB",
+        "ha",
+        "cm",
+        "mm",
+        "km",
+        "kg",
+        "mg",
+        "cl",
+        "ml",
+        "dB",
+        "Hz",
+        "Wh",
+    ]
+)
 
 _WEEKDAYS = {
     name: day
-    for words in ("lundi mardi mercredi jeudi vendredi samedi dimanche", "monday tuesday wednesday thursday friday saturday sunday")
+    for words in (
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "monday tuesday wednesday thursday friday saturday sunday",
+    )
     for day, name in enumerate(words.split())
 }
 _WEEKDAY = re.compile(rf"(?<!\w)(?P<day>{'|'.join(_WEEKDAYS)})s?(?!\w)")
+
 
 class Identifier(Struct, frozen=True, kw_only=True):
     """Something that is named exactly: `text` is `source[start:end]`; the module's docstring describes `value`.
@@ -156,6 +208,8 @@ def numbers(text: str) -> Iterator[Identifier]:
     """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
     for match in _RATIO.finditer(text) if ":" in text else ():
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
+    for match in _HOUR.finditer(text):
+        yield _made("number", match, f"{int(match['hour']) % 12 + (12 if match['half'] == 'p' else 0)}:00")
     for match in _NUMBER.finditer(text):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
@@ -179,7 +233,7 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
         found = _MEASURED.match(text, at)
         if found:
             unit = found["unit"].lower()
-            if unit not in _UPPER_UNITS or found["unit"] in ("V", "A", "W", "L", "l", "m", "g", "t"):
+            if len(unit) > 2 or found["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
                 return _KINDS[unit]
     return "", Decimal(1)
 

@@ -51,11 +51,12 @@ _BEFORE = 24  # characters before a word in which the digits that it multiplies 
 
 
 class Spelled(Struct, frozen=True):
-    """A number in words: where it starts and ends, and its value."""
+    """A number in words: where it starts and ends, its value, and where what it counts begins: after "d'", "de" and "of"."""
 
     start: int
     end: int
     value: Decimal
+    counted: int
 
 
 class _Sum(Struct):
@@ -117,7 +118,7 @@ class _Sum(Struct):
 
 
 def spelled_numbers(low: str, words: Sequence[str]) -> list[Spelled]:
-    """The numbers in words of a text, in order; also those of digits and a word, whose span takes in "d'", "de" and "of".
+    """The numbers in words of a text, in order; also those of digits and a word, "1,5 million".
 
     Args:
         low: the text in lower case.
@@ -151,7 +152,7 @@ def _read(low: str, start: int, word: str) -> Spelled | None:
     if digits:
         value = decimal_of(digits["digits"]) * scale
         following = _OF.match(low, end) if scale >= _MILLION else None
-        return Spelled(start - len(before) + digits.start(), following.end() if following else end, value)
+        return Spelled(start - len(before) + digits.start(), end, value, following.end() if following else end)
     one = _ONE_BEFORE.search(before) if word in _MULTIPLYING else None
     if (word in _MULTIPLYING and not one) or word in _NO_BEGINNING or not _begins(low, start, end, word):
         return None
@@ -162,7 +163,7 @@ def _read(low: str, start: int, word: str) -> Spelled | None:
     value, end = Decimal(longest[0]), longest[1]
     following = _OF.match(low, end) if not value % _MILLION else None
     first = start - len(before) + one.start() if one else start
-    return Spelled(first, following.end() if following else end, value)
+    return Spelled(first, end, value, following.end() if following else end)
 
 
 def _begins(low: str, start: int, end: int, word: str) -> bool:

@@ -6,7 +6,7 @@ What is found in it is told by its span in the text itself.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
@@ -75,7 +75,7 @@ class Readable:
         low = lower_case(self._signs.text)
         words = parted(low).split()
         spelled = [] if NUMBER_WORDS.isdisjoint(words) else spelled_numbers(low, words)
-        self._words = Edited(self._signs.text, [(one.start, one.end, _digits(one, low)) for one in spelled])
+        self._words = Edited(self._signs.text, [edit for one in spelled for edit in _digits(one)])
         self.changed = bool(edits or spelled)
         self.text = self._words.text
 
@@ -99,7 +99,8 @@ def _shown(sign: str) -> str:
     return str(int(value)) if value >= 0 and value == int(value) else sign
 
 
-def _digits(one: Spelled, low: str) -> str:
+def _digits(one: Spelled) -> Iterator[Edit]:
     """A number in words as digits; a word that parts it from what it counts leaves a space."""
-    written = f"{one.value.normalize():f}"
-    return written if low[one.end - 1].isalnum() else f"{written} "
+    yield one.start, one.end, f"{one.value.normalize():f}"
+    if one.counted > one.end:
+        yield one.end, one.counted, " "

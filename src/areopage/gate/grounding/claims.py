@@ -4,10 +4,11 @@ A figure is sought as it is written, then by its value, then in writings that ar
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 from functools import cache, cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Literal
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from areopage.cases.records import Document
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
 from areopage.gate.grounding.identified import Identified
+from areopage.gate.grounding.qualified import Rows, clause_words, rounded, unqualified
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
@@ -51,6 +53,8 @@ _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with th
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
 ]
+NAMING: tuple[ClaimKind, ...] = ("contact", "code", "weekday", "name")
+"""Kinds that name something and are no figures."""
 ClaimState = Literal["supported", "elsewhere", "missing"]
 
 
@@ -66,6 +70,7 @@ class Places:
         self._written: dict[tuple[str, bool], list[Spot]] = {}
         self._valued: dict[tuple[str, ...], list[Spot]] = {}
         self._plain: list[str] = []
+        self._values: dict[tuple[str, str], list[Decimal]] = {}
         self._rows: dict[int, Sequence[Row]] = {}
 
     def written(self, stated: Figure | Reference) -> list[Spot]:
@@ -99,6 +104,13 @@ class Places:
             if row_says(self._rows[number], start, said):
                 return (number, start, end), True
         return (cells[0], False) if cells else (None, True)
+
+    def values(self, stated: Figure) -> list[Decimal]:
+        """The values of all figures of its kind and unit."""
+        if (stated.kind, stated.unit) not in self._values:
+            held = [one for text in self.texts for one in self._read(text, stated.kind, days=False) if one.unit == stated.unit]
+            self._values[stated.kind, stated.unit] = [one.value for one in held if isinstance(one.value, Decimal)]
+        return self._values[stated.kind, stated.unit]
 
     def act(self, stated: Reference) -> Spot | None:
         """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""
@@ -254,6 +266,19 @@ class Claim(Struct, frozen=True, kw_only=True):
         return self.state == "supported"
 
 
+class Covered:
+    """Whether a claim stands at a position; claims are in order."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        """Note where claims stand."""
+        self._starts = [claim.place.start for claim in claims]
+        self._ends = list(accumulate((claim.place.end for claim in claims), max))
+
+    def __contains__(self, position: int) -> bool:
+        before = bisect_right(self._starts, position)
+        return before > 0 and position < self._ends[before - 1]
+
+
 def check_claims(prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str] | None = None) -> list[Claim]:
     """The figures and references of an answer in order, each with whether a document or the question holds it, and where.
 
@@ -290,6 +315,7 @@ class _Check:
             [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
         )
         self._identified = Identified(self._places.texts, self._places.digits)
+        self._rows = Rows(texts)
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
@@ -303,9 +329,35 @@ class _Check:
         if isinstance(stated, Counted):
             return self._counted(stated)
         if isinstance(stated, Identifier):
-            spot = self._identified.spot(stated)
-            return self._told(stated, "supported" if spot else "missing", spot)
-        return self._claim(stated)
+            return self._identifier(stated)
+        claim = self._claim(stated)
+        if claim.state != "supported" or isinstance(stated, Reference) or stated.kind in ("date", "duration"):
+            return claim
+        return self._in_its_row(stated, claim)
+
+    def _identifier(self, stated: Identifier) -> Claim:
+        spot = self._identified.spot(stated)
+        if spot is None and stated.kind == "number" and ":" not in stated.value:
+            shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
+            held = self._identified.values
+            if rounded(self._response, stated.start, Decimal(stated.value), held, always=shortened):
+                return self._told(stated, "supported", None)
+        return self._told(stated, "supported" if spot else "missing", spot)
+
+    def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
+        """The claim again; misplaced where a table has it in another row, or no spot has the bound or the rate that it has here."""
+        spots = self._places.written(stated) or self._places.valued(stated)
+        if not spots or self._beyond(spots):
+            return claim
+        every = list(dict.fromkeys([*spots, *self._places.valued(stated)])) if self._rows.any_in(spots) else spots
+        rival = (
+            None if self._beyond(every) else self._rows.other_row(every, clause_words(self._response, stated.start, stated.end))
+        )
+        if rival:
+            return self._told(stated, "elsewhere", every[0], rival)
+        texts = self._places.texts
+        loose = unqualified(self._response, stated.start, stated.end, self._prompt, texts, [*spots, *self._places.valued(stated)])
+        return self._told(stated, "elsewhere", spots[0]) if loose else claim
 
     @cached_property
     def _said(self) -> Set[str]:
@@ -342,6 +394,12 @@ class _Check:
         spot, spoken_of = self._places.unread(stated, self._said)
         if spot is None and derived(stated, self._response):
             return self._told(stated, "supported", None)
+        if (
+            spot is None
+            and isinstance(stated.value, Decimal)
+            and rounded(self._response, stated.start, stated.value, self._places.values(stated))
+        ):
+            return self._told(stated, "supported", None)
         return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
@@ -351,6 +409,8 @@ class _Check:
     def _counted(self, stated: Counted) -> Claim:
         spots, beside = self._places.counted(stated)
         state: ClaimState = "supported" if beside else "elsewhere" if spots else "missing"
+        if state == "missing" and rounded(self._response, stated.start, Decimal(stated.value), self._identified.values):
+            state = "supported"
         claim = self._told(stated, state, spots[0] if spots else None)
         # A number that stands nowhere is one whatever it counts; a small one may count what the answer lists.
         return replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim

@@ -8,7 +8,7 @@ from math import log1p
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.claims import Claim, check_claims
+from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
@@ -333,11 +333,10 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
+    covered = Covered(claims)
     for word in unknown:
-        if word.start > span.start and is_name(clean, word.start, word.written):
-            if not any(one.place.start <= word.start < one.place.end for one in claims):
-                place = Place(start=word.start, end=word.end, text=word.written)
-                yield Claim(kind="name", place=place, state="missing")
+        if word.start > span.start and word.start not in covered and is_name(clean, word.start, word.written):
+            yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:

@@ -14,14 +14,21 @@ from areopage.text.numbers import DigitIndex, decimal_of, key_of
 
 _MOST_TRIES = 20  # for the same characters in a text
 _MOST_SOUGHT = 200  # identifiers of one answer: later ones count as missing
+_NUMBER = re.compile(
+    r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
+)
 _ONLINE = re.compile("[@.]")
 _TO = re.compile(r"[ \u00a0]?(?:à|au|to|through|thru|until|jusqu'au|-|–)[ \u00a0]?(?:le[ \u00a0])?")
-_EVERY_DAY = re.compile(r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7")
+_EVERY_DAY = re.compile(
+    r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7"
+)
 _WEEKEND = re.compile(r"week-?[ ]?ends?\b|fin de semaine")
 _SHORT_DAYS = (
     ("lun", "mon"), ("mar", "tue"), ("mer", "wed"), ("jeu", "thu"), ("ven", "fri"), ("sam", "sat"), ("dim", "sun"),
 )  # fmt: skip
-_TITLES = r"(?:mm?\.|mmes?|mlles?|monsieur|madame|mademoiselle|ma[iî]tre|me|dr|docteur|pr|professeure?|mr|mrs|ms|miss|sir|prof)\.?"
+_TITLES = (
+    r"(?:mm?\.|mmes?|mlles?|monsieur|madame|mademoiselle|ma[iî]tre|me|dr|docteur|pr|professeure?|mr|mrs|ms|miss|sir|prof)\.?"
+)
 _WORD = r"[^\W\d_][^\W_]{0,24}(?:[-'’][^\W_]{1,24}){0,2}"
 # What a person's or a place's name has before it.
 _NAMED = re.compile(rf"(?<!\w)(?:{_TITLES}[ \u00a0](?:{_WORD}[ \u00a0]){{0,2}}|(?:à|in|near|at|from)[ \u00a0])\Z", re.IGNORECASE)
@@ -46,6 +53,11 @@ class Identified:
     @cached_property
     def _low(self) -> list[str]:
         return [lower_case(text) for text in self._texts]
+
+    @cached_property
+    def values(self) -> list[Decimal]:
+        """The numbers of the texts."""
+        return [decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text)]
 
     def spot(self, one: Identifier) -> Spot | None:
         """Where a text has it, in any writing; None where none does."""
@@ -109,7 +121,9 @@ class Identified:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
         hours = {first, first + 12, first - 12} if second < 60 and first < 24 else {first}
         firsts = "|".join(str(hour) for hour in sorted(hours) if hour >= 0)
-        sought = re.compile(rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures)[ \u00a0]?)0?{second}(?![0-9])")
+        sought = re.compile(
+            rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures)[ \u00a0]?)0?{second}(?![0-9])"
+        )
         whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![0-9])")
         for number, low in enumerate(self._low):
             found = sought.search(low) or (whole.search(low) if not second else None)

@@ -11,6 +11,7 @@ from itertools import islice
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.text.figures import Figure
+from areopage.text.identifiers import Identifier
 from areopage.text.lexicon import PERIODS, UNIT_CUES
 from areopage.text.numbers import DIGITS, DigitIndex, decimal_of, key_of
 from areopage.text.references import Reference
@@ -57,7 +58,7 @@ def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
 def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozenset[str]:
     """What rows may be named by: the words and codes of an answer and its question; not the figures that it states."""
     left = list(response)
-    for one in stated:
+    for one in (one for one in stated if not isinstance(one, Identifier)):
         left[one.start : one.end] = " " * (one.end - one.start)
     return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in _LABEL.finditer(text)) - {""}
 
