@@ -155,7 +155,7 @@ def _findings(
         overlap=overlap,
         response_lang=response_lang,
         prompt_lang=prompt_lang,
-        unsegmented=len(_UNSEGMENTED.findall(response)) > len(response) * _MOST_UNSEGMENTED,
+        unsegmented=not response.isascii() and len(_UNSEGMENTED.findall(response)) > len(response) * _MOST_UNSEGMENTED,
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
         grounding=grounding,

@@ -17,7 +17,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case
+from areopage.text.folding import lower_case, matches_at
 from areopage.text.numbers import DIGITS, decimal_of
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
@@ -53,7 +53,7 @@ _LOCATING = re.compile(
 )
 SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
-_UNITS = {
+_UNITS: dict[str, dict[str, int | Decimal]] = {
     "mass": {
         "t": 10**6,
         "tonne": 10**6,
@@ -208,9 +208,10 @@ def numbers(text: str) -> Iterator[Identifier]:
     """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
     for match in _RATIO.finditer(text) if ":" in text else ():
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
-    for match in _HOUR.finditer(text):
+    starts = [match.start() for match in DIGITS.finditer(text)]
+    for match in matches_at(_HOUR, text, starts):
         yield _made("number", match, f"{int(match['hour']) % 12 + (12 if match['half'] == 'p' else 0)}:00")
-    for match in _NUMBER.finditer(text):
+    for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
             continue

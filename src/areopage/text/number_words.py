@@ -124,7 +124,7 @@ def spelled_numbers(low: str, words: Sequence[str]) -> list[Spelled]:
         low: the text in lower case.
         words: its words, or some of them.
     """
-    present = NUMBER_WORDS.intersection(words)
+    present = NUMBER_WORDS.intersection(map(str.lower, words))
     starts = sorted((start, word) for word in present for start in starts_of(word, low) if _alone(low, start, word))
     return list(_read_at(low, starts))
 

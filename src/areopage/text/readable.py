@@ -25,6 +25,8 @@ _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
 _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 
+_CASED = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
+
 Edit = tuple[int, int, str]
 """Start, end, and what stands there instead."""
 
@@ -67,14 +69,17 @@ class Edited:
 class Readable:
     """A text as it is read for its numbers."""
 
-    def __init__(self, text: str) -> None:
-        """Make it readable; linear in the text."""
+    def __init__(self, text: str, clean: str | None = None) -> None:
+        """Make it readable; linear in the text.
+
+        Args:
+            clean: the text `parted`, where that has been done.
+        """
         self._whole = text
         edits = [] if text.isascii() else [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)]
         self._signs = Edited(text, edits)
-        low = lower_case(self._signs.text)
-        words = parted(low).split()
-        spelled = [] if NUMBER_WORDS.isdisjoint(words) else spelled_numbers(low, words)
+        words = (parted(self._signs.text) if clean is None or edits else clean).split()
+        spelled = [] if _CASED.isdisjoint(words) else spelled_numbers(lower_case(self._signs.text), words)
         self._words = Edited(self._signs.text, [edit for one in spelled for edit in _digits(one)])
         self.changed = bool(edits or spelled)
         self.text = self._words.text

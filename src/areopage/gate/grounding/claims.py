@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from areopage.cases.records import Document
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
 from areopage.gate.grounding.identified import Identified
-from areopage.gate.grounding.qualified import Rows, clause_words, rounded, unqualified
+from areopage.gate.grounding.qualified import Rows, clause_words, qualifiers, rounded, unqualified
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
@@ -307,7 +307,7 @@ class _Check:
         self, prompt: str, response: Readable, documents: Sequence[Document], clean: Sequence[str], stated: Sequence[Stated]
     ) -> None:
         self._documents, self._readable = documents, response
-        self._texts = [Readable(document.text) for document in documents]
+        self._texts = [Readable(document.text, own) for document, own in zip(documents, clean, strict=True)]
         texts = [one.text for one in self._texts]
         ready = [parted(one.text) if one.changed else own for one, own in zip(self._texts, clean, strict=True)]
         read = cache(all_figures)
@@ -345,19 +345,17 @@ class _Check:
         return self._told(stated, "supported" if spot else "missing", spot)
 
     def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
-        """The claim again; misplaced where a table has it in another row, or no spot has the bound or the rate that it has here."""
+        """The claim again; misplaced where a table has it in another row, or no spot has its bound or its rate."""
         spots = self._places.written(stated) or self._places.valued(stated)
-        if not spots or self._beyond(spots):
+        qualified = qualifiers(self._response, stated.start, stated.end)
+        if not spots or self._beyond(spots) or not (qualified or self._rows.any_in(spots)):
             return claim
-        every = list(dict.fromkeys([*spots, *self._places.valued(stated)])) if self._rows.any_in(spots) else spots
-        rival = (
-            None if self._beyond(every) else self._rows.other_row(every, clause_words(self._response, stated.start, stated.end))
-        )
-        if rival:
-            return self._told(stated, "elsewhere", every[0], rival)
-        texts = self._places.texts
-        loose = unqualified(self._response, stated.start, stated.end, self._prompt, texts, [*spots, *self._places.valued(stated)])
-        return self._told(stated, "elsewhere", spots[0]) if loose else claim
+        spots = list(dict.fromkeys([*spots, *self._places.valued(stated)]))
+        if self._beyond(spots):
+            return claim
+        rival = self._rows.other_row(spots, clause_words(self._response, stated.start, stated.end))
+        loose = qualified is not None and unqualified(qualified, self._prompt, self._places.texts, spots)
+        return self._told(stated, "elsewhere", spots[0], rival) if rival or loose else claim
 
     @cached_property
     def _said(self) -> Set[str]:

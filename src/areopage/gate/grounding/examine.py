@@ -40,6 +40,7 @@ _ABOUT = (
 
 # Kinds of claims by which a sentence states something, whatever else it is.
 _STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Source:
@@ -322,7 +323,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        held = frozenset(root for one in own if one.supported for root in stems(one.place.text))
+        held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
         facts = _sentence_facts(low, denied, own_words, held, index, answered)
         stated = any(one.kind in _STATING for one in own)
         claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
@@ -333,9 +334,10 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
-    covered = Covered(claims)
-    for word in unknown:
-        if word.start > span.start and word.start not in covered and is_name(clean, word.start, word.written):
+    named = [word for word in unknown if word.start > span.start and is_name(clean, word.start, word.written)]
+    covered = Covered(claims if named else ())
+    for word in named:
+        if word.start not in covered:
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 

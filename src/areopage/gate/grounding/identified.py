@@ -19,6 +19,7 @@ _NUMBER = re.compile(
 )
 _ONLINE = re.compile("[@.]")
 _TO = re.compile(r"[ \u00a0]?(?:à|au|to|through|thru|until|jusqu'au|-|–)[ \u00a0]?(?:le[ \u00a0])?")
+_JOINED_BEFORE, _JOINED_AFTER = re.compile("[0-9][.,]"), re.compile("[.,]?[0-9]")
 _EVERY_DAY = re.compile(
     r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7"
 )
@@ -101,6 +102,11 @@ class Identified:
             yield from self._ratio(*map(int, one.value.split(":")))
             return
         value = Decimal(one.value)
+        for number, text in enumerate(self._texts):
+            for start in starts_of(one.text, text, _MOST_TRIES) if one.text in text else ():
+                end = start + len(one.text)
+                if _parted_number(text, start, end) and unit_after(text, end) in ((one.unit, one.factor), ("", 1)):
+                    yield number, start, end
         for factor in units_like(one.unit) if one.unit else (Decimal(1),):
             sought = value * one.factor / factor
             for number, start, end in self.digits_of(sought):
@@ -113,9 +119,8 @@ class Identified:
         """Where a number stands in digits, with no digit beside them."""
         for number, start, end in self._digits().spans(key_of(f"{value:f}")):
             text = self._texts[number]
-            if decimal_of(text[start:end]) == value and not re.match(r"[.,]?[0-9]", text[end : end + 2]):
-                if not text[start - 1 : start].isdigit() and not re.fullmatch(r"[0-9][.,]", text[max(0, start - 2) : start]):
-                    yield number, start, end
+            if decimal_of(text[start:end]) == value and _parted_number(text, start, end):
+                yield number, start, end
 
     def _ratio(self, first: int, second: int) -> Iterator[Spot]:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
@@ -151,6 +156,12 @@ def _days(text: str, low: str, day: int) -> Iterator[tuple[int, int]]:
         begins, ends = int(first.value), int(last.value)
         if _TO.fullmatch(low, first.end, last.start) and (begins <= day <= ends or (begins > ends and not ends < day < begins)):
             yield first.start, last.end
+
+
+def _parted_number(text: str, start: int, end: int) -> bool:
+    """Whether no digit goes on before or after a number."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    return not (before[-1:].isdigit() or _JOINED_BEFORE.fullmatch(before) or _JOINED_AFTER.match(after))
 
 
 def _goes_on(sign: str, joining: str) -> bool:

@@ -18,19 +18,21 @@ from areopage.text.stems import stems
 _BEFORE = 28  # characters before a figure in which it is qualified
 _AROUND = 160  # characters on each side of a figure of a document in which it is qualified
 _ABOUT = re.compile(
-    r"(?:environ|autour de|pr[èe]s d['’e]|à peu près|quelque|presque|approximativement|de l['’]ordre d['’e]|about|around|approximately|nearly"
-    r"|almost|roughly|some|circa|close to|~|≈)[^.;:\n0-9]{0,8}\Z"
+    r"(?:environ|autour de|pr[èe]s d['’e]|à peu près|quelque|presque|approximativement|de l['’]ordre d['’e]"
+    r"|about|around|approximately|nearly|almost|roughly|some|circa|close to|~|≈)[^.;:\n0-9]{0,8}\Z"
 )
 _OVER = re.compile(r"(?:plus d['’e]|au-delà d['’e]|more than|over|above)[^.;:\n0-9]{0,6}\Z")
 _UNDER = re.compile(r"(?:moins d['’e]|less than|under|below|fewer than)[^.;:\n0-9]{0,6}\Z")
 _BOUND = re.compile(
-    r"(?:au moins|au minimum|au plus|au maximum|jusqu['’]à|minimum|maximum|at least|at most|up to|no more than|no less than|not more than)"
+    r"(?:au moins|au minimum|au plus|au maximum|jusqu['’]à|minimum|maximum"
+    r"|at least|at most|up to|no more than|no less than|not more than)"
     r"[^.;:\n0-9]{0,8}\Z"
 )
 _BOUNDING = re.compile(
-    r"moins|plus|minim|maxim|inférieur|supérieur|à partir|dès|dépass|excéd|excess|plafon|plancher|limit|jusqu|least|most|less|more|over"
-    r"|under|up to|exceed|above|below|from|entre|between|compris|within|dans l[ea]s?|sous|[≥≤<>]|ne p(?:eut|euvent|ourra)"
+    r"moins|plus|minim|maxim|inférieur|supérieur|à partir|dès|dépass|excéd|excess|plafon|plancher|limit|jusqu"
+    r"|least|most|less|more|over|under|up to|exceed|above|below|from|entre|between|compris|within|dans l[ea]s?|sous|[≥≤<>]|ne p(?:eut|euvent|ourra)"
 )
+_BOUND_AFTER = re.compile(r"[ \u00a0](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|or (?:more|less)|maximum|minimum)\b")
 _RATE = re.compile(
     rf"[^.;:\n0-9(]{{0,14}}?(?:[ \u00a0](?:par|per|each|chaque)[ \u00a0]|[ \u00a0]?/[ \u00a0]?)(?P<per>{UNIT_PATTERN})"
 )
@@ -68,20 +70,27 @@ def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], 
     return False
 
 
-def unqualified(response: str, start: int, end: int, prompt: str, texts: Sequence[str], spots: Sequence[Spot]) -> bool:
-    """Whether a figure has a bound or a rate in the answer that none of its spots has, nor the question."""
-    bounded = _BOUND.search(lower_case(response[max(0, start - _BEFORE) : start]))
+class Qualifiers(Struct, frozen=True):
+    """What stands beside a figure: whether a bound, and the unit of time of a rate, "" for none."""
+
+    bounded: bool
+    per: str
+
+
+def qualifiers(response: str, start: int, end: int) -> Qualifiers | None:
+    """The bound and the rate of a figure of an answer; None where it has neither."""
+    bounded = _BOUND.search(lower_case(response[max(0, start - _BEFORE) : start])) or _BOUND_AFTER.match(response, end)
     rate = _RATE.match(lower_case(response[end : end + 2 * _BEFORE]))
-    if not (bounded or rate):
-        return False
+    return Qualifiers(bounded is not None, unit_of(rate["per"]) if rate else "") if bounded or rate else None
+
+
+def unqualified(own: Qualifiers, prompt: str, texts: Sequence[str], spots: Sequence[Spot]) -> bool:
+    """Whether none of a figure's spots has its bound or its rate, nor the question."""
     near = [lower_case(texts[number][max(0, first - _AROUND) : last + _AROUND]) for number, first, last in spots]
     near.append(lower_case(prompt))
-    if bounded and not any(_BOUNDING.search(text) for text in near):
+    if own.bounded and not any(_BOUNDING.search(text) for text in near):
         return True
-    if rate is None:
-        return False
-    said = re.compile(_RATES[unit_of(rate["per"])])
-    return not any(said.search(text) for text in near)
+    return own.per != "" and not any(re.search(_RATES[own.per], text) for text in near)
 
 
 class _Row(Struct, frozen=True):
@@ -107,18 +116,21 @@ class Rows:
 
     def other_row(self, spots: Sequence[Spot], said: Set[str]) -> Spot | None:
         """The row that an answer speaks of, where all spots of a figure stand in rows that it does not speak of."""
-        rival = None
+        rival: Spot | None = None
         for number, start, _ in spots:
             rows = self._rows_of(number)
             own = next((row for row in rows if row.start <= start < row.end), None)
             if own is None or own.labels & said:
                 return None
             others = [row for row in rows if row.block == own.block and row.labels & said]
-            rival = rival or ((others[0] if others else None) and (number, others[0].start, others[0].end))
+            if others and rival is None:
+                rival = number, others[0].start, others[0].end
         return rival
 
     def _rows_of(self, number: int) -> Sequence[_Row]:
         found = self._rows.get(number)
+        if found is None and "\n" not in self._texts[number]:
+            found = self._rows[number] = ()
         if found is None:
             found = self._rows[number] = list(_rows(self._texts[number]))
         return found
