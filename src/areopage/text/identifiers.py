@@ -30,7 +30,7 @@ _LINK = re.compile(
     rf"(?<![\w@.-])(?:(?:https?://|www\.)[^\s<>()\[\]\"'«»]{{1,500}}|(?:[a-z0-9-]{{1,63}}\.){{1,6}}(?:{_TOPS})(?![\w-])(?:/[^\s<>()\[\]\"'«»]{{0,300}})?)",
     re.IGNORECASE,
 )
-_ONLINE = re.compile(rf"@|://|www\.|\.(?:{_TOPS})(?!\w)", re.IGNORECASE)
+_TOP = re.compile(rf"\.(?:{_TOPS})(?!\w)")
 _MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
 _IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
 _PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
@@ -156,7 +156,7 @@ class Identifier(Struct, frozen=True, kw_only=True):
 
 def contacts(text: str) -> Iterator[Identifier]:
     """E-mail addresses, links, domains, telephone numbers and IBANs."""
-    if _ONLINE.search(text):
+    if "@" in text or "://" in text or "www." in text or _TOP.search(text):
         for match in _MAIL.finditer(text) if "@" in text else ():
             yield _made("contact", match, match.group().rstrip(".-").lower())
         for match in _LINK.finditer(text):

@@ -4,7 +4,7 @@ Hyphens, spaces and no-break spaces part the words alike. A lone "un" or "one" i
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 
 from msgspec import Struct
@@ -117,15 +117,14 @@ class _Sum(Struct):
         return True
 
 
-def spelled_numbers(low: str, words: Sequence[str]) -> list[Spelled]:
+def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
     """The numbers in words of a text, in order; also those of digits and a word, "1,5 million".
 
     Args:
         low: the text in lower case.
-        words: its words, or some of them.
+        words: those of `NUMBER_WORDS` that it has.
     """
-    present = NUMBER_WORDS.intersection(map(str.lower, words))
-    starts = sorted((start, word) for word in present for start in starts_of(word, low) if _alone(low, start, word))
+    starts = sorted((start, word) for word in words for start in starts_of(word, low) if _alone(low, start, word))
     return list(_read_at(low, starts))
 
 

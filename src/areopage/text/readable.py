@@ -76,13 +76,21 @@ class Readable:
             clean: the text `parted`, where that has been done.
         """
         self._whole = text
-        edits = [] if text.isascii() else [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)]
+        edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text) else []
         self._signs = Edited(text, edits)
-        words = (parted(self._signs.text) if clean is None or edits else clean).split()
-        spelled = [] if _CASED.isdisjoint(words) else spelled_numbers(lower_case(self._signs.text), words)
-        self._words = Edited(self._signs.text, [edit for one in spelled for edit in _digits(one)])
+        clear = parted(lower_case(self._signs.text)) if clean is None or edits else clean
+        words = _CASED.intersection(clear.split())
+        spelled = spelled_numbers(lower_case(self._signs.text), set(map(str.lower, words))) if words else []
+        replaced = [edit for one in spelled for edit in _digits(one)]
+        self._words = Edited(self._signs.text, replaced)
+        self._clear, self._replaced = clear, replaced
         self.changed = bool(edits or spelled)
         self.text = self._words.text
+
+    @property
+    def clean(self) -> str:
+        """`text` as it is `parted`, but for its case."""
+        return Edited(self._clear, self._replaced).text
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text itself of a span of `text`."""
@@ -92,6 +100,17 @@ class Readable:
         """What the text itself has in a span of `text`."""
         first, last = self.span(start, end)
         return self._whole[first:last]
+
+
+def _may_be_odd(text: str) -> bool:
+    """Whether a text may have odd characters; a quick look, as most texts have none."""
+    if text.isascii():
+        return False
+    try:
+        text.replace("\u202f", " ").encode("cp1252")
+    except UnicodeEncodeError:
+        return True
+    return "\u00ad" in text
 
 
 def _shown(sign: str) -> str:

@@ -309,7 +309,7 @@ class _Check:
         self._documents, self._readable = documents, response
         self._texts = [Readable(document.text, own) for document, own in zip(documents, clean, strict=True)]
         texts = [one.text for one in self._texts]
-        ready = [parted(one.text) if one.changed else own for one, own in zip(self._texts, clean, strict=True)]
+        ready = [one.clean for one in self._texts]
         read = cache(all_figures)
         self._places = Places(
             [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
