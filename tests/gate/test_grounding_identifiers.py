@@ -1,8 +1,9 @@
-"""Contacts, codes, numbers, measures, days of the week and names that no document has are held; the documents' own are delivered."""
+"""Contacts, codes, numbers, weekdays and names that no document has are held; the documents' own are delivered."""
 
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,12 +177,16 @@ def test_numbers_of_lists_and_steps_are_no_claims() -> None:
     assert delivered(response, "Le préavis est d'un mois. Le préavis court dès la lettre. Le salaire est dû.")
 
 
+def _read(name: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def _right_answers() -> list[tuple[str, str, str]]:
     """Question, answer and document: PIAF's answers in a sentence of their context, and sentences of official pages."""
-    rows = [json.loads(line) for line in gzip.open(DATA / "piaf" / "rows.jsonl.gz", "rt", encoding="utf-8")][::13]
+    rows = _read("piaf/rows.jsonl.gz")[::13]
     found = [(row["question"], f"La réponse est : {row['answers'][0]['text'].rstrip(' .')}.", row["context"]) for row in rows]
-    pages = gzip.open(DATA / "notarial_fr" / "official_texts_pages.jsonl.gz", "rt", encoding="utf-8")
-    for page in list(map(json.loads, pages)):
+    for page in _read("notarial_fr/official_texts_pages.jsonl.gz"):
         usable = [span.text for span in sentences(page["text"], "fr") if 60 <= len(span.text) <= 400]
         found += [("", " ".join(text.split()), page["text"]) for text in usable[:1]]
     return found

@@ -47,12 +47,14 @@ _LISTED = re.compile(r"(?:^|\n)[ \t*#>|-]{0,8}\Z")
 _ENDS_LISTED = re.compile(r"[.):°-](?:\s|\Z)|[ \t]{0,3}(?:\n|\Z)|[ \t]?[-–:|]")
 # What a small number says exactly, other than how many things there are.
 _LOCATING = re.compile(
-    r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|bureau|floors?|[ée]tages?|chapters?|chapitres?"
-    r"|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro|number|no\.|n°)[ \u00a0]{0,2})\Z",
+    r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|floors?|[ée]tages?|chapters?"
+    r"|chapitres?|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro|number|no\.|n°)"
+    r"[ \u00a0]{0,2})\Z",
     re.IGNORECASE,
 )
 SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
+_METRES = ("mètre", "mètres", "metre", "metres", "meter", "meters")
 _UNITS: dict[str, dict[str, int | Decimal]] = {
     "mass": {
         "t": 10**6,
@@ -68,8 +70,16 @@ _UNITS: dict[str, dict[str, int | Decimal]] = {
         "grams": 1,
         "mg": Decimal("0.001"),
     },
-    "length": {"km": 10**6, "kilomètres": 10**6, "kilometres": 10**6, "kilometers": 10**6, "m": 1000, "cm": 10, "mm": 1}
-    | dict.fromkeys(["mètre", "mètres", "metre", "metres", "meter", "meters"], 1000),
+    "length": {
+        "km": 10**6,
+        "kilomètres": 10**6,
+        "kilometres": 10**6,
+        "kilometers": 10**6,
+        "m": 1000,
+        "cm": 10,
+        "mm": 1,
+        **dict.fromkeys(_METRES, 1000),
+    },
     "speed": {"km/h": 1, "mph": Decimal("1.609344"), "m/s": Decimal("3.6")},
     "tension": {"kv": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
     "current": {"a": 1000, "ampère": 1000, "ampères": 1000, "amps": 1000, "ma": 1},

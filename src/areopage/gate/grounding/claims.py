@@ -97,7 +97,7 @@ class Places:
         if stated.kind != "amount":
             return next(periods(self._plain, stated), None), True
         priced = any(CUES["amount"].search(text) for text in self._plain)
-        cells = list(amounts_without_unit(self.texts, self.digits(), stated)) if priced else []
+        cells = list(amounts_without_unit(self.texts, self._digits(), stated)) if priced else []
         for number, start, end in cells:
             if number not in self._rows:
                 self._rows[number] = rows_of(self.texts[number])
@@ -147,7 +147,7 @@ class Places:
         cues = CUES[_cue_of(stated)]
         years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
-            for number, begin, stop in self._runs(key) if years else self.digits().spans(key):
+            for number, begin, stop in self._runs(key) if years else self._digits().spans(key):
                 if self._left <= 0:
                     return
                 text = self.texts[number]
@@ -172,7 +172,7 @@ class Places:
 
     def _numbers(self, value: int) -> Iterator[Spot]:
         digits = str(value)
-        for number, start, end in self._runs(digits) if value < _GROUPED else self.digits().spans(key_of(digits)):
+        for number, start, end in self._runs(digits) if value < _GROUPED else self._digits().spans(key_of(digits)):
             if self._left <= 0:
                 return
             self._left -= 1
@@ -195,8 +195,7 @@ class Places:
         place = next(((reference.start, reference.end) for reference in named), None)
         return place or _numbered(stated.normalised.split()[-1], window)
 
-    def digits(self) -> DigitIndex:
-        """The index of their digits."""
+    def _digits(self) -> DigitIndex:
         if self._index is None:
             self._index = DigitIndex(self.texts)
         return self._index
@@ -314,7 +313,7 @@ class _Check:
         self._places = Places(
             [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
         )
-        self._identified = Identified(self._places.texts, self._places.digits)
+        self._identified = Identified(self._places.texts)
         self._rows = Rows(texts)
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
@@ -339,8 +338,7 @@ class _Check:
         spot = self._identified.spot(stated)
         if spot is None and stated.kind == "number" and ":" not in stated.value:
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
-            held = self._identified.values
-            if rounded(self._response, stated.start, Decimal(stated.value), held, always=shortened):
+            if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
                 return self._told(stated, "supported", None)
         return self._told(stated, "supported" if spot else "missing", spot)
 
@@ -395,7 +393,7 @@ class _Check:
         if (
             spot is None
             and isinstance(stated.value, Decimal)
-            and rounded(self._response, stated.start, stated.value, self._places.values(stated))
+            and rounded(self._response, stated.start, stated.value, lambda: self._places.values(stated))
         ):
             return self._told(stated, "supported", None)
         return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)

@@ -10,7 +10,7 @@ from areopage.gate.grounding.figure_context import Spot
 from areopage.text.folding import lower_case, starts_of, unaccented
 from areopage.text.identifiers import Identifier, IdentifierKind, unit_after, units_like, weekdays
 from areopage.text.lexicon import FIRST_NAMES
-from areopage.text.numbers import DigitIndex, decimal_of, key_of
+from areopage.text.numbers import decimal_of
 
 _MOST_TRIES = 20  # for the same characters in a text
 _MOST_SOUGHT = 200  # identifiers of one answer: later ones count as missing
@@ -19,6 +19,7 @@ _NUMBER = re.compile(
 )
 _ONLINE = re.compile("[@.]")
 _TO = re.compile(r"[ \u00a0]?(?:à|au|to|through|thru|until|jusqu'au|-|–)[ \u00a0]?(?:le[ \u00a0])?")
+_GROUPING = (" ", "\u00a0", "\u202f", "\u2009", ",", ".", "'", "’")
 _JOINED_BEFORE, _JOINED_AFTER = re.compile("[0-9][.,]"), re.compile("[.,]?[0-9]")
 _EVERY_DAY = re.compile(
     r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7"
@@ -40,12 +41,11 @@ _BEFORE_NAME = 60  # characters before a word in which its title may stand
 class Identified:
     """Texts in which identifiers are looked for; they are `Readable`. The work is bounded."""
 
-    def __init__(self, texts: Sequence[str], digits: Callable[[], DigitIndex]) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         """Args:
-        digits: gives the index of their digits.
+        texts: the documents', their titles and the question.
         """
         self._texts = texts
-        self._digits = digits
         self._left = _MOST_SOUGHT
         self._finders: dict[IdentifierKind, Callable[[Identifier], Iterator[Spot]]] = {
             "contact": self._contact, "code": self._code, "number": self._number, "weekday": self._weekday,
@@ -55,7 +55,6 @@ class Identified:
     def _low(self) -> list[str]:
         return [lower_case(text) for text in self._texts]
 
-    @cached_property
     def values(self) -> list[Decimal]:
         """The numbers of the texts."""
         return [decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text)]
@@ -102,25 +101,20 @@ class Identified:
             yield from self._ratio(*map(int, one.value.split(":")))
             return
         value = Decimal(one.value)
-        for number, text in enumerate(self._texts):
-            for start in starts_of(one.text, text, _MOST_TRIES) if one.text in text else ():
-                end = start + len(one.text)
-                if _parted_number(text, start, end) and unit_after(text, end) in ((one.unit, one.factor), ("", 1)):
-                    yield number, start, end
         for factor in units_like(one.unit) if one.unit else (Decimal(1),):
-            sought = value * one.factor / factor
-            for number, start, end in self.digits_of(sought):
-                unit, size = unit_after(self._texts[number], end)
+            for number, start, end in self._digits(value * one.factor / factor):
+                unit, size = unit_after(self._texts[number], end) if one.unit else ("", factor)
                 # A unit that is not known, or in the head of a table, may be any.
                 if not one.unit or (unit, size) == (one.unit, factor) or (not unit and factor == one.factor):
                     yield number, start, end
 
-    def digits_of(self, value: Decimal) -> Iterator[Spot]:
-        """Where a number stands in digits, with no digit beside them."""
-        for number, start, end in self._digits().spans(key_of(f"{value:f}")):
-            text = self._texts[number]
-            if decimal_of(text[start:end]) == value and _parted_number(text, start, end):
-                yield number, start, end
+    def _digits(self, value: Decimal) -> Iterator[Spot]:
+        """Where a number stands in digits, in any writing, with no digit beside them."""
+        for written in _writings(value):
+            for number, text in enumerate(self._texts):
+                for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
+                    if _parted_number(text, start, start + len(written)):
+                        yield number, start, start + len(written)
 
     def _ratio(self, first: int, second: int) -> Iterator[Spot]:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
@@ -156,6 +150,20 @@ def _days(text: str, low: str, day: int) -> Iterator[tuple[int, int]]:
         begins, ends = int(first.value), int(last.value)
         if _TO.fullmatch(low, first.end, last.start) and (begins <= day <= ends or (begins > ends and not ends < day < begins)):
             yield first.start, last.end
+
+
+def _writings(value: Decimal) -> Iterator[str]:
+    """A number in digits, with any mark between groups and before decimals."""
+    whole, _, rest = f"{value:f}".partition(".")
+    rest = rest.rstrip("0")
+    grouped = f"{int(whole):,}"
+    forms = [whole, *(grouped.replace(",", mark) for mark in _GROUPING)] if len(whole) > 3 else [whole]
+    for form in forms:
+        for mark in ".,":
+            if not rest:
+                yield form
+                break
+            yield f"{form}{mark}{rest}"
 
 
 def _parted_number(text: str, start: int, end: int) -> bool:

@@ -5,7 +5,7 @@ Rounding is no error where the answer says that it rounds. A bound or a rate is 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from decimal import Decimal
 
 from msgspec import Struct
@@ -30,7 +30,8 @@ _BOUND = re.compile(
 )
 _BOUNDING = re.compile(
     r"moins|plus|minim|maxim|inférieur|supérieur|à partir|dès|dépass|excéd|excess|plafon|plancher|limit|jusqu"
-    r"|least|most|less|more|over|under|up to|exceed|above|below|from|entre|between|compris|within|dans l[ea]s?|sous|[≥≤<>]|ne p(?:eut|euvent|ourra)"
+    r"|least|most|less|more|over|under|up to|exceed|above|below|from|entre|between|compris|within|dans l[ea]s?|sous"
+    r"|[≥≤<>]|ne p(?:eut|euvent|ourra)"
 )
 _BOUND_AFTER = re.compile(r"[ \u00a0](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|or (?:more|less)|maximum|minimum)\b")
 _RATE = re.compile(
@@ -49,11 +50,12 @@ _CLAUSE_END = re.compile(r"\n|[.!?;][ \t]")
 _FARTHEST = 300  # characters to the ends of a clause
 
 
-def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], *, always: bool = False) -> bool:
+def rounded(response: str, start: int, value: Decimal, held: Callable[[], Iterable[Decimal]], *, always: bool = False) -> bool:
     """Whether a number is one of those that are held, rounded as the words before it say.
 
     Args:
         start: where the number stands in the answer.
+        held: gives the numbers that are held; they are not asked for where no word says that it is rounded.
         always: whether its writing alone says that it is rounded: "2,1 millions".
     """
     before = lower_case(response[max(0, start - _BEFORE) : start])
@@ -61,7 +63,7 @@ def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], 
     if not (about or over or under) or not value:
         return False
     step = Decimal(1).scaleb(value.normalize().as_tuple().exponent)  # type: ignore[arg-type]
-    for one in held:
+    for one in held():
         apart = one - value
         if about and abs(apart) <= min(step / 2, abs(value) * _WIDEST):
             return True
