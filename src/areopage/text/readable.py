@@ -23,6 +23,7 @@ _ZEROS = (
 _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
 # Besides: Roman numerals, numbers in circles and brackets, full-width characters.
 _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
+_WORD = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 
 _CASED = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
@@ -78,19 +79,19 @@ class Readable:
         self._whole = text
         edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text) else []
         self._signs = Edited(text, edits)
-        clear = parted(lower_case(self._signs.text)) if clean is None or edits else clean
-        words = _CASED.intersection(clear.split())
+        read = _WORD.findall(lower_case(self._signs.text)) if clean is None or edits else clean.split()
+        words = _CASED.intersection(read)
         spelled = spelled_numbers(lower_case(self._signs.text), set(map(str.lower, words))) if words else []
         replaced = [edit for one in spelled for edit in _digits(one)]
         self._words = Edited(self._signs.text, replaced)
-        self._clear, self._replaced = clear, replaced
+        self._clean, self._replaced = None if edits else clean, replaced
         self.changed = bool(edits or spelled)
         self.text = self._words.text
 
     @property
     def clean(self) -> str:
-        """`text` as it is `parted`, but for its case."""
-        return Edited(self._clear, self._replaced).text
+        """`text` as it is `parted`."""
+        return parted(self.text) if self._clean is None else Edited(self._clean, self._replaced).text
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text itself of a span of `text`."""

@@ -334,7 +334,8 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
-    named = [word for word in unknown if word.start > span.start and is_name(clean, word.start, word.written)]
+    capital = [word for word in unknown if word.start > span.start and word.written[0].isupper()]
+    named = [word for word in capital if is_name(clean, word.start, word.written)]
     covered = Covered(claims if named else ())
     for word in named:
         if word.start not in covered:
