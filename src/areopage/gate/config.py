@@ -42,7 +42,7 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     thresholds: Thresholds = Thresholds()
     hard: Annotated[
         tuple[ClaimKind, ...], Meta(description="kinds that must stand in a document; also: quantity (3 witnesses)")
-    ] = ("amount", "percentage", "date", "duration", "reference")
+    ] = ("amount", "percentage", "date", "duration", "reference", "contact", "code", "number", "weekday", "name")
     citations: Annotated[
         Literal["required", "checked", "ignored"],
         Meta(description="required, checked (ids that do not exist are held back), ignored"),

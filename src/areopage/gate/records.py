@@ -33,10 +33,13 @@ ReasonCode = Literal[
     "unsupported_figure",
     "misplaced_figure",
     "unsupported_reference",
+    "unsupported_name",
     "unsupported_year_or_amount",
     "unsupported_sentence",
     "other_language",
+    "unread_language",
     "too_long",
+    "too_many_numbers",
     "judge_unsupported",
     "judge_failed",
 ]

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.claims import NAMING, Claim
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import (
@@ -34,17 +34,30 @@ from areopage.gate.signals import (
 from areopage.text.citations import Citations, citations_of
 from areopage.text.folding import plain
 from areopage.text.language import language_of
+from areopage.text.numbers import DIGITS
+from areopage.text.readable import Readable
 from areopage.text.refusals import refusal_of
 from areopage.text.sentences import Span
 
 MOST_REASONS = 50  # of one kind
+MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread
 CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
 MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
+# Thai, Lao, Myanmar, Khmer, kana, Chinese characters: scripts that put no spaces between words.
+_UNSEGMENTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_MOST_UNSEGMENTED = 0.2  # share of an answer's characters in such scripts up to which its words are compared
 _VISIBLE = re.compile(r"[^\W_]")
 
 TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_claim", "no_citation", "other_language"])
 HALLUCINATIONS = frozenset(
-    ["unsupported_figure", "misplaced_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"]
+    [
+        "unsupported_figure",
+        "misplaced_figure",
+        "unsupported_reference",
+        "unsupported_name",
+        "unsupported_sentence",
+        "judge_unsupported",
+    ]
 )
 
 
@@ -58,11 +71,13 @@ class Findings(Struct, frozen=True, kw_only=True):
     overlap: Overlap = Overlap(snippets=0.0, windows=None)
     response_lang: str = ""
     prompt_lang: str = ""
+    unsegmented: bool = False
     refusal: bool = False
     echo: bool = False
     grounding: Grounding = Grounding(p_unsupported=0.0, sentences=(), features={})
     empty: bool = False
     too_long: bool = False
+    crowded: bool = False
 
 
 def decide_default(
@@ -111,14 +126,15 @@ def decide_default(
 def _findings(
     config: GateConfig, model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], watch: Stopwatch
 ) -> Findings:
-    """Look at everything, once. An answer that is empty or too long is not read."""
+    """Look at everything, once. An answer that is empty, too long or full of numbers is not read."""
     used = documents[: config.top]
     retrieval = retrieval_of(used, config.confidence_factor)
     watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
     too_long = len(response) > config.max_characters
+    crowded = not too_long and _crowded(response)
     empty = not too_long and _VISIBLE.search(response) is None
-    if empty or too_long or not used:
-        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long)
+    if empty or too_long or crowded or not used:
+        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long, crowded=crowded)
     response_lang, prompt_lang = language_of(response), language_of(prompt)
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
     watch.note("language", same)
@@ -139,10 +155,18 @@ def _findings(
         overlap=overlap,
         response_lang=response_lang,
         prompt_lang=prompt_lang,
+        unsegmented=not response.isascii() and len(_UNSEGMENTED.findall(response)) > len(response) * _MOST_UNSEGMENTED,
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
         grounding=grounding,
     )
+
+
+def _crowded(response: str) -> bool:
+    """Whether an answer has more numbers than are checked."""
+    if len(response) <= MOST_NUMBERS:
+        return False
+    return sum(1 for _ in DIGITS.finditer(Readable(response).text)) > MOST_NUMBERS
 
 
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:
@@ -165,8 +189,12 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
         return reasons or [Reason(code="empty_response", decisive=True)]
     if found.too_long:
         return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
+    if found.crowded:
+        return [*reasons, Reason(code="too_many_numbers", decisive=open_question, threshold=float(MOST_NUMBERS))]
     if found.response_lang and found.prompt_lang and found.response_lang != found.prompt_lang:
         reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
+    if found.unsegmented:
+        reasons.append(Reason(code="unread_language", decisive=open_question))
     if found.refusal:
         return reasons
     if found.echo or not any(sentence.claim for sentence in found.grounding.sentences):
@@ -228,6 +256,8 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
 def _code_of(claim: Claim) -> ReasonCode:
     if claim.state == "elsewhere":
         return "misplaced_figure"
+    if claim.kind in NAMING:
+        return "unsupported_name"
     return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.claims import NAMING, Claim, Covered
 from areopage.gate.grounding.model import Grounding, SentenceGrounding
 from areopage.gate.records import Place, SentenceCheck, Signal, SignalName
 from areopage.text.sentences import Span
@@ -143,7 +143,7 @@ def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
     claims = [sentence for sentence in grounding.sentences if sentence.claim]
     watch.note("grounding", grounding.p_unsupported, [place_of(sentence) for sentence in claims[:_MOST_PLACES]])
     stated = [claim for sentence in grounding.sentences for claim in sentence.claims]
-    figures = [claim for claim in stated if claim.kind != "reference"]
+    figures = [claim for claim in stated if claim.kind not in ("reference", *NAMING)]
     watch.note("figures", _missing(figures), _places(figures))
     references = [claim for claim in stated if claim.kind == "reference"]
     watch.note("references", _missing(references), _places(references))
@@ -191,13 +191,9 @@ def _places(claims: Sequence[Claim]) -> list[Place]:
 
 def _names(sentence: SentenceGrounding) -> list[Place]:
     """The unsupported words with a capital that does not begin the sentence, and that are no part of a figure or reference."""
-    return [
-        place
-        for place in sentence.unsupported
-        if place.start > sentence.start
-        and place.text[:1].isupper()
-        and not any(claim.place.start <= place.start < claim.place.end for claim in sentence.claims)
-    ]
+    capital = [place for place in sentence.unsupported if place.start > sentence.start and place.text[:1].isupper()]
+    covered = Covered([claim for claim in sentence.claims if claim.kind != "name"] if capital else ())
+    return [place for place in capital if place.start not in covered]
 
 
 def _denies(sentence: SentenceGrounding) -> bool:

@@ -57,7 +57,7 @@ def _key(reason: Reason) -> str:
 
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
     languages = locale.messages["gate_languages"]
-    if reason.code == "too_long":
+    if reason.code in ("too_long", "too_many_numbers"):
         threshold = locale.whole(int(reason.threshold or 0))
     elif reason.code in PERCENTAGES:
         threshold = locale.percent(reason.threshold or 0.0, 0)

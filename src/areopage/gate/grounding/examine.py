@@ -8,7 +8,8 @@ from math import log1p
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.claims import Claim, check_claims
+from areopage.gate.grounding.claims import Claim, Covered, check_claims
+from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
 from areopage.text.refusals import is_refusal
@@ -35,6 +36,11 @@ _ABOUT = (
     "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
     "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
 )  # fmt: skip
+
+
+# Kinds of claims by which a sentence states something, whatever else it is.
+_STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Source:
@@ -216,12 +222,13 @@ def _words_of(clean: str, start: int, end: int) -> Words:
     return Words(clean, start, written, found, list(filter(None, found)))
 
 
-def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index: int, answered: Answered) -> SentenceFacts:
     """Look at a sentence, the `index`-th of the answer.
 
     Args:
         low: its text in lower case with straight apostrophes.
         denied: whether it denies anything.
+        held: the stems of its figures that the documents hold, in whatever writing.
     """
     roots = words.roots
     if not roots:
@@ -229,7 +236,7 @@ def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: 
     source, question = answered.source, answered.question
     total = len(roots)
     distinct = set(roots)
-    strange = distinct - source.stems - question
+    strange = distinct - source.stems - question - held
     unknown = words.having(strange) if strange else []
     missing = len(unknown)
     coverage = sum(map(source.stems.__contains__, roots)) / total
@@ -312,15 +319,27 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
         denied = denies(low)
-        facts = _sentence_facts(low, denied, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        stated = any(one.kind != "quantity" for one in own)
+        held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
+        facts = _sentence_facts(low, denied, own_words, held, index, answered)
+        stated = any(one.kind in _STATING for one in own)
         claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
-        examined.append(ExaminedSentence(span, facts, own, claim))
+        names = tuple(_names(clean, span, facts.unknown, own))
+        examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
     return Examined(examined, source)
+
+
+def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The names of people and places that neither the documents nor the question have."""
+    capital = [word for word in unknown if word.start > span.start and word.written[0].isupper()]
+    named = [word for word in capital if is_name(clean, word.start, word.written)]
+    covered = Covered(claims if named else ())
+    for word in named:
+        if word.start not in covered:
+            yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:
