@@ -40,6 +40,7 @@ from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label, run_result
 from areopage.report.results_records import RunResult
 from areopage.scoring.agreement import mean
+from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.tree import Node
 
 LISTED = 100  # rows of a list of cases
@@ -124,7 +125,8 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
 
 def _headline(view: RunView, locale: Locale) -> Headline:
     tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
-    around: Line = locale.say("no_interval")
+    few = len({record.case_id for record in view.scores.records if record.tree.score is not None}) < MIN_CASES
+    around: Line = locale.say("no_interval" if few else "no_interval_equal")
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
@@ -141,9 +143,26 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         facts=(
             (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
+            *_missing_fact(view, locale),
+            (locale.say("agreement"), _agreement_fact(view, locale)),
+            (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
             (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
         ),
     )
+
+
+def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
+    if view.scores.if_missing is not None:
+        worst, best = (locale.number(score) for score in view.scores.if_missing)
+        yield locale.say("if_missing"), locale.say("if_missing_text", worst=worst, best=best)
+
+
+def _agreement_fact(view: RunView, locale: Locale) -> Line:
+    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
+    if found is None:
+        return locale.say("one_judge_short")
+    told = Span(f"– {locale.say('pair', name='α', value=locale.number(alpha))}", "soft")
+    return locale.number(found) if alpha is None else line(locale.number(found), told)
 
 
 def _score_or_unscored(locale: Locale, score: float | None) -> str:
