@@ -174,6 +174,7 @@ def test_every_failing_case_is_in_the_report_with_the_score_that_fails(tmp_path:
 
     page = report(tmp_path, cases=cases, say=say)
     assert "71 of 200 – cases that fail a criterion of: " in page.text
+    assert page.text.index("71 of 200 cases fail") < page.text.index("Final score")
     assert "then the worst final scores: 71 in all" in page.text and f"{71 - WHOLE} further cases" in page.text
     assert all(f"Response {n}." in page.text for n in range(100, 171))
     assert "Response 1." not in page.text

@@ -10,7 +10,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
-from areopage.report.bench_failures import failures_line, failures_section
+from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_worst import audience, worst_section
 from areopage.report.model import (
     Badge,
@@ -83,7 +83,7 @@ def bench_report(view: RunView) -> Report:
         title=target,
         window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
-        notices=tuple(_notices(view, locale)),
+        notices=(*failures_notice(view, locale), *_notices(view, locale)),
         headline=_headline(view, locale),
         sections=tuple(section for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
