@@ -143,7 +143,6 @@ def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones
         scores = [quality_score(good, id=f"a-{n}", timestamp=MOMENT, evaluated_at=MOMENT) for n in range(20)]
         store_scores(ledger, [msgspec.structs.replace(one, scored=1, planned=1) for one in scores])
         check_windows(alerting, MOMENT)
-
         assert [alert.subject for alert in Alerts(ledger).list(state="open")] == ["weak"]
     finally:
         ledger.close()
