@@ -1,5 +1,6 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -221,7 +222,11 @@ app = LazyGroup(
 
 
 def main() -> None:
-    """Run the command; report a user error on one line with exit code 2."""
+    """Run the command; report a user error on one line with exit code 2.
+
+    What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
+    """
+    os.umask(0o077)
     try:
         code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:

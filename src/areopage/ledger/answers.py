@@ -85,6 +85,15 @@ class Answers:
             row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return answer_of(row) if row else None
 
+    def sources(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the source or collection of each known answer, by the answer's id."""
+        found: dict[str, str] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(select(answers.c.id, answers.c.source).where(answers.c.id.in_(part)))
+                found |= {row.id: row.source for row in rows}
+        return found
+
     def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
         """Return the valid answer of each key.
 

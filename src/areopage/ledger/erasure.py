@@ -94,7 +94,7 @@ def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> Non
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
             insert_links(connection, [Link(number, run_id, key) for key in keys])
-            blank_judgments(connection, [number])
+            _blank_judgments(connection, [number])
     if number is not None:
         wipe(ledger)
 
@@ -120,7 +120,7 @@ def wipe(ledger: Ledger) -> None:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
+def _blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
     """Erase judges' texts on answers without texts (by number), and replace the keys.
 
     Judgments are kept if an answer with texts also links to them, or if a benchmark run made them.
@@ -170,7 +170,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     connection.execute(
         update(evaluations).where(of_answers, *not_by_index([evaluations.c.state == "waiting"])).values(state="erased")
     )
-    blank_judgments(connection, numbers)
+    _blank_judgments(connection, numbers)
     _reindex(connection, numbers)
     connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note=""))
     connection.execute(delete(review_items).where(review_items.c.answer_id.in_(known)))

@@ -11,7 +11,7 @@ from areopage.ledger.days import rounded
 from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
 from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.records import ADDRESSED, Evaluation
-from areopage.ledger.rows import naive
+from areopage.ledger.rows import naive, storable
 from areopage.ledger.schema import answer_judgments, days, evaluation_scores, evaluations, judgments
 from areopage.ledger.search import Direction, numbers_found, wanted
 from areopage.ledger.store import Ledger
@@ -112,15 +112,17 @@ class EvaluationLists:
         """Return the known sources, from the counts by day."""
         return self._distinct(days.c.source)
 
-    def variants(self) -> Sequence[str]:
-        """Return the known variants, from the counts by day.
+    def variants(self, sources: Sequence[str] = ()) -> Sequence[str]:
+        """Return the known variants (of some sources; () for all), from the counts by day.
 
         "" is included where answers have no variant.
         """
-        return self._distinct(days.c.variant)
+        return self._distinct(days.c.variant, sources)
 
-    def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:
+    def _distinct(self, column: ColumnElement[str], sources: Sequence[str] = ()) -> Sequence[str]:
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
+        if sources:
+            query = query.where(days.c.source.in_([storable(one) for one in sources]))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 

@@ -423,6 +423,22 @@ api_keys = Table(
     Column("revoked_at", DateTime),
     # a JSON list of names; "" for all
     Column("collections", Text, nullable=False),
+    Index(
+        "uq_api_keys_name",
+        "name",
+        unique=True,
+        sqlite_where=text("revoked_at IS NULL"),
+        postgresql_where=text("revoked_at IS NULL"),
+    ),
+)
+
+# Open sessions of pages. `hash` is that of the cookie, 256 random bits that only the browser keeps.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("key_id", String(32), nullable=False),
+    Column("opened_at", DateTime, nullable=False, index=True),
 )
 
 audit = Table(
@@ -431,6 +447,8 @@ audit = Table(
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("at", DateTime, nullable=False, index=True),
     Column("actor", String(128), nullable=False),
+    # of the API key that acted; "" for the command line, a job, and a request without a key
+    Column("key_id", String(32), nullable=False),
     Column("action", String(32), nullable=False),
     Column("subject", String(256), nullable=False, index=True),
     Column("detail", Text, nullable=False),

@@ -14,7 +14,6 @@ from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
-from areopage.ledger.access import Audit
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Channel, Trace
 from areopage.ledger.traces import Traces
@@ -24,7 +23,7 @@ from areopage.report.decisions import decision_locale, reason_text
 from areopage.report.model import histogram
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
-from areopage.server.access import Actor, Reader
+from areopage.server.access import Actor, Reader, note
 from areopage.server.context import context_of
 from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
 from areopage.server.pages.rendering import language, render
@@ -95,7 +94,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
     found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
     rows = found[:PER_PAGE]
-    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} traces")
+    note(context.ledger, reader, "read", "", f"a list of {len(rows)} traces")
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,
