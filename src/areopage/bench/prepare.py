@@ -8,7 +8,10 @@ from msgspec import Struct
 
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
+from areopage.cases.columns import field_named
 from areopage.cases.loader import load_dataset
+from areopage.cases.maturity import normalise_maturity
+from areopage.cases.personas import Persona
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
@@ -68,14 +71,14 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     language = choose_language(suite, wishes.language)
     remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
-    dataset = _read_dataset(suite, language, wishes.datasets, limit)
+    dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
     if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
-    all_rejected = (*dataset.rejected, *rejected, *without_criteria)
+    all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
@@ -154,15 +157,53 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     paths = tuple(files) or suite.datasets(language)
     if not paths:
         raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
-    limits = suite.config.validation
-    return load_dataset(
+    limits, personas = suite.config.validation, suite.personas(language)
+    dataset = load_dataset(
         paths,
-        default_maturity=limits.default_maturity if suite.personas(language) else "",
+        default_maturity=limits.default_maturity if personas else "",
         limit=limit,
         max_cases=limits.max_cases,
         max_prompt_length=limits.max_prompt_length,
         max_response_length=limits.max_response_length,
     )
+    if not personas and not suite.knows_no_readers:
+        _refuse_unread_ages(dataset, suite)
+    return dataset
+
+
+def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
+    """Check that no column holds ages: without personas no judge would be told them.
+
+    Raises:
+        DatasetError: one does, and the suite does not say that it has no personas.
+    """
+    for name in dataset.unread_columns:
+        if field_named(name) == "maturity" and any(_is_age(case.metadata.get(name)) for case in dataset.cases):
+            wanted = suite.folder / suite.config.paths.personas_file
+            raise DatasetError(
+                f"the column {name!r} holds ages of readers, and the suite {suite.name} has no personas: add {wanted}, "
+                f'or write paths.personas_file: "" in {suite.document.path} if ages do not matter'
+            )
+
+
+def _is_age(value: object) -> bool:
+    try:
+        return normalise_maturity(value) is not None
+    except ValueError:
+        return False
+
+
+def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tuple[Dataset, list[RejectedRow]]:
+    """Reject the cases whose readers the suite does not describe: judges could not be told their age."""
+    strangers = [case for case in dataset.cases if case.maturity and case.maturity not in personas]
+    if not strangers:
+        return dataset, []
+    known = name_list(personas)
+    rejected = [_rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers]
+    kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
+    if not kept:
+        raise DatasetError(f"no case is left: {rejected[0].reason}")
+    return msgspec.structs.replace(dataset, cases=kept), rejected
 
 
 def _choose_criteria(
