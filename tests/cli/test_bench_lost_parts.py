@@ -53,3 +53,38 @@ def test_a_reader_without_a_persona_is_a_rejected_row(command: Command, server: 
     (folder,) = command.run_folders()
     rejected = (folder / "rejected.csv").read_text(encoding="utf-8-sig")
     assert "the suite has no persona 'Emerging': it has Child, Teen" in rejected
+
+
+def test_a_new_criterion_is_judged_once_its_texts_are_written(command: Command, server: FakeServer, suite: Path) -> None:
+    ended = command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite)
+    assert "it belongs to the default selection everything: runs judge it" in ended.out
+    assert f"areopage criteria validate --suite {suite}" in ended.out
+    faults = command("suites", "validate", suite).out
+    for field in ("role", "task", "scoring_guide", "examples"):
+        assert f"{field}: still holds `...` in place of a text" in faults
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert "still holds `...` in place of a text" in ended.err
+    assert not any("..." in call.system for call in server.verdict_calls)
+    folder = suite / "assets" / "criteria" / "tone"
+    for suffix in ("", ".fr"):
+        written = (folder / f"warmth__v1_0{suffix}.prompt").read_text(encoding="utf-8").replace("warmth", "humour")
+        (folder / "voice" / f"humour__v1_0{suffix}.prompt").write_text(written, encoding="utf-8")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 0, ended.err
+    assert any("humour" in call.system for call in server.verdict_calls)
+
+
+def test_a_criterion_outside_the_default_selection_is_said_to_be_so_everywhere(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    write_config(suite, criteria={"default_selection": "safety"})
+    said = "is not in the default selection safety, and judged only where named"
+    assert said in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).out
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 0, ended.err
+    assert "note: not judged, for the selection safety does not have them: tone.voice.humour__v1_0, tone.voice.warmth" in ended.err
+    other = write_suite(command.folder / "other", criteria={"default_selection": "safety"})
+    ended = command("suites", "validate", other)
+    assert (ended.code, ended.out) == (0, "")
+    assert "2 criteria are not in the default selection safety" in ended.err
+    assert "not judged, for the selection" not in command("bench", "run", "--suite", other, "--criteria", "safety").err

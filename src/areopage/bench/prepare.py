@@ -15,7 +15,7 @@ from areopage.cases.personas import Persona
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
+from areopage.criteria.registry import left_out_of, select_criteria
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
 from areopage.models.reference import ModelReference
@@ -76,6 +76,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
+    if wishes.criteria is None and (outside := left_out_of({key for _, ids in chosen for key in ids}, suite.registry)):
+        remarks.append(f"not judged, for the selection {selection} does not have them: {name_list(outside)}")
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)

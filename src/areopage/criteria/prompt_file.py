@@ -1,5 +1,6 @@
 """The .prompt files: a criterion's texts in one language."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from areopage.yaml_document import YamlDocument, read_yaml
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
 OPTIONAL = ("age_context", "examples")
 SCALE_LIMIT = 1_000_000
+# A line that has nothing but an ellipsis, after a label such as "0 -" or "PROMPT:".
+_UNWRITTEN = re.compile(r"""^\s*(?:[-*•]\s+)?(?:[\w ]{1,40}?\s*[:=–-]\s*)?[\["'“«]*\s*(?:\.\.\.|…)\s*["'\]”»]*\s*$""", re.MULTILINE)
 # V1.1 files end with these: they mark where the case goes. Here it always goes after the constant part.
 CASE_SLOTS = frozenset({"CONTENT TO ANALYZE", "PROMPT", "RESPONSE"})
 
@@ -102,6 +105,8 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
         text = document.data.get(field)
         if isinstance(text, str):
             faults.extend(document.error(fault, field) for fault in template_faults(text))
+            if field != "output_format" and is_unwritten(text):
+                faults.append(document.error("still holds `...` in place of a text: write it", field))
         elif text is not None:
             faults.append(document.error("must be a text", field))
     if "scale" in document.data and not _valid_scale(document.data["scale"]):
@@ -109,6 +114,11 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
             document.error("must be {min: NUMBER, max: LARGER NUMBER up to a million, higher_is_better: true|false}", "scale")
         )
     return faults
+
+
+def is_unwritten(text: str) -> bool:
+    """Whether a text holds an ellipsis where a text is to be written."""
+    return _UNWRITTEN.search(text) is not None
 
 
 def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
-from areopage.criteria.registry import RegistryEntry, select_criteria
+from areopage.criteria.prompt_file import idle_prompt_keys, is_unwritten, prompt_faults
+from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
 from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
@@ -30,6 +30,14 @@ def suite_faults(suite: Suite) -> list[str]:
         *_weight_faults(suite),
         *_persona_and_data_faults(suite),
     ]
+
+
+def unselected_criteria(suite: Suite) -> tuple[str, ...]:
+    """The criteria that a run judges only where they are named, for the default selection does not have them."""
+    try:
+        return left_out_of(select_criteria(suite.config.criteria.default_selection, suite.registry), suite.registry)
+    except CriteriaError:
+        return ()
 
 
 def _selection_faults(suite: Suite) -> list[str]:
@@ -67,9 +75,12 @@ def _duplicate_faults(suite: Suite) -> list[str]:
 
 
 def _prompt_file_faults(suite: Suite) -> list[str]:
-    """Every missing and every faulty prompt file, in each of the suite's languages."""
+    """Every unwritten description, and every missing and every faulty prompt file, in each of the suite's languages."""
     faults: list[str] = []
     for entry in suite.registry.entries.values():
+        if any(is_unwritten(text) for text in entry.description.texts.values()):
+            message = "still holds `...` in place of a text: write it"
+            faults.append(str(suite.registry.document.error(message, "criteria", entry.id, "description")))
         path = suite.criteria_folder / entry.file
         translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
         for file in (path, *translations):
