@@ -88,3 +88,44 @@ def test_a_criterion_outside_the_default_selection_is_said_to_be_so_everywhere(
     assert (ended.code, ended.out) == (0, "")
     assert "2 criteria are not in the default selection safety" in ended.err
     assert "not judged, for the selection" not in command("bench", "run", "--suite", other, "--criteria", "safety").err
+
+
+def test_a_target_beside_recorded_answers_needs_a_choice(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"id": "1", "prompt": "Are you alive?", "completion": "No."}, {"id": "2", "prompt": "Why?", "completion": "So."}]
+    dataset = write_cases(command.folder / "answered.csv", rows)
+    run = ("bench", "run", "--suite", suite, "--dataset", dataset, "--target", "ollama:fake-target", "--passes", "1")
+    message = command(*run).refused()
+    assert "the column 'completion' has 2 answers to 2 prompts, and --target names ollama:fake-target" in message
+    assert "--answers target" in message and "--answers dataset" in message
+    assert not server.calls and not command.outputs.exists()
+    assert command(*run, "--answers", "target").code == 0
+    assert {call.user for call in server.target_calls} == {"Are you alive?", "Why?"}
+    assert not any("No." in call.user for call in server.verdict_calls)
+    ended = command(*run, "--answers", "dataset")
+    assert ended.code == 0
+    assert "the target ollama:fake-target is not asked" in ended.err
+    assert len(server.target_calls) == 2
+    assert "use one of target, dataset" in command(*run, "--answers", "both").refused()
+
+
+def test_answers_of_two_sources_are_reported_each(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"id": "1", "prompt": "Are you alive?", "response": "No."}, {"id": "2", "prompt": "Why?", "response": ""}]
+    dataset = write_cases(command.folder / "mixed.csv", rows)
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset, "--target", "ollama:fake-target", "--answers", "dataset")
+    assert ended.code == 0, ended.err
+    assert "1 answers come with the dataset, 1 from the target" in ended.err
+    results = command.results()
+    sources = {one["source"]: one for one in results["run"]["metadata"]["sources"]}
+    finals = {record["metadata"]["id"]: record["final_aggregate_score"] for record in results["records"]}
+    assert sources["dataset"] == {"source": "dataset", "cases": 1, "score": finals["1"], "coverage": 1.0}
+    assert sources["ollama:fake-target"]["score"] == finals["2"]
+    for source, score in (("dataset", finals["1"]), ("ollama:fake-target", finals["2"])):
+        assert f"answers of {source}: 1, score {score:.2f}, coverage 100.0%" in ended.out
+    (folder,) = command.run_folders()
+    assert "answers of two sources" in (folder / "report.html").read_text(encoding="utf-8").lower()
+
+
+def test_two_targets_are_refused(command: Command, server: FakeServer, suite: Path) -> None:
+    twice = ("--target", "ollama:fake-target", "--target", "ollama:fake-a")
+    assert "--target is given 2 times: a run has one target" in command("bench", "run", "--suite", suite, *twice).refused()
+    assert not server.calls

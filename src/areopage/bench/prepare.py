@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -24,12 +25,16 @@ from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite, choose_language
 
 
+AnswersFrom = Literal["target", "dataset"]
+
+
 class RunWishes(Struct, frozen=True, kw_only=True):
     """The user's options; None or empty uses the suite's value.
 
     Args:
         datasets: files in place of the suite's own.
         target: reference of the model under test.
+        answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
         judges: names of the suite's judges, or references.
         criteria: a selection.
         passes: how often each judge is asked.
@@ -41,6 +46,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
 
     datasets: tuple[Path, ...] = ()
     target: str | None = None
+    answers: AnswersFrom | None = None
     judges: tuple[str, ...] = ()
     criteria: str | None = None
     mode: Mode | None = None
@@ -72,6 +78,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
     dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
+    dataset = _with_answers_from(dataset, wishes)
     if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
@@ -85,13 +92,18 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     if not getattr(config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     target = choose_target(suite, wishes.target, mode)
-    if target is None and any(case.case.response is None for case in cases):
+    to_answer = sum(case.case.response is None for case in cases)
+    if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
+    if wishes.target is not None and not to_answer:
+        remarks.append(f"the target {wishes.target} is not asked: every answer comes with the dataset")
+    if 0 < to_answer < len(cases):
+        remarks.append(f"{len(cases) - to_answer} answers come with the dataset, {to_answer} from the target")
     remarks += [*notes, *_dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,
-        target=target if any(case.case.response is None for case in cases) else None,
+        target=target if to_answer else None,
         maturity_defaulted=dataset.maturity_defaulted,
         remarks=tuple(remarks),
     )
@@ -170,6 +182,26 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     )
     if not personas and not suite.knows_no_readers:
         _refuse_unread_ages(dataset, suite)
+    return dataset
+
+
+def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:
+    """The dataset with the answers that are wished for.
+
+    Raises:
+        DatasetError: a target is named, the dataset has answers, and the user does not say which of them to judge.
+    """
+    answered = sum(case.response is not None for case in dataset.cases)
+    if wishes.answers == "target":
+        cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
+        return msgspec.structs.replace(dataset, cases=cases)
+    if wishes.target is not None and wishes.answers is None and answered:
+        columns = name_list(map(repr, dataset.response_columns))
+        raise DatasetError(
+            f"the column {columns} has {answered} answers to {len(dataset.cases)} prompts, and --target names {wishes.target}: "
+            "give --answers target to judge only the target's answers, or --answers dataset to judge these, and the target's to "
+            "the other prompts"
+        )
     return dataset
 
 

@@ -24,6 +24,18 @@ from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
 
+RECORDED = "dataset"
+"""The source of answers that come with the dataset."""
+
+
+class SourceScore(Struct, frozen=True, kw_only=True):
+    """The score of the answers of one source: the target, or `dataset`."""
+
+    source: str
+    cases: int
+    score: float | None
+    coverage: float
+
 
 class RunView(Struct, frozen=True, kw_only=True):
     """A run with its cases, answers, judgments and scores.
@@ -35,6 +47,7 @@ class RunView(Struct, frozen=True, kw_only=True):
         answers: the target's answers by case.
         erased: the answers of cases that are erased, by case; their judgments count all the same.
         judgments: by (case, criterion, judge, pass).
+        sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; "" where it does not.
     """
@@ -47,6 +60,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     erased: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
+    sources: tuple[SourceScore, ...]
     failures: Failures
     health: tuple[JudgeHealth, ...]
     complete: bool
@@ -104,7 +118,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    scores = fold(_planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
+    passes = _planned_passes(spec, cases, judgments)
+    scores = fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile)
     return RunView(
         run=run,
         spec=spec,
@@ -114,6 +129,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
+        sources=_scores_by_source(spec, cases, passes),
         failures=count_failures(
             (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
         ),
@@ -164,6 +180,20 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
         if judge.may_judge(criteria[key])
         for number in range(1, len(judge.passes) + 1)
     ]
+
+
+def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:
+    """The scores of recorded answers and of the target's; none where all answers have one source."""
+    recorded = {item.case.id for item in cases if item.case.response is not None}
+    asked = {item.case.id for item in cases} - recorded
+    if spec.target is None or not recorded or not asked:
+        return ()
+    found: list[SourceScore] = []
+    for source, ids in ((RECORDED, recorded), (str(spec.target.reference), asked)):
+        own = [one for one in passes if one.case_id in ids]
+        tree = fold(own, spec.criteria, spec.scale, spec.weights, spec.profile).tree
+        found.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
+    return tuple(found)
 
 
 def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:

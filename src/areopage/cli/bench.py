@@ -1,7 +1,7 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from areopage.cli.options import (
     WeightsOption,
     WithoutJudgeOption,
     WriteOption,
+    one_of,
 )
 from areopage.errors import UserError
 
@@ -32,7 +33,14 @@ def run(
     dataset: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    target: Annotated[list[str] | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="target|dataset",
+            help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
+        ),
+    ] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,14 +69,17 @@ def run(
     yes: YesOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.bench.prepare import RunWishes
+    from areopage.bench.prepare import AnswersFrom, RunWishes
     from areopage.cli.bench_run import Places, run_new
 
     if mode not in (None, "attack", "defensive"):
         raise UserError(f"--mode {mode!r}: use attack or defensive")
+    if target and len(target) > 1:
+        raise UserError(f"--target is given {len(target)} times: a run has one target, so start a run for each")
     wishes = RunWishes(
         datasets=tuple(dataset or ()),
-        target=target,
+        target=target[0] if target else None,
+        answers=one_of("--answers", answers, get_args(AnswersFrom)),
         judges=tuple(judge or ()),
         criteria=criteria,
         mode=mode,  # type: ignore[arg-type]  # checked above

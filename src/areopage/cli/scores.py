@@ -96,6 +96,9 @@ def print_view(view: RunView, folder: Path) -> None:
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
         counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
         console.print(Text(counts, style="bold red" if others else ""))
+    for one in view.sources:
+        told = f"answers of {one.source}: {one.cases}, score {_shown(one.score)}, coverage {one.coverage:.1%}"
+        console.print(Text(told, style="bold"))
     console.print(_scores_table(view))
     console.print(_health_table(view))
     if view.addressing:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from areopage import __version__
-from areopage.bench.results import RunView
+from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
@@ -118,8 +118,17 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
         yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
+    if view.sources:
+        yield Notice(title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),))
     if view.variant:
         yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
+
+
+def _source(one: SourceScore, locale: Locale) -> str:
+    name = locale.say("recorded_answers") if one.source == RECORDED else one.source
+    return locale.count(
+        "source_score", one.cases, source=name, score=_score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
+    )
 
 
 def _headline(view: RunView, locale: Locale) -> Headline:

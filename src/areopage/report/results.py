@@ -186,6 +186,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         failures=view.failures,
         final_interval=view.scores.interval,
         coverage=Coverage(scored=tree.scored, planned=tree.planned),
+        sources=view.sources,
         counts=Counts(
             cases=len(view.cases),
             answered=sum(case.response is not None for case in view.cases),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
@@ -217,6 +218,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
+        sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
@@ -243,6 +245,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     failures: Failures
     final_interval: Interval | None
     coverage: Coverage
+    sources: tuple[SourceScore, ...]
     counts: Counts
     default_maturity: str
     datasets: tuple[str, ...]
