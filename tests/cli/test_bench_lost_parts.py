@@ -129,3 +129,31 @@ def test_two_targets_are_refused(command: Command, server: FakeServer, suite: Pa
     twice = ("--target", "ollama:fake-target", "--target", "ollama:fake-a")
     assert "--target is given 2 times: a run has one target" in command("bench", "run", "--suite", suite, *twice).refused()
     assert not server.calls
+
+
+def test_prompt_files_with_single_braces_are_read_as_they_are(command: Command, server: FakeServer, suite: Path) -> None:
+    for path in (suite / "assets" / "criteria").rglob("*.prompt"):
+        path.write_text(path.read_text(encoding="utf-8").replace("{{", "{").replace("}}", "}"), encoding="utf-8")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    assert ended.code == 0, ended.err
+    assert "left out" not in ended.err
+    assert "coverage 100.0%\n" in ended.out
+    assert all('{ "score": 0-5, "explanation": "why", ' in call.system for call in server.verdict_calls)
+
+
+def test_criteria_that_drop_out_lower_the_coverage_and_are_named_with_it(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    (suite / "assets" / "criteria" / "safety" / "danger__v1_0.prompt").unlink()
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "criteria": ["safety", "tone.voice.warmth"]}}})
+    ended = command("bench", "run", "--suite", suite, "--passes", "1")
+    assert ended.code == 3, ended.err
+    assert "coverage 50.0%, 2 of 4 criteria" in ended.out
+    assert "not judged: safety.harm.danger__v1_0, tone.voice.plainness__v1_0" in ended.out
+    assert "inconclusive: coverage 50.0% is below 90%" in ended.err
+    metadata = command.results()["run"]["metadata"]
+    assert metadata["lost_criteria"] == ["safety.harm.danger__v1_0", "tone.voice.plainness__v1_0"]
+    assert metadata["coverage"] == {"scored": 10, "planned": 20}
+    (folder,) = command.run_folders()
+    assert "2 of 4 criteria are judged" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "2 of 4 criteria" in command("bench", "show").out

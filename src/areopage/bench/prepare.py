@@ -1,5 +1,6 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -86,7 +87,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     if wishes.criteria is None and (outside := left_out_of({key for _, ids in chosen for key in ids}, suite.registry)):
         remarks.append(f"not judged, for the selection {selection} does not have them: {name_list(outside)}")
     criteria, notes = _usable_criteria(suite, chosen, language)
-    cases, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
+    cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
@@ -106,6 +107,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         target=target if to_answer else None,
         maturity_defaulted=dataset.maturity_defaulted,
         remarks=tuple(remarks),
+        lost=lost,
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
 
@@ -271,17 +273,19 @@ def _choose_criteria(
 
 def _cases_with_criteria(
     chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
-) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
-    """Keep the usable criteria of each case; reject cases without any."""
+) -> tuple[tuple[RunCase, ...], dict[str, int], list[RejectedRow]]:
+    """Keep the usable criteria of each case, and count the cases of the others; reject cases without any."""
     cases: list[RunCase] = []
+    lost: Counter[str] = Counter()
     rejected: list[RejectedRow] = []
     for case, ids in chosen:
         usable = tuple(key for key in ids if key in criteria)
         if usable:
             cases.append(RunCase(case=case, criteria=usable))
+            lost.update(key for key in ids if key not in criteria)
         else:
             rejected.append(_rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
-    return tuple(cases), rejected
+    return tuple(cases), dict(lost), rejected
 
 
 def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:

@@ -21,11 +21,37 @@ from areopage.ledger.store import Ledger
 from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
+from areopage.scoring.tree import Node
 
 PassKey = tuple[str, str, str, int]
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
+
+
+class RunCoverage(Struct, frozen=True, kw_only=True):
+    """How much of what was selected has a score.
+
+    Args:
+        scored, planned: passes; a criterion that is not judged counts as planned as often as the others on average.
+        criteria: how many are judged.
+        lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
+    """
+
+    scored: int
+    planned: int
+    criteria: int
+    lost: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Scored passes over planned ones, in [0, 1]; 0 when none was planned."""
+        return self.scored / self.planned if self.planned else 0.0
+
+    @property
+    def selected(self) -> int:
+        """The number of selected criteria."""
+        return self.criteria + len(self.lost)
 
 
 class SourceScore(Struct, frozen=True, kw_only=True):
@@ -60,6 +86,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     erased: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
+    coverage: RunCoverage
     sources: tuple[SourceScore, ...]
     failures: Failures
     health: tuple[JudgeHealth, ...]
@@ -129,6 +156,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
+        coverage=_run_coverage(spec, cases, scores.tree),
         sources=_scores_by_source(spec, cases, passes),
         failures=count_failures(
             (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
@@ -180,6 +208,16 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
         if judge.may_judge(criteria[key])
         for number in range(1, len(judge.passes) + 1)
     ]
+
+
+def _run_coverage(spec: RunSpec, cases: Sequence[RunCase], tree: Node) -> RunCoverage:
+    pairs = Counter(key for item in cases for key in item.criteria)
+    lost = spec.lost | {key: pairs[key] for key in spec.unjudged if pairs[key]}
+    judged = sum(count for key, count in pairs.items() if key not in lost)
+    planned = tree.planned + round(tree.planned * sum(lost.values()) / max(judged, 1))
+    return RunCoverage(
+        scored=tree.scored, planned=planned, criteria=sum(key not in lost for key in pairs), lost=tuple(lost)
+    )
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:

@@ -126,7 +126,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)
-        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
+        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
 
@@ -138,7 +138,7 @@ def _exit_code(view: RunView, hint: str) -> int:
     if view.scores.tree.score is None:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
         return INCONCLUSIVE
-    coverage, least = view.scores.tree.coverage, view.spec.min_coverage
+    coverage, least = view.coverage.share, view.spec.min_coverage
     if coverage < least:
         typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
         return INCONCLUSIVE

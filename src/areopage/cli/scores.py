@@ -88,9 +88,13 @@ def print_view(view: RunView, folder: Path) -> None:
     interval = view.scores.interval
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
     state = "" if view.complete else ", run NOT COMPLETE"
-    headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
+    coverage = view.coverage
+    judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
+    headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
+    if coverage.lost:
+        console.print(Text(f"not judged: {name_list(coverage.lost)}", style="bold red"))
     if states := view.answer_states():
         whole = states.pop("answered", 0)
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())

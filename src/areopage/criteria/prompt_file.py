@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.criteria.prompts import template_faults
+from areopage.criteria.prompts import misspelt_placeholders
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError
@@ -104,7 +104,6 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
     for field in (*REQUIRED, *OPTIONAL):
         text = document.data.get(field)
         if isinstance(text, str):
-            faults.extend(document.error(fault, field) for fault in template_faults(text))
             if field != "output_format" and is_unwritten(text):
                 faults.append(document.error("still holds `...` in place of a text: write it", field))
         elif text is not None:
@@ -121,10 +120,12 @@ def is_unwritten(text: str) -> bool:
     return _UNWRITTEN.search(text) is not None
 
 
-def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
-    """The keys of a prompt file that nothing reads; the criterion can be used all the same."""
+def prompt_notes(document: YamlDocument) -> list[ConfigError]:
+    """Likely mistakes of a prompt file that can be used all the same: keys that nothing reads, placeholders that are misspelt."""
     known = (*REQUIRED, *OPTIONAL, "scale")
-    return [
+    texts = [(field, document.data.get(field)) for field in (*REQUIRED, *OPTIONAL)]
+    misspelt = [(field, note) for field, text in texts if isinstance(text, str) for note in misspelt_placeholders(text)]
+    return [document.error(note, field) for field, note in misspelt] + [
         document.error(f"unknown key: use one of {', '.join(known)}", key)
         for key in document.data
         if key not in known and key not in CASE_SLOTS

@@ -118,6 +118,8 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
         yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
+    if view.coverage.lost:
+        yield Notice(title=locale.count("lost_criteria", len(view.coverage.lost)), blocks=(Listing(items=view.coverage.lost),))
     if view.sources:
         yield Notice(title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),))
     if view.variant:
@@ -137,7 +139,11 @@ def _headline(view: RunView, locale: Locale) -> Headline:
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
-    scored = locale.say("coverage_text", scored=locale.whole(tree.scored), planned=locale.whole(tree.planned))
+    coverage = view.coverage
+    scored = locale.say("coverage_text", scored=locale.whole(coverage.scored), planned=locale.whole(coverage.planned))
+    if coverage.lost:
+        judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=locale.whole(coverage.selected))
+        scored = f"{scored} – {judged}"
     return Headline(
         label=locale.say("final_score"),
         value=locale.number(tree.score),
@@ -150,7 +156,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         facts=(
             (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
-            (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
+            (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
     )
 

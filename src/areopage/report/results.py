@@ -185,7 +185,8 @@ def _run_metadata(view: RunView) -> RunMetadata:
         weight_warnings=view.scores.warnings,
         failures=view.failures,
         final_interval=view.scores.interval,
-        coverage=Coverage(scored=tree.scored, planned=tree.planned),
+        coverage=Coverage(scored=view.coverage.scored, planned=view.coverage.planned),
+        lost_criteria=view.coverage.lost,
         sources=view.sources,
         counts=Counts(
             cases=len(view.cases),

@@ -218,6 +218,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
+        lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases.
         complete: nothing is left that another try could bring.
@@ -245,6 +246,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     failures: Failures
     final_interval: Interval | None
     coverage: Coverage
+    lost_criteria: tuple[str, ...]
     sources: tuple[SourceScore, ...]
     counts: Counts
     default_maturity: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import idle_prompt_keys, is_unwritten, prompt_faults
+from areopage.criteria.prompt_file import prompt_notes, is_unwritten, prompt_faults
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
@@ -88,7 +88,7 @@ def _prompt_file_faults(suite: Suite) -> list[str]:
                 if not file.is_file():
                     raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
                 document = read_yaml(file)
-                faults.extend(str(fault) for fault in (*prompt_faults(document), *idle_prompt_keys(document)))
+                faults.extend(str(fault) for fault in (*prompt_faults(document), *prompt_notes(document)))
             except ConfigError as fault:
                 faults.append(str(fault))
     return faults
