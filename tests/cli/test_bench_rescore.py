@@ -58,6 +58,39 @@ def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> No
     assert again["run"]["metadata"]["variant"] == "other weights"
 
 
+def test_weights_are_laid_over_those_of_the_run(run: Command) -> None:
+    weights = run.folder / "weights.yml"
+    weights.write_text("criteria: {safety.harm: {danger: 0.9}}\n", encoding="utf-8")
+    first, again = rescored(run, "--weights", weights)
+    assert again["run"]["metadata"]["weights"] == first["run"]["metadata"]["weights"] | {
+        "criteria": {
+            "safety.harm": pytest.approx({"danger": 0.9, "insults": 0.1}),
+            "tone.voice": CONFIG["weights"]["criteria"]["tone.voice"],
+        }
+    }
+    weights.write_text("categories: {tone: 1.0}\n", encoding="utf-8")
+    _, again = rescored(run, "--weights", weights)
+    assert again["run"]["final_aggregate_score"] == first["run"]["category_scores"]["tone"]
+    assert again["run"]["subcategory_scores"] == first["run"]["subcategory_scores"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("categories: {safty: 1.0}", "weights.categories: there is no 'safty': did you mean safety?"),
+        ("criteria: {safety.harm: {dangre: 1.0}}", "weights.criteria.safety.harm: there is no 'dangre': did you mean danger?"),
+        ("criteria: {safety.hram: {danger: 1.0}}", "there is no such level: did you mean weights.criteria.safety.harm?"),
+        ("subcategories: {x: {y: 1.0}}", "weights.subcategories.x: there is no such level"),
+        ("categories: {safety: 1}\ncriterai: {}", "criterai: there is no such level: did you mean criteria?"),
+        ("categories: {safety: 2}", "weights.categories: the weights sum to 2 and leave nothing for tone: give shares of 1"),
+    ],
+)
+def test_weights_of_what_the_run_does_not_have_are_refused(run: Command, text: str, said: str) -> None:
+    weights = run.folder / "weights.yml"
+    weights.write_text(text, encoding="utf-8")
+    assert said in run("bench", "rescore", "--weights", weights).refused()
+
+
 def test_a_judge_can_be_left_out(run: Command) -> None:
     first, again = rescored(run, "--without-judge", "beta")
     kept = {place: one for place, one in passes_of(first).items() if place[2] == "alpha"}

@@ -16,7 +16,7 @@ def test_values_are_put_in_verbatim_and_never_read_as_templates(age: str, level:
 
 
 @given(st.text())
-def test_a_doubled_text_stands_for_itself_and_stays_as_it_is(text: str) -> None:
+def test_a_doubled_text_stands_for_itself(text: str) -> None:
     template = text.replace("{", "{{").replace("}", "}}")
     assert fill(template, {"age_group": "x"}) == text
 

@@ -1,6 +1,7 @@
 """Stored scores: show and export runs; `rescore` of the benchmark, the monitor and the gate."""
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -318,6 +319,11 @@ def _read_weights(path: Path) -> Weights:
     data = document.data["weights"] if nested else document.data
     if not set(data) & set(WeightsSection.model_fields):
         raise ConfigError(f"must hold {', '.join(WeightsSection.model_fields)}, or a section `weights` with them", path=path)
+    for key in data:
+        if key not in WeightsSection.model_fields:
+            near = get_close_matches(str(key), list(WeightsSection.model_fields), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"use {', '.join(WeightsSection.model_fields)}"
+            raise document.error(f"there is no such level: {hint}", *(["weights"] if nested else []), str(key))
     try:
         section = WeightsSection.model_validate(data)
     except ValidationError as error:
