@@ -157,3 +157,29 @@ def test_criteria_that_drop_out_lower_the_coverage_and_are_named_with_it(
     (folder,) = command.run_folders()
     assert "2 of 4 criteria are judged" in (folder / "report.html").read_text(encoding="utf-8")
     assert "2 of 4 criteria" in command("bench", "show").out
+
+
+def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"id": f"case-{n}", "prompt": f"{n}?", "response": f"{n}."} for n in range(3)]
+    dataset = write_cases(command.folder / "three.csv", rows)
+    criterion = "safety.harm.danger"
+    line = {"prompt": "0?", "asked": "alpha", "criterion": f"{criterion}__v1_0", "text": "no verdict at all"}
+    (command.folder / "alpha.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    judge = ("--judge", "alpha=replay:alpha.jsonl", "--criteria", criterion, "--passes", "1")
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset, *judge)
+    assert ended.code == 3
+    assert "why answers and verdicts are missing:" in ended.out
+    (refused,) = [line for line in ended.out.splitlines() if line.startswith("  2 refused, alpha: ")]
+    assert refused.endswith("(cases case-1, case-2)")
+    assert any(line.startswith("  1 unparsed, alpha: ") and "case-0" in line for line in ended.out.splitlines())
+    (folder,) = command.run_folders()
+    log = (folder / "run.log").read_text(encoding="utf-8")
+    for name in ("case-0", "case-1", "case-2"):
+        assert f"judge alpha, case {name}, pass 1, {criterion}__v1_0" in log
+
+
+def test_why_answers_are_missing_is_shown(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.replies = [""]
+    ended = command("bench", "run", "--suite", suite, "--limit", "2", "--passes", "1")
+    assert "the target: no text came" in ended.out
+    assert "(cases c0, c1)" in ended.out

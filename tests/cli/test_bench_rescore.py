@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -214,6 +215,41 @@ def test_list_and_show_know_a_run_by_id_beginning_folder_and_latest(run: Command
     shown = [run("bench", "show", name) for name in ("latest", run_id, run_id[:12])]
     assert len({one.out for one in shown}) == 1
     assert "final score" in shown[0].out
+
+
+def test_list_and_show_say_what_was_measured(command: Command, server: FakeServer, suite: Path) -> None:
+    run = ("bench", "run", "--suite", suite, "--limit", "2")
+    assert command(*run, "--target", "ollama:fake-target").code == 0
+    assert command(*run, "--target", "ollama:fake-a", "--mode", "defensive", "--lang", "fr").code == 0
+    assert command(*run, "--target", "ollama:fake-target").code == 0  # all of it is in the ledger
+    head, *lines = command("bench", "list").out.splitlines()
+    assert head.split("  ")[0] == "run"
+    assert len(lines) == 3
+    used = 2 * 4 * 2 * 2
+    for line, facts in zip(
+        lines,
+        (
+            ("ollama:fake-target", "attack", "en"),
+            ("ollama:fake-a", "defensive", "fr"),
+            ("ollama:fake-target", "attack", "en"),
+        ),
+        strict=True,
+    ):
+        assert re.search(r" 20\d\d-\d\d-\d\d \d\d:\d\d ", line)
+        for fact in ("small 1.0", *facts, "cases.csv", "complete", "100.0%"):
+            assert f" {fact} " in line
+        assert line.split()[-1] == str(used)
+    shown = command("bench", "show", lines[1].split()[0]).out
+    for fact in ("suite: small 1.0", "target: ollama:fake-a", "mode: defensive", "language: fr", "dataset: cases.csv"):
+        assert f"{fact}\n" in shown
+
+
+def test_the_coverage_in_the_list_is_that_of_the_run(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.replies = ["", "A whole answer."]
+    command("bench", "run", "--suite", suite, "--concurrency", "1")
+    coverage = command.results()["run"]["metadata"]["coverage"]
+    assert coverage["scored"] < coverage["planned"] == 80
+    assert f" {coverage['scored'] / 80:.1%} " in command("bench", "list").out
 
 
 def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> None:

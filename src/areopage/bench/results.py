@@ -1,7 +1,7 @@
 """Results of a run, computed from the ledger without calling a model."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
+from areopage.errors import StorageError
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
@@ -16,12 +17,11 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, Judgment, Run
+from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
-from areopage.scoring.tree import Node
 
 PassKey = tuple[str, str, str, int]
 
@@ -111,6 +111,42 @@ class RunView(Struct, frozen=True, kw_only=True):
         return tuple(case.id for case in self.cases if case.id in marked)
 
 
+class RunSummary(Struct, frozen=True, kw_only=True):
+    """What a list of runs says of one.
+
+    Args:
+        spec: None if another version of areopage wrote the run.
+        coverage: None without stored scores.
+        judgments: how many the scores use, whichever run asked for them.
+    """
+
+    run: Run
+    spec: RunSpec | None
+    cases: int
+    coverage: RunCoverage | None
+    judgments: int
+
+
+class _SelectedCriteria(Struct, frozen=True):
+    criteria: tuple[str, ...]
+
+
+def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
+    """Summaries of all runs of a ledger, newest first."""
+    uses = ledger.run_uses()
+    for run in ledger.runs():
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0))
+        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in ledger.run_cases(run.id)]
+        try:
+            spec = spec_of(run)
+        except StorageError:
+            spec = None
+        coverage = None
+        if spec is not None and (run.finished_at is not None or use.evaluated):
+            coverage = _run_coverage(spec, Counter(key for one in cases for key in one.criteria), use.scored)
+        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
+
+
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run."""
     return tuple(msgspec.json.decode(text, type=RunCase) for text in ledger.run_cases(run_id))
@@ -156,7 +192,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=_run_coverage(spec, cases, scores.tree),
+        coverage=_run_coverage(spec, Counter(key for item in cases for key in item.criteria), scores.tree.scored),
         sources=_scores_by_source(spec, cases, passes),
         failures=count_failures(
             (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
@@ -210,14 +246,19 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
     ]
 
 
-def _run_coverage(spec: RunSpec, cases: Sequence[RunCase], tree: Node) -> RunCoverage:
-    pairs = Counter(key for item in cases for key in item.criteria)
-    lost = spec.lost | {key: pairs[key] for key in spec.unjudged if pairs[key]}
-    judged = sum(count for key, count in pairs.items() if key not in lost)
-    planned = tree.planned + round(tree.planned * sum(lost.values()) / max(judged, 1))
-    return RunCoverage(
-        scored=tree.scored, planned=planned, criteria=sum(key not in lost for key in pairs), lost=tuple(lost)
-    )
+def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int) -> RunCoverage:
+    """The coverage of a run.
+
+    Args:
+        selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
+        scored: the passes with a score.
+    """
+    lost = spec.lost | {key: selected[key] for key in spec.unjudged if selected[key]}
+    judged = {key: count for key, count in selected.items() if key not in lost}
+    criteria = spec.criteria_by_id()
+    planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
+    planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
+    return RunCoverage(scored=scored, planned=planned, criteria=len(judged), lost=tuple(lost))
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:

@@ -117,14 +117,16 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
 
 
 def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Show the scores of a run and the health of its judges."""
+    """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.scores import print_view
+    from areopage.cli.scores import print_facts, print_view
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        print_view(view_run(found, opened), Path(found.folder))
+        view = view_run(found, opened)
+        print_facts(view)
+        print_view(view, Path(found.folder))
 
 
 def rescore(

@@ -14,7 +14,8 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results import RunView, changed_readings, view_run
+from areopage.bench.results import RunView, changed_readings, outcome_for, run_summaries, view_run
+from areopage.bench.spec import RunSpec
 from areopage.cli.gate_report import scope_of
 from areopage.cli.options import (
     CollectionOption,
@@ -30,6 +31,7 @@ from areopage.cli.options import (
     actor,
     one_of,
     tell,
+    visible,
 )
 from areopage.cli.progress import Pace
 from areopage.errors import ConfigError, UserError, name_list
@@ -38,33 +40,63 @@ from areopage.ledger.connection import make_folder
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
+from areopage.locales import MISSING
 from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.failures import FailureCount
+from areopage.scoring.outcome import Scored, outcome_name
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Node, Weights
 from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 
 UNSEEN_WIDTH = 200
+SHOWN_REASONS = 5
+REASON_LENGTH = 200
 
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
 def print_runs(ledger: Ledger) -> None:
     """A table of the ledger's runs."""
-    runs = ledger.runs()
-    if not runs:
+    summaries = list(run_summaries(ledger))
+    if not summaries:
         typer.echo(f"no runs in {ledger.place}")
         return
-    counts = ledger.judgment_counts()
     table = Table(box=None, pad_edge=False)
-    table.add_column("run, begun (UTC)", overflow="fold")
-    for heading in ("state", "judgments"):
+    for heading in ("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("state", "cases", "coverage", "judgments"):
         table.add_column(heading, no_wrap=True)
-    for run in runs:
-        state = "complete" if run.finished_at else "unfinished"
-        table.add_row(Text(run.id), state, str(counts.get(run.id, 0)))
+    for one in summaries:
+        facts = run_facts(one.run, one.spec)
+        coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
+        named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
+        table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
     _text_console().print(table)
+
+
+def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
+    """What a run measures.
+
+    Args:
+        spec: None if another version of areopage wrote the run.
+    """
+    facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
+    facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
+    facts["state"] = "complete" if run.finished_at else "unfinished"
+    if spec is not None:
+        facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
+        facts |= {"target": str(spec.target.reference), "mode": spec.mode} if spec.target else {"target": "recorded answers"}
+        facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
+    return facts
+
+
+def print_facts(view: RunView) -> None:
+    """What a run measures, one fact to a line."""
+    console = _text_console()
+    for name, fact in run_facts(view.run, view.spec).items():
+        if fact != MISSING:
+            console.print(Text(f"{name}: {fact}{' UTC' if name == 'begun' else ''}"), soft_wrap=True)
 
 
 def _text_console() -> Console:
@@ -106,6 +138,8 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(told, style="bold"))
     console.print(_scores_table(view))
     console.print(_health_table(view))
+    for told in _failed_calls(view):
+        console.print(Text(told), soft_wrap=True)
     if view.addressing:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     report = folder / REPORT
@@ -122,6 +156,27 @@ def _failures(view: RunView) -> Iterator[str]:
         yield f"  {found.cases - found.scored} more cases could not be scored"
     if found.high is not None:
         yield f"  of other cases like these, up to {found.high:.0%} could fail"
+
+
+def _failed_calls(view: RunView) -> Iterator[str]:
+    """Why answers and verdicts are missing: the most frequent reasons with their cases."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for case, answer in view.answers.items():
+        if answer.state != "answered":
+            found.setdefault(("the target", answer.state, answer.reason), []).append(case)
+    for (case, criterion, judge, _), judgment in view.judgments.items():
+        outcome = outcome_for(judgment, criterion)
+        if outcome is not None and not isinstance(outcome, Scored):
+            found.setdefault((judge, outcome_name(outcome), outcome.reason), []).append(case)
+    by_count = sorted(found.items(), key=lambda one: -len(one[1]))
+    if by_count:
+        yield "why answers and verdicts are missing:"
+    for (who, state, reason), cases in by_count[:SHOWN_REASONS]:
+        shown = visible(" ".join(reason.split()))[:REASON_LENGTH]
+        named = name_list(visible(case) for case in dict.fromkeys(cases))
+        yield f"  {len(cases)} {state.replace('_', ' ')}, {who}: {shown or 'no reason is known'} (cases {named})"
+    if len(by_count) > SHOWN_REASONS:
+        yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
 
 
 def _scores_table(view: RunView) -> Table:
