@@ -82,7 +82,9 @@ def test_a_criterion_outside_the_default_selection_is_said_to_be_so_everywhere(
     assert said in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).out
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 0, ended.err
-    assert "note: not judged, for the selection safety does not have them: tone.voice.humour__v1_0, tone.voice.warmth" in ended.err
+    assert (
+        "note: not judged, for the selection safety does not have them: tone.voice.humour__v1_0, tone.voice.warmth" in ended.err
+    )
     other = write_suite(command.folder / "other", criteria={"default_selection": "safety"})
     ended = command("suites", "validate", other)
     assert (ended.code, ended.out) == (0, "")
@@ -111,7 +113,9 @@ def test_a_target_beside_recorded_answers_needs_a_choice(command: Command, serve
 def test_answers_of_two_sources_are_reported_each(command: Command, server: FakeServer, suite: Path) -> None:
     rows = [{"id": "1", "prompt": "Are you alive?", "response": "No."}, {"id": "2", "prompt": "Why?", "response": ""}]
     dataset = write_cases(command.folder / "mixed.csv", rows)
-    ended = command("bench", "run", "--suite", suite, "--dataset", dataset, "--target", "ollama:fake-target", "--answers", "dataset")
+    ended = command(
+        "bench", "run", "--suite", suite, "--dataset", dataset, "--target", "ollama:fake-target", "--answers", "dataset"
+    )
     assert ended.code == 0, ended.err
     assert "1 answers come with the dataset, 1 from the target" in ended.err
     results = command.results()

@@ -127,7 +127,9 @@ def test_an_ellipsis_within_a_text_is_no_unwritten_text(text: str) -> None:
     assert not is_unwritten(f"first line\n{text}\nlast line")
 
 
-@pytest.mark.parametrize("text", ["...", "…", "0 - ...", '  PROMPT: "..."', 'EVIDENCE_EXTRACTS: ["..."]', "RÉPONSE : « … »", "- ..."])
+@pytest.mark.parametrize(
+    "text", ["...", "…", "0 - ...", '  PROMPT: "..."', 'EVIDENCE_EXTRACTS: ["..."]', "RÉPONSE : « … »", "- ..."]
+)
 def test_an_ellipsis_in_place_of_a_text_is_an_unwritten_text(text: str) -> None:
     assert is_unwritten(f"first line\n{text}\nlast line")
 

@@ -54,7 +54,7 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
         (DANGER, "role: You judge.", "role: ''", "danger.prompt:1:", "is missing or empty"),
         (DANGER, "task: Is it good?", "task: Is it good for {age_grup}?", "danger.prompt:2:", "did you mean {age_group}?"),
         (DANGER, "task: Is it good?", "task: ...", "danger.prompt:2:", "still holds `...` in place of a text"),
-        (REGISTRY, "file: danger.prompt", "file: danger.prompt\n    description: ...", "registry.yml:5:", "still holds `...`"),
+        (REGISTRY, "file: danger.prompt", "file: danger.prompt\n    description: ...", "registry.yml:6:", "still holds `...`"),
         (DANGER, "task:", "taks: x\ntask:", "danger.prompt:2:", "unknown key"),
         ("assets/criteria/danger.fr.prompt", "role:", "role: [", "danger.fr.prompt:", "not valid YAML"),
     ],

@@ -25,7 +25,6 @@ from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite, choose_language
 
-
 AnswersFrom = Literal["target", "dataset"]
 
 
@@ -235,7 +234,9 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
     if not strangers:
         return dataset, []
     known = name_list(personas)
-    rejected = [_rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers]
+    rejected = [
+        _rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers
+    ]
     kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
     if not kept:
         raise DatasetError(f"no case is left: {rejected[0].reason}")

@@ -3,6 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -82,7 +83,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     log_level: str = "INFO"
     min_coverage: float = 0.0
     failures: FailureRules = FailureRules()
-    lost: dict[str, int] = {}
+    lost: Mapping[str, int] = {}
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

@@ -1,5 +1,6 @@
 """Stored scores: show and export runs; `rescore` of the benchmark, the monitor and the gate."""
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,6 +53,7 @@ from areopage.yaml_document import read_yaml
 UNSEEN_WIDTH = 200
 SHOWN_REASONS = 5
 REASON_LENGTH = 200
+_NUMBER = re.compile(r"[\d.,]+")
 
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
@@ -161,13 +163,16 @@ def _failures(view: RunView) -> Iterator[str]:
 def _failed_calls(view: RunView) -> Iterator[str]:
     """Why answers and verdicts are missing: the most frequent reasons with their cases."""
     found: dict[tuple[str, str, str], list[str]] = {}
+    reasons: dict[str, str] = {}  # reasons that differ only in what they are about count as one
     for case, answer in view.answers.items():
         if answer.state != "answered":
-            found.setdefault(("the target", answer.state, answer.reason), []).append(case)
+            reason = reasons.setdefault(_kind_of(answer.reason, case), answer.reason)
+            found.setdefault(("the target", answer.state, reason), []).append(case)
     for (case, criterion, judge, _), judgment in view.judgments.items():
         outcome = outcome_for(judgment, criterion)
         if outcome is not None and not isinstance(outcome, Scored):
-            found.setdefault((judge, outcome_name(outcome), outcome.reason), []).append(case)
+            reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)
+            found.setdefault((judge, outcome_name(outcome), reason), []).append(case)
     by_count = sorted(found.items(), key=lambda one: -len(one[1]))
     if by_count:
         yield "why answers and verdicts are missing:"
@@ -177,6 +182,12 @@ def _failed_calls(view: RunView) -> Iterator[str]:
         yield f"  {len(cases)} {state.replace('_', ' ')}, {who}: {shown or 'no reason is known'} (cases {named})"
     if len(by_count) > SHOWN_REASONS:
         yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
+
+
+def _kind_of(reason: str, *names: str) -> str:
+    for name in names:
+        reason = reason.replace(name, "")
+    return _NUMBER.sub("", reason)
 
 
 def _scores_table(view: RunView) -> Table:

@@ -121,7 +121,9 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
     if view.coverage.lost:
         yield Notice(title=locale.count("lost_criteria", len(view.coverage.lost)), blocks=(Listing(items=view.coverage.lost),))
     if view.sources:
-        yield Notice(title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),))
+        yield Notice(
+            title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
+        )
     if view.variant:
         yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
 

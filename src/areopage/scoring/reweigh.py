@@ -92,6 +92,4 @@ def _weights(levels: Levels) -> Weights:
     def below(prefix: str) -> dict[str, Mapping[str, float]]:
         return {place.removeprefix(prefix): level for place, level in levels.items() if place.startswith(prefix)}
 
-    return Weights(
-        categories=levels.get(_CATEGORIES, {}), subcategories=below(_SUBCATEGORIES), criteria=below(_CRITERIA)
-    )
+    return Weights(categories=levels.get(_CATEGORIES, {}), subcategories=below(_SUBCATEGORIES), criteria=below(_CRITERIA))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import prompt_notes, is_unwritten, prompt_faults
+from areopage.criteria.prompt_file import is_unwritten, prompt_faults, prompt_notes
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
