@@ -42,7 +42,7 @@ def unknown_names(given: Weights, names: Names) -> list[str]:
 
 def _hint(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    near = get_close_matches(name, known, n=3)
+    near = get_close_matches(name, known, n=2, cutoff=0.75)
     return f": did you mean {' or '.join(near)}?" if near else f": use one of {', '.join(known)}"
 
 
