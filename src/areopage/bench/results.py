@@ -253,7 +253,7 @@ def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int) -> RunCove
         selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
         scored: the passes with a score.
     """
-    lost = spec.lost | {key: selected[key] for key in spec.unjudged if selected[key]}
+    lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
     judged = {key: count for key, count in selected.items() if key not in lost}
     criteria = spec.criteria_by_id()
     planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
