@@ -3,6 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from areopage.bench.estimate import paid_models
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.suites.loader import load_suite
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases, write_config, write_suite
@@ -187,3 +192,50 @@ def test_why_answers_are_missing_is_shown(command: Command, server: FakeServer, 
     ended = command("bench", "run", "--suite", suite, "--limit", "2", "--passes", "1")
     assert "the target: no text came" in ended.out
     assert "(cases c0, c1)" in ended.out
+
+
+def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    price = {"input_per_million": 1.0, "output_per_million": 4.0}
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "price": price}, "beta": {"model": "fake-b"}}})
+    run = ("bench", "run", "--suite", suite, "--limit", "1", "--passes", "1")
+    assert "alpha: these models cost money, and nobody can be asked here: give --yes" in command(*run).refused()
+    assert not server.calls
+    assert command(*run, "--judge", "beta").code == 0
+    assert command(*run, "--yes").code == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "paid"),
+    [("", "k", True), ("", "", False), ("http://127.0.0.1:8000/v1", "k", False), ("https://models.example/v1", "k", True)],
+)
+def test_a_model_costs_money_where_a_key_goes_to_another_machine(suite: Path, url: str, key: str, paid: bool) -> None:
+    spec = prepare_run(load_suite(str(suite)), RunWishes(judges=("openai:gpt-5-mini",))).spec
+    environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": key}
+    assert paid_models(spec, environment) == (("openai_gpt-5-mini",) if paid else ())
+
+
+def test_a_misspelt_key_is_a_fault_of_the_suite_with_what_was_meant(command: Command, suite: Path) -> None:
+    config = suite / "config.yml"
+    config.write_text(config.read_text(encoding="utf-8").replace("weights:", "weigths:"), encoding="utf-8")
+    ended = command("suites", "validate", suite)
+    assert ended.code == 1
+    assert "weigths: unknown key, ignored: did you mean 'weights'?" in ended.out.splitlines()[0]
+
+
+def test_a_model_that_judges_itself_or_judges_twice_is_named(command: Command, server: FakeServer, suite: Path) -> None:
+    judges = ("--judge", "one=ollama:fake-a", "--judge", "two=ollama:fake-a", "--judge", "ollama:fake-target")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--passes", "1", *judges)
+    assert ended.code == 0, ended.err
+    assert "judges one and two are one model (ollama:fake-a): their agreement says little" in ended.err
+    assert "is the target itself (ollama:fake-target): models favour their own answers" in ended.err
+    assert "one model" not in command("bench", "run", "--suite", suite, "--limit", "1").err
+
+
+def test_the_first_rejected_row_is_named_with_its_reason(command: Command, server: FakeServer, suite: Path) -> None:
+    dataset = write_cases(command.folder / "some.csv", [{"id": "1", "prompt": "good?"}, {"id": "2", "prompt": ""}])
+    ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
+    assert f"(first: {dataset} row 3: the prompt is empty)" in ended.err
+    (folder,) = command.run_folders()
+    assert f"1 rows are rejected: see {folder / 'rejected.csv'}" in ended.out

@@ -23,6 +23,7 @@ from areopage.jury.options import choose_judges, model_settings, price_of, typed
 from areopage.models.reference import ModelReference
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import profile_named
+from areopage.suites.config import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
 
 AnswersFrom = Literal["target", "dataset"]
@@ -75,7 +76,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     """
     config = suite.config
     language = choose_language(suite, wishes.language)
-    remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
+    idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
+    remarks = [*(warning for warning in suite.warnings if warning not in idle), *(str(fault) for fault in suite.registry.faults)]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
     dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
     dataset = _with_answers_from(dataset, wishes)
@@ -99,13 +101,14 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(f"the target {wishes.target} is not asked: every answer comes with the dataset")
     if 0 < to_answer < len(cases):
         remarks.append(f"{len(cases) - to_answer} answers come with the dataset, {to_answer} from the target")
-    remarks += [*notes, *_dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
+    remarks += [*notes, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,
         target=target if to_answer else None,
         maturity_defaulted=dataset.maturity_defaulted,
         remarks=tuple(remarks),
+        idle=idle,
         lost=lost,
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
@@ -341,14 +344,17 @@ def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> La
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
-def _dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
-    """Remarks on a dataset with `rejected` unusable rows."""
+def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[str]:
+    """Remarks on a dataset and its unusable rows."""
     remarks: list[str] = []
     if dataset.maturity_defaulted:
         count = dataset.maturity_defaulted
         remarks.append(f"{count} of {len(dataset.cases)} cases name no maturity: they are judged as {default_maturity}")
     if rejected:
-        remarks.append(f"{rejected} rows are rejected: see rejected.csv")
+        first = min(rejected, key=lambda row: (row.file, row.row))
+        remarks.append(
+            f"{len(rejected)} rows are rejected: see rejected.csv (first: {first.file} row {first.row}: {first.reason})"
+        )
     if dataset.unread_columns:
         remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
     return remarks

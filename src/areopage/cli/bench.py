@@ -23,7 +23,7 @@ RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking for confirmation.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
 
 
 def run(
@@ -67,6 +67,9 @@ def run(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="List the keys of the configuration without a meaning here.")
+    ] = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.prepare import AnswersFrom, RunWishes
@@ -90,7 +93,7 @@ def run(
         concurrency=concurrency,
         timeout=timeout,
     )
-    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes))
+    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes, verbose=verbose))
 
 
 def resume(

@@ -42,7 +42,7 @@ from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
-from areopage.report.run_files import REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.run_files import REJECTED, REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import Scored, outcome_name
 from areopage.scoring.reduce import profile_named
@@ -144,6 +144,9 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(told), soft_wrap=True)
     if view.addressing:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
+    rejected = folder / REJECTED
+    if view.rejected and rejected.is_file():
+        console.print(Text(f"{len(view.rejected)} rows are rejected: see {rejected}"), soft_wrap=True)
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)

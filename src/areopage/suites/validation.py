@@ -6,6 +6,7 @@ from areopage.criteria.prompt_file import is_unwritten, prompt_faults, prompt_no
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
+from areopage.suites.config import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
 from areopage.yaml_document import read_yaml
 
@@ -16,8 +17,10 @@ def folder_faults(name_or_folder: str) -> list[str]:
     Raises:
         ConfigError: there is no such suite, or the configuration or the registry cannot be read at all.
     """
-    faults = config_faults(read_yaml(find_suite(name_or_folder) / CONFIG_FILE))
-    return [str(fault) for fault in faults] or suite_faults(load_suite(name_or_folder))
+    document = read_yaml(find_suite(name_or_folder) / CONFIG_FILE)
+    unknown = [warning for warning in idle_keys(document) if is_unknown_key(warning)]
+    faults = [str(fault) for fault in config_faults(document)]
+    return [*unknown, *(faults or suite_faults(load_suite(name_or_folder)))]
 
 
 def suite_faults(suite: Suite) -> list[str]:
