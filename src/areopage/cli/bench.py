@@ -67,9 +67,7 @@ def run(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="List the keys of the configuration without a meaning here.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")] = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.prepare import AnswersFrom, RunWishes
