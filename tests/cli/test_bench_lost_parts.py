@@ -178,9 +178,11 @@ def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Comman
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset, *judge)
     assert ended.code == 3
     assert "why answers and verdicts are missing:" in ended.out
-    (refused,) = [line for line in ended.out.splitlines() if line.startswith("  2 refused, alpha: ")]
-    assert refused.endswith("(cases case-1, case-2)")
-    assert any(line.startswith("  1 unparsed, alpha: ") and "case-0" in line for line in ended.out.splitlines())
+    (refused,) = [line for line in ended.out.splitlines() if line.startswith("  alpha, refused: ")]
+    assert refused.endswith("(2 times: cases case-1, case-2)")
+    assert any(
+        line.startswith("  alpha, unparsed: ") and line.endswith("(1 times: cases case-0)") for line in ended.out.splitlines()
+    )
     (folder,) = command.run_folders()
     log = (folder / "run.log").read_text(encoding="utf-8")
     for name in ("case-0", "case-1", "case-2"):
@@ -190,8 +192,8 @@ def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Comman
 def test_why_answers_are_missing_is_shown(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.replies = [""]
     ended = command("bench", "run", "--suite", suite, "--limit", "2", "--passes", "1")
-    assert "the target: no text came" in ended.out
-    assert "(cases c0, c1)" in ended.out
+    assert "the target, empty: no text came" in ended.out
+    assert "(2 times: cases c0, c1)" in ended.out
 
 
 def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(

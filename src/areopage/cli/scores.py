@@ -182,7 +182,8 @@ def _failed_calls(view: RunView) -> Iterator[str]:
     for (who, state, reason), cases in by_count[:SHOWN_REASONS]:
         shown = visible(" ".join(reason.split()))[:REASON_LENGTH]
         named = name_list(visible(case) for case in dict.fromkeys(cases))
-        yield f"  {len(cases)} {state.replace('_', ' ')}, {who}: {shown or 'no reason is known'} (cases {named})"
+        told = f"{who}, {state.replace('_', ' ')}: {shown or 'no reason is known'}"
+        yield f"  {told} ({len(cases)} times: cases {named})"
     if len(by_count) > SHOWN_REASONS:
         yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
 
