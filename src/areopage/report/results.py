@@ -185,6 +185,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         weight_warnings=view.scores.warnings,
         failures=view.failures,
         final_interval=view.scores.interval,
+        if_missing=view.scores.if_missing,
         coverage=Coverage(scored=view.coverage.scored, planned=view.coverage.planned),
         lost_criteria=view.coverage.lost,
         sources=view.sources,

@@ -220,7 +220,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
-        final_interval: 95 % interval of the final score; null under five scored cases.
+        final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
+        if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -245,6 +246,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     weight_warnings: tuple[str, ...]
     failures: Failures
     final_interval: Interval | None
+    if_missing: tuple[float, float] | None
     coverage: Coverage
     lost_criteria: tuple[str, ...]
     sources: tuple[SourceScore, ...]
