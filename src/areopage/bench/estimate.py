@@ -1,12 +1,17 @@
 """Estimate the calls, tokens and model loads of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.prompts import case_content, judge_prompt
+from areopage.jury.judges import Price
+from areopage.models.openai import DEFAULT_KEY_VARIABLE, DEFAULT_URL
 from areopage.models.port import CHARACTERS_PER_TOKEN
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
 from areopage.models.window import window_of
 
 ASSUMED_RESPONSE_CHARACTERS = 800
@@ -14,6 +19,7 @@ ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400
 BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
 SAMPLE = 40
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
@@ -94,3 +100,25 @@ def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
             missing = "x" * ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else ""
             prompts.append(prompt.system + prompt.user + missing)
     return prompts
+
+
+def paid_models(spec: RunSpec, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
+    asked = [(str(spec.target.reference), spec.target.reference, spec.target.price)] if spec.target else []
+    asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
+    return tuple(
+        name for name, reference, price in asked if _has_price(price) or _needs_key(reference, spec.settings, environment)
+    )
+
+
+def _has_price(price: Price | None) -> bool:
+    return price is not None and (price.input_per_million > 0 or price.output_per_million > 0)
+
+
+def _needs_key(reference: ModelReference, settings: ModelSettings, environment: Mapping[str, str]) -> bool:
+    if reference.provider != "openai":
+        return False
+    url, variable = environment.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL, DEFAULT_KEY_VARIABLE
+    if named := settings.endpoints.get(reference.endpoint):
+        url, variable = named.base_url, named.api_key_env
+    return bool(environment.get(variable, "").strip()) and urlsplit(url).hostname not in THIS_MACHINE

@@ -3,6 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -63,6 +64,8 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
+        idle: keys of the suite's configuration without a meaning here, one remark for each.
+        lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
 
     mode: Mode
@@ -81,6 +84,8 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     log_level: str = "INFO"
     min_coverage: float = 0.0
     failures: FailureRules = FailureRules()
+    idle: tuple[str, ...] = ()
+    lost: Mapping[str, int] = {}
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

@@ -1,5 +1,6 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from rich.console import Console
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
-from areopage.bench.estimate import estimate
+from areopage.bench.estimate import estimate, paid_models
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
@@ -22,7 +23,7 @@ from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.scores import print_view
-from areopage.errors import ServerDown, StorageError, UserError
+from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import write_run_files
@@ -63,7 +64,7 @@ def _configured(places: Places) -> AppConfig:
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
 
-def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool) -> int:
+def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
@@ -75,8 +76,8 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     prepared = prepare_benchmark(load_suite(suite).with_shared(_configured(places).section), wishes, fresh=fresh)
     with opened_ledger(places, create=True) as ledger:
         if unfinished_run(prepared, ledger) is None:
-            _print_plan(prepared.spec, prepared.cases)
-            _confirm(yes)
+            _print_plan(prepared.spec, prepared.cases, verbose=verbose)
+            _confirm(prepared.spec, yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
@@ -99,8 +100,8 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         spec, cases = reopen_run(run, ledger)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
-            _print_plan(spec, cases)
-            _confirm(yes)
+            _print_plan(spec, cases, verbose=False)
+            _confirm(spec, yes=yes)
         return _go_on(run, spec, cases, ledger, places)
 
 
@@ -110,7 +111,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         folder = run_folder(run)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
-        for remark in spec.remarks:
+        for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", remark)
         try:
             with progress(spec) as display:
@@ -126,7 +127,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)
-        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
+        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
 
@@ -138,7 +139,7 @@ def _exit_code(view: RunView, hint: str) -> int:
     if view.scores.tree.score is None:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
         return INCONCLUSIVE
-    coverage, least = view.scores.tree.coverage, view.spec.min_coverage
+    coverage, least = view.coverage.share, view.spec.min_coverage
     if coverage < least:
         typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
         return INCONCLUSIVE
@@ -155,10 +156,13 @@ def progress(spec: RunSpec) -> Iterator[Observer]:
         yield Observers([shown, notice])
 
 
-def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
+def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> None:
     size = estimate(spec, cases)
-    for remark in spec.remarks:
+    for remark in (*spec.remarks, *(spec.idle if verbose else ())):
         typer.echo(f"note: {remark}", err=True)
+    if spec.idle and not verbose:
+        keys = "1 key" if len(spec.idle) == 1 else f"{len(spec.idle)} keys"
+        typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
     target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
     typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
     typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
@@ -172,6 +176,16 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
     typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
 
 
-def _confirm(yes: bool) -> None:
-    if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True, err=True):
+def _confirm(spec: RunSpec, *, yes: bool) -> None:
+    """Ask whether to begin.
+
+    Raises:
+        UserError: nobody can be asked, and a model costs money.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        if paid := paid_models(spec, os.environ):
+            raise UserError(f"{name_list(paid)}: these models cost money, and nobody can be asked here: give --yes to start")
+    elif not typer.confirm("Go on?", default=True, err=True):
         raise typer.Exit(INTERRUPTED)

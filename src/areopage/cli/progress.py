@@ -26,7 +26,7 @@ from rich.progress import (
 from areopage.bench.context import Observer
 from areopage.bench.spec import RunSpec
 from areopage.bench.target_phase import TARGET_PHASE
-from areopage.errors import StorageError
+from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress
 from areopage.scoring.outcome import Scored, outcome_name
@@ -128,10 +128,10 @@ class Observers:
         for observer in self.observers:
             observer.answered(answer)
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Notify every observer."""
         for observer in self.observers:
-            observer.judged(judgment)
+            observer.judged(judgment, cases)
 
 
 class Tally:
@@ -177,7 +177,7 @@ class _Counting:
         """Count a finished call."""
         self.advance(TARGET_PHASE, answer.state, answer)
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
@@ -288,7 +288,7 @@ class SilenceNotice:
         """Note that a call was finished."""
         self._last = time.monotonic()
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Note that a call was finished."""
         self._last = time.monotonic()
 
@@ -350,10 +350,11 @@ class RunLog:
         good = answer.state == "answered" and not answer.reason
         self.write("DEBUG" if good else "WARNING", f"target {answer.case.id}: {answer.state} {answer.reason}")
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Log a judgment."""
         for verdict in judgment.verdicts:
-            where = f"judge {judgment.judge} pass {judgment.pass_index} {verdict.criterion} key {judgment.key[:12]}"
+            about = f"case {name_list(cases)}, pass {judgment.pass_index}, {verdict.criterion}"
+            where = f"judge {judgment.judge}, {about}, key {judgment.key[:12]}"
             if isinstance(verdict.outcome, Scored):
                 level = "DEBUG" if judgment.repair == "none" else "INFO"
                 self.write(level, f"{where}: {verdict.outcome.score:g}, repair {judgment.repair}")

@@ -8,6 +8,7 @@ Text that comes from outside stands within a fence; see `areopage.criteria.fence
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
+_ALMOST = 0.8
 TEMPLATE_VERSION = "2"
 FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
@@ -32,25 +34,28 @@ REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 _RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
 
 
-def template_faults(template: str) -> list[str]:
-    """Every unbalanced brace and unknown placeholder of a template, each with the line of the template it stands on."""
-    faults: list[str] = []
+def misspelt_placeholders(template: str) -> list[str]:
+    """Each name in braces that is almost a placeholder, with the line of the template it stands on; it is kept as text."""
+    found: list[str] = []
     for token in TOKEN.finditer(template):
-        line = template.count("\n", 0, token.start()) + 1
-        if token.group() in ("{", "}"):
-            faults.append(f"unbalanced {token.group()!r} (its line {line}): write {token.group() * 2!r} for a literal brace")
-        elif token.group(1) and token.group(1) not in PLACEHOLDERS:
-            faults.append(f"unknown placeholder {token.group()} (its line {line}): use one of {', '.join(sorted(PLACEHOLDERS))}")
-    return faults
+        near = get_close_matches(token.group(1) or "", sorted(PLACEHOLDERS), n=1, cutoff=_ALMOST)
+        if near and token.group(1) not in PLACEHOLDERS:
+            line = template.count("\n", 0, token.start()) + 1
+            found.append(f"{token.group()} (its line {line}) is no placeholder: did you mean {{{near[0]}}}?")
+    return found
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values into a template; a placeholder without a value and a stray brace stay as they are."""
+    """Put values into a template; a placeholder without a value stays as it is.
+
+    A doubled brace stands for one, unless the template has single braces, too: then its author doubles none, and all stay.
+    """
+    doubled = not any(token.group() in ("{", "}") for token in TOKEN.finditer(template))
 
     def replace(token: re.Match[str]) -> str:
         name = token.group(1)
         if name is None:
-            return token.group()[0]
+            return token.group()[0] if doubled else token.group()
         return values.get(name, token.group())
 
     return TOKEN.sub(replace, template)

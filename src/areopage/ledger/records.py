@@ -117,6 +117,19 @@ ADDRESSED = "addressed:"
 """The beginning of the step of a judgment that names a sign that the case addresses the judge."""
 
 
+class RunUse(Struct, frozen=True, kw_only=True):
+    """What a benchmark run rests on.
+
+    Args:
+        judgments: those that its scores use, whichever run asked for them.
+        evaluated: the cases with stored scores, and of these the passes that have a score.
+    """
+
+    judgments: int
+    evaluated: int
+    scored: int
+
+
 class Verdict(Struct, frozen=True, kw_only=True):
     """What one judgment says on one criterion."""
 

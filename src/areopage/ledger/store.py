@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.connection import open_engine, shown, storage_errors
-from areopage.ledger.records import Judgment, Run, RunKind, Verdict
+from areopage.ledger.records import Judgment, Run, RunKind, RunUse, Verdict
 from areopage.ledger.rows import (
     aware,
     chunks,
@@ -27,7 +27,7 @@ from areopage.ledger.rows import (
     storable,
     verdict_row,
 )
-from areopage.ledger.schema import answer_judgments, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import answer_judgments, evaluations, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
@@ -238,6 +238,20 @@ class Ledger:
         query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+    def run_uses(self) -> dict[str, RunUse]:
+        """Return what each benchmark run rests on; runs without a judged case are left out."""
+        own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
+        used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
+        made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
+        scored = select(run_cases.c.run_id, func.count(), func.sum(evaluations.c.scored)).join(evaluations, made)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}
+            passes = {row[0]: (row[1], row[2]) for row in connection.execute(scored.group_by(run_cases.c.run_id))}
+        return {
+            run_id: RunUse(judgments=count, evaluated=passes.get(run_id, (0, 0))[0], scored=passes.get(run_id, (0, 0))[1])
+            for run_id, count in judged.items()
+        }
 
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:
         """Return every judgment of these keys in order, failed attempts included."""

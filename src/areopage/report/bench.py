@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from areopage import __version__
-from areopage.bench.results import RunView
+from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
@@ -119,8 +119,21 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
         yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
+    if view.coverage.lost:
+        yield Notice(title=locale.count("lost_criteria", len(view.coverage.lost)), blocks=(Listing(items=view.coverage.lost),))
+    if view.sources:
+        yield Notice(
+            title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
+        )
     if view.variant:
         yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
+
+
+def _source(one: SourceScore, locale: Locale) -> str:
+    name = locale.say("recorded_answers") if one.source == RECORDED else one.source
+    return locale.count(
+        "source_score", one.cases, source=name, score=_score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
+    )
 
 
 def _headline(view: RunView, locale: Locale) -> Headline:
@@ -130,7 +143,11 @@ def _headline(view: RunView, locale: Locale) -> Headline:
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
-    scored = locale.say("coverage_text", scored=locale.whole(tree.scored), planned=locale.whole(tree.planned))
+    coverage = view.coverage
+    scored = locale.say("coverage_text", scored=locale.whole(coverage.scored), planned=locale.whole(coverage.planned))
+    if coverage.lost:
+        judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=locale.whole(coverage.selected))
+        scored = f"{scored} – {judged}"
     return Headline(
         label=locale.say("final_score"),
         value=locale.number(tree.score),
@@ -146,7 +163,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
             *_missing_fact(view, locale),
             (locale.say("agreement"), _agreement_fact(view, locale)),
             (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
-            (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
+            (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
     )
 

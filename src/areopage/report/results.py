@@ -186,7 +186,9 @@ def _run_metadata(view: RunView) -> RunMetadata:
         failures=view.failures,
         final_interval=view.scores.interval,
         if_missing=view.scores.if_missing,
-        coverage=Coverage(scored=tree.scored, planned=tree.planned),
+        coverage=Coverage(scored=view.coverage.scored, planned=view.coverage.planned),
+        lost_criteria=view.coverage.lost,
+        sources=view.sources,
         counts=Counts(
             cases=len(view.cases),
             answered=sum(case.response is not None for case in view.cases),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
@@ -217,6 +218,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
+        lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
+        sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         complete: nothing is left that another try could bring.
@@ -245,6 +248,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     final_interval: Interval | None
     if_missing: tuple[float, float] | None
     coverage: Coverage
+    lost_criteria: tuple[str, ...]
+    sources: tuple[SourceScore, ...]
     counts: Counts
     default_maturity: str
     datasets: tuple[str, ...]

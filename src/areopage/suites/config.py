@@ -280,9 +280,17 @@ class SuiteConfig(Section):
     rules: dict[str, Any] = {}
 
 
+UNKNOWN = "unknown key, ignored"
+
+
 def idle_keys(document: YamlDocument) -> list[str]:
     """One warning for each key of a configuration that changes nothing."""
     return [f"{document.path.name}:{document.line(*keys)}: {'.'.join(keys)}: {reason}" for keys, reason in _walk(document.data)]
+
+
+def is_unknown_key(warning: str) -> bool:
+    """Whether a warning of `idle_keys` is of a key that there is not, likely a mistake, and not of one without meaning here."""
+    return UNKNOWN in warning
 
 
 def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
@@ -300,7 +308,7 @@ def _walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath
             yield keys, f"has no meaning here ({WITHOUT_MEANING[keys]})"
         elif field is None:
             near = get_close_matches(str(key), list(section.model_fields), n=1)
-            yield keys, f"unknown key, ignored{f': did you mean {near[0]!r}?' if near else ''}"
+            yield keys, f"{UNKNOWN}{f': did you mean {near[0]!r}?' if near else ''}"
         else:
             for below, part in parts(field.annotation, keys, value):
                 yield from _walk_section(part, below[0], below[1])
