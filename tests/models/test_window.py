@@ -132,3 +132,13 @@ def test_a_prompt_whose_beginning_made_room_for_the_answer_was_cut() -> None:
         server.faults.replies = ["x" * 400]
         (completion,) = answers(server, "ollama", "Hello.", num_ctx=4096)
     assert completion.prompt_cut
+
+
+def test_a_prompt_that_has_just_as_many_tokens_as_a_usual_window_is_whole() -> None:
+    meter = PromptMeter()
+    prose = [Message("user", "The sky is blue and the sea is deep. " * 89)]  # 801 words
+    assert not meter.fills_a_usual_window(prose, 1024)
+    assert meter.fills_a_usual_window([Message("user", prose[0].content * 2)], 1024)
+    meter.was_cut(prose, 1500, None)  # this model has more tokens for each word
+    assert meter.fills_a_usual_window(prose, 1024)
+    assert not meter.fills_a_usual_window(prose, 1025)

@@ -16,6 +16,7 @@ from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.locales import LANGUAGES, one_line
+from areopage.rag.gate_node import decide
 from areopage.report.decisions import decision_locale, explain, verdict_text
 
 MAX_DOCUMENT_BYTES = 16_000_000
@@ -47,7 +48,7 @@ def check(
     left = 0
     cases, left_out = _given_cases(prompt, response, document or [], file)
     for number, case in enumerate(cases):
-        decision = gate.decide(case.prompt_text, case.response or "", case.documents)
+        decision = decide(gate, case.prompt_text, case.response, case.documents)
         left += decision.verdict == "deliver"
         if as_json:
             typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())

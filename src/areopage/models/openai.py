@@ -23,7 +23,7 @@ from areopage.models.port import Completion, Message, ModelStatus, Options, Sche
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
-from areopage.models.window import ROUND_WINDOWS, PromptMeter, window_of
+from areopage.models.window import PromptMeter, window_of
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY_REQUIRED_HOST = "api.openai.com"
@@ -146,9 +146,9 @@ class OpenAIModel:
         completion = await self._answer(messages, options, schema)
         counted = completion.prompt_tokens
         window = self._context_length or window_of(options.get("num_ctx"))
-        cut = self._meter.was_cut(messages, counted, window)
-        if self._context_length is None and self._connection.may_cut:
-            cut = cut or counted in ROUND_WINDOWS
+        unknown = self._context_length is None and self._connection.may_cut
+        cut = unknown and self._meter.fills_a_usual_window(messages, counted)
+        cut = cut or self._meter.was_cut(messages, counted, window)
         return msgspec.structs.replace(completion, prompt_cut=cut)
 
     async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:

@@ -23,16 +23,21 @@ _LONGEST_TOKEN = 16  # bytes of one word that one token may hold
 _FEWEST_PER_WORD = 0.6
 _TOLERANCE = 0.7  # one text has more tokens for each word than another
 _MIN_WORDS = 50
+_USUAL_PER_WORD = 1.3  # of English prose
+_MARGIN = 1.1
 
 
 @dataclass(slots=True)
 class PromptMeter:
     """The size of prompts for one model, learnt from its replies.
 
-    `per_word` is the smallest number of tokens for each word that was seen; 0 before the first reply.
+    `per_word` is the smallest number of tokens for each word that was seen; 0 before the first reply. `words` and `tokens` are
+    sums over the replies that showed no cut.
     """
 
     per_word: float = 0.0
+    words: int = 0
+    tokens: int = 0
 
     def fewest_tokens(self, messages: Sequence[Message]) -> int:
         """A number of tokens that these messages hardly stay under."""
@@ -63,7 +68,18 @@ class PromptMeter:
         words = _words(messages)
         if words >= _MIN_WORDS:
             self.per_word = min(self.per_word or counted / words, counted / words)
+            self.words, self.tokens = self.words + words, self.tokens + counted
         return False
+
+    def fills_a_usual_window(self, messages: Sequence[Message], counted: int | None) -> bool:
+        """Whether a count is that of a window that servers are commonly started with, and these messages should have more tokens.
+
+        Some prompts have just so many tokens. For a server whose window is not known.
+        """
+        if counted not in ROUND_WINDOWS:
+            return False
+        per_word = self.tokens / self.words if self.words else _USUAL_PER_WORD
+        return _words(messages) * per_word > counted * _MARGIN
 
 
 def fills(counted: int, window: int) -> bool:

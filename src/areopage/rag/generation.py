@@ -41,6 +41,7 @@ PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
 SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 ATTEMPTS = 3
+LATER = 60.0  # seconds after the time-out at which the connection would give up by itself
 OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
@@ -208,7 +209,13 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     """
     section = config.section.generation
     reference, settings = model_of(config, environment)
-    model = Retrying(open_model(reference, settings), attempts=ATTEMPTS, patience=section.timeout, outage=OUTAGE)
+    # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
+    model = Retrying(
+        open_model(reference, settings.with_timeout(section.timeout + LATER)),
+        attempts=ATTEMPTS,
+        patience=section.timeout,
+        outage=OUTAGE,
+    )
     options = generation_options(section, config.section.retrieval.top_k)
     return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)
 

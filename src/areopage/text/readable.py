@@ -26,7 +26,8 @@ _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-
 _WORD = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 
-_CASED = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
+WRITTEN_NUMBERS = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
+"""The words that numbers are made of, as they may be written."""
 
 Edit = tuple[int, int, str]
 """Start, end, and what stands there instead."""
@@ -70,23 +71,29 @@ class Edited:
 class Readable:
     """A text as it is read for its numbers."""
 
-    def __init__(self, text: str, clean: str | None = None) -> None:
+    def __init__(self, text: str, clean: str | None = None, *, spelled: bool = True) -> None:
         """Make it readable; linear in the text.
 
         Args:
             clean: the text `parted`, where that has been done.
+            spelled: false where it is known that no word of it is one of `WRITTEN_NUMBERS`.
         """
         self._whole = text
         edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text) else []
         self._signs = Edited(text, edits)
-        read = _WORD.findall(lower_case(self._signs.text)) if clean is None or edits else clean.split()
-        words = _CASED.intersection(read)
-        spelled = spelled_numbers(lower_case(self._signs.text), set(map(str.lower, words))) if words else []
-        replaced = [edit for one in spelled for edit in _digits(one)]
+        numbers = self._spelled(clean) if spelled or edits else []
+        replaced = [edit for one in numbers for edit in _digits(one)]
         self._words = Edited(self._signs.text, replaced)
         self._clean, self._replaced = None if edits else clean, replaced
-        self.changed = bool(edits or spelled)
+        self.changed = bool(edits or numbers)
         self.text = self._words.text
+
+    def _spelled(self, clean: str | None) -> Sequence[Spelled]:
+        """The numbers in words, of the text without odd characters."""
+        text = self._signs.text
+        plain = clean is not None and text is self._whole
+        words = WRITTEN_NUMBERS.intersection(clean.split() if plain and clean is not None else _WORD.findall(lower_case(text)))
+        return spelled_numbers(lower_case(text), set(map(str.lower, words))) if words else ()
 
     @property
     def clean(self) -> str:

@@ -5,7 +5,7 @@ A figure is sought as it is written, then by its value, then in writings that ar
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import accumulate, islice
@@ -91,7 +91,7 @@ class Places:
             self._valued[key] = list(islice(self._by_value(stated), _MOST_SPOTS))
         return self._valued[key]
 
-    def unread(self, stated: Figure, said: Set[str]) -> tuple[Spot | None, bool]:
+    def unread(self, stated: Figure, said: Callable[[], Set[str]]) -> tuple[Spot | None, bool]:
         """Where a figure that was not found stands without its unit or as a word; and whether in a row of what is spoken of."""
         self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self.texts]
         if stated.kind != "amount":
@@ -101,7 +101,7 @@ class Places:
         for number, start, end in cells:
             if number not in self._rows:
                 self._rows[number] = rows_of(self.texts[number])
-            if row_says(self._rows[number], start, said):
+            if row_says(self._rows[number], start, said()):
                 return (number, start, end), True
         return (cells[0], False) if cells else (None, True)
 
@@ -278,19 +278,26 @@ class Covered:
         return before > 0 and position < self._ends[before - 1]
 
 
-def check_claims(prompt: str, response: str, documents: Sequence[Document], clean: Sequence[str] | None = None) -> list[Claim]:
+def check_claims(
+    prompt: str,
+    response: str,
+    documents: Sequence[Document],
+    clean: Sequence[str] | None = None,
+    spelled: Sequence[bool] | None = None,
+) -> list[Claim]:
     """The figures and references of an answer in order, each with whether a document or the question holds it, and where.
 
     Args:
         response: the answer; its citations may have been blanked.
         clean: the documents' texts parted, where that has been done.
+        spelled: whether each of them may have numbers in words, where that is known.
     """
     readable = Readable(response)
     stated = stated_in(readable.text)
     if not stated:
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
-    return _Check(prompt, readable, documents, ready, stated).claims()
+    return _Check(prompt, readable, documents, ready, spelled or [True] * len(ready), stated).claims()
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -303,10 +310,18 @@ class _Check:
     """The documents' texts come first, then titles and the question: these hold figures, but show no place and no context."""
 
     def __init__(
-        self, prompt: str, response: Readable, documents: Sequence[Document], clean: Sequence[str], stated: Sequence[Stated]
+        self,
+        prompt: str,
+        response: Readable,
+        documents: Sequence[Document],
+        clean: Sequence[str],
+        spelled: Sequence[bool],
+        stated: Sequence[Stated],
     ) -> None:
         self._documents, self._readable = documents, response
-        self._texts = [Readable(document.text, own) for document, own in zip(documents, clean, strict=True)]
+        self._texts = [
+            Readable(document.text, own, spelled=may) for document, own, may in zip(documents, clean, spelled, strict=True)
+        ]
         texts = [one.text for one in self._texts]
         ready = [one.clean for one in self._texts]
         read = cache(all_figures)
@@ -387,7 +402,7 @@ class _Check:
         if isinstance(stated, Reference):
             act = self._places.act(stated)
             return self._told(stated, "supported" if act else "missing", act)
-        spot, spoken_of = self._places.unread(stated, self._said)
+        spot, spoken_of = self._places.unread(stated, lambda: self._said)
         if spot is None and derived(stated, self._response):
             return self._told(stated, "supported", None)
         if (

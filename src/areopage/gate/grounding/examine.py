@@ -12,6 +12,7 @@ from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
+from areopage.text.readable import WRITTEN_NUMBERS
 from areopage.text.refusals import is_refusal
 from areopage.text.sentences import Span, sentences
 from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
@@ -30,6 +31,16 @@ _CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
     "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
 )  # fmt: skip
+# A short sentence of these alone greets, thanks, or says yes or no.
+_COURTEOUS = frozenset((
+    "merci", "bonjour", "bonsoir", "salut", "bienvenue", "désolé", "désolée", "beaucoup", "bien", "très", "avec", "plaisir",
+    "de", "rien", "je", "vous", "t", "te", "en", "prie", "à", "votre", "ton", "service", "bonne", "bon", "journée",
+    "soirée", "courage", "au", "revoir", "hello", "hi", "hey", "thanks", "thank", "you", "very", "much", "so", "many",
+    "welcome", "re", "are", "you're", "sorry", "good", "morning", "afternoon", "evening", "day", "goodbye", "bye", "my",
+    "pleasure", "no", "problem", "to", "and", "the", "a", "et", "la", "le", "pour", "tout", "toi", "nous", "oui", "non",
+    "si", "yes",
+))  # fmt: skip
+_LONGEST_COURTESY = 60  # characters
 _REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
 _ABOUT = (
     "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
@@ -48,7 +59,7 @@ class Source:
 
     Attributes:
         stems: the stems of the answer that a document has; `held`: the same of each document.
-        clean: their texts, parted.
+        clean: their texts, parted; `spelled`: whether each may have numbers in words.
         pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
 
@@ -63,6 +74,7 @@ class Source:
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
+        self.spelled: list[bool] = []
         self.held: list[Set[str]] = []
         for index, (document, clean) in enumerate(zip(documents, self.clean, strict=True)):
             own = self._read(index, clean, wanted)
@@ -75,10 +87,15 @@ class Source:
         found: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
+        spelled = False
         for start, end in _cuts(clean):
-            found += filter(None, stems_of(clean[start:end].split()))
+            words = clean[start:end].split()
+            found += filter(None, stems_of(words))
+            # A stretch without spaces may end within a word.
+            spelled = spelled or not WRITTEN_NUMBERS.isdisjoint(words) or end - start > _STRETCH + _LONGEST_CUT - 1
             ends.append(len(found))
             self._stretches.append((index, start, end))
+        self.spelled.append(spelled)
         known, pairs = self._places, self.pairs
         number, before, last = 0, -2, ""
         for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
@@ -312,7 +329,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     clean = _without_citations(response)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
-    claims = check_claims(prompt, clean, documents, source.clean)
+    claims = check_claims(prompt, clean, documents, source.clean, source.spelled)
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
     examined = []
     taken = 0
@@ -326,7 +343,9 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
         facts = _sentence_facts(low, denied, own_words, held, index, answered)
         stated = any(one.kind in _STATING for one in own)
-        claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
+        claim = bool(own_words.roots) and (
+            stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
+        )
         names = tuple(_names(clean, span, facts.unknown, own))
         examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
     return Examined(examined, source)
@@ -340,6 +359,11 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
     for word in named:
         if word.start not in covered:
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
+
+
+def _courteous(low: str, words: Words) -> bool:
+    """Whether a sentence does nothing but greet, thank, or say yes or no."""
+    return len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, words.written))
 
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:

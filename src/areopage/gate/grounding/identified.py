@@ -35,6 +35,11 @@ _WORD = r"[^\W\d_][^\W_]{0,24}(?:[-'’][^\W_]{1,24}){0,2}"
 # What a person's or a place's name has before it.
 _NAMED = re.compile(rf"(?<!\w)(?:{_TITLES}[ \u00a0](?:{_WORD}[ \u00a0]){{0,2}}|(?:à|in|near|at|from)[ \u00a0])\Z", re.IGNORECASE)
 _LAST_WORD = re.compile(rf"(?P<word>{_WORD})[ \u00a0]\Z")
+# What the title or preposition before a name ends with, in lower case: most words have none of these before them.
+_CUES = (
+    "mm", "mme", "mmes", "mlle", "mlles", "monsieur", "madame", "mademoiselle", "maitre", "maître", "me", "dr", "docteur",
+    "pr", "professeur", "professeure", "mr", "mrs", "ms", "miss", "sir", "prof", "à", "in", "near", "at", "from", ".", "m",
+)  # fmt: skip
 _BEFORE_NAME = 60  # characters before a word in which its title may stand
 
 
@@ -181,6 +186,9 @@ def is_name(text: str, start: int, written: str) -> bool:
     if not written[:1].isupper() or written.isupper() or len(written) < 3:
         return False
     before = text[max(0, start - _BEFORE_NAME) : start]
-    last = _LAST_WORD.search(before)
-    beside = last is not None and last["word"][0].isupper() and unaccented(last["word"]).lower() in FIRST_NAMES
-    return beside or _NAMED.search(before) is not None
+    if before[-1:] not in (" ", "\u00a0"):
+        return False
+    last = _LAST_WORD.search(before, max(before.rfind(" ", 0, -1), before.rfind("\u00a0", 0, -1)) + 1)
+    if last is not None and last["word"][0].isupper() and unaccented(last["word"]).lower() in FIRST_NAMES:
+        return True
+    return any(word.endswith(_CUES) for word in before.lower().split()[-3:]) and _NAMED.search(before) is not None

@@ -14,6 +14,7 @@ from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
+from areopage.gate.signals import read_documents
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Channel, Trace
 from areopage.ledger.traces import Traces
@@ -150,8 +151,8 @@ def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Hist
 class ShownSentence(Struct, frozen=True, kw_only=True):
     """A sentence of the answer. `number` counts from 1; `reasons` are the numbers of the reasons that are about it.
 
-    `p_unsupported` is None also where a rule decided against a sentence that the model takes for supported: both side by side
-    would read as a contradiction, and the reason tells what decided.
+    `p_unsupported` is None also where a rule decided against a sentence that is taken for supported: both side by side would read
+    as a contradiction, and the reason tells what decided.
     """
 
     number: int
@@ -310,7 +311,7 @@ def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dic
     if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
         return found
     language = decision.response_lang or decision.prompt_lang or "en"
-    grounding = ground(model, trace.prompt, trace.response, trace.documents[: rules.top], language)
+    grounding = ground(model, trace.prompt, trace.response, read_documents(trace.response, trace.documents, rules.top), language)
     for number, sentence in enumerate(grounding.sentences, start=1):
         if sentence.claim and sentence.supporting is not None and number not in unsupported:
             found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
