@@ -62,6 +62,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
+        dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
     """
 
@@ -81,6 +82,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     log_level: str = "INFO"
     min_coverage: float = 0.0
     failures: FailureRules = FailureRules()
+    dataset_digest: str = ""
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

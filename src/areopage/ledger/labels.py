@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
@@ -215,7 +216,10 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
 
 
 def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
-    connection.execute(insert(labels), [_label_row(label) for label in given])
+    rows = [_label_row(label) for label in given]
+    statement = insert(labels).returning(labels.c.number, sort_by_parameter_order=True)
+    numbers = connection.execute(statement, rows).scalars().all()
+    seal(connection, "added", "labels", [row | {"number": number} for number, row in zip(numbers, rows, strict=True)])
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:

@@ -210,6 +210,20 @@ class Counts(Struct, frozen=True, kw_only=True):
     addressing_judge: int
 
 
+class Digests(Struct, frozen=True, kw_only=True):
+    """SHA-256 of what the run rests on.
+
+    Args:
+        dataset: all cases as they were read, with their criteria; "" where the run does not know it.
+        prompts: the template's version and the texts of all criteria.
+        suite: criteria, personas, weights, scale, profile and rules of failures.
+    """
+
+    dataset: str
+    prompts: str
+    suite: str
+
+
 class RunMetadata(Struct, frozen=True, kw_only=True):
     """How the run came about.
 
@@ -218,6 +232,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         final_interval: 95 % interval of the final score; null under five scored cases.
+        digests: of dataset, prompts and suite.
+        ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -247,6 +263,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     default_maturity: str
     datasets: tuple[str, ...]
     remarks: tuple[str, ...]
+    digests: Digests
+    ledger_heads: tuple[str, ...]
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
