@@ -11,9 +11,10 @@ The digest of a row has parts, so that a change can be told from an alteration: 
 and may not change the part of its scores.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from itertools import count
+from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -30,9 +31,12 @@ Change = Literal["added", "erased", "reread", "reduced", "removed"]
 CHAIN_LOCK = 0x0A5E0D
 """PostgreSQL's advisory locks of the chains, by number."""
 DIGEST_BYTES = 32
+NUL = "\x00"
+"""Between texts that are hashed together."""
 NO_LINK = "0" * 64
 """What the first link of a chain names as the one before."""
 _UNSEALED = "areopage.unsealed"
+_ENCODE = msgspec.json.Encoder().encode
 
 
 class Evidence(Struct, frozen=True):
@@ -40,7 +44,7 @@ class Evidence(Struct, frozen=True):
 
     Args:
         key: the column that rows are named by.
-        parts: the names of the columns that are hashed together, by part.
+        parts: the names of the columns that are hashed together, by part; the first is of figures, the others of texts.
         texts: the columns that an erasure empties.
     """
 
@@ -98,7 +102,25 @@ MAY_CHANGE: Mapping[Change, tuple[str, ...]] = {
 }
 """Which parts of a row each change may alter."""
 
-_FLOATS = {column.name for one in EVIDENCE.values() for column in one.table.c if isinstance(column.type, Float)}
+_Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
+
+
+def _parts(evidence: Evidence) -> tuple[_Part, ...]:
+    """How to read the values of each part, and which of them are fractional numbers."""
+    found = []
+    for names in evidence.parts.values():
+        columns = [evidence.table.c.get(name) for name in names]
+        floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
+        read = itemgetter(*names) if len(names) > 1 else _one(names[0])
+        found.append((read, floats))
+    return tuple(found)
+
+
+def _one(name: str) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    return lambda row: (row[name],)
+
+
+_PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
 
 
 class Group(Struct, frozen=True):
@@ -123,24 +145,33 @@ class Head(Struct, frozen=True, order=True):
 
 def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     """A judgment's row with what is hashed of its verdicts, by criterion."""
-    found = sorted(said, key=lambda one: str(one["criterion"]))
-    scores = [[one["criterion"], one["outcome"], _plain(one["score"])] for one in found]
-    remarks = [[one["criterion"], one["explanation"], one["evidence"], one["reason"]] for one in found]
-    return row | {"scores": scores, "remarks": remarks}
+    found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
+    scores = [(one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0) for one in found]
+    remarks = [text for one in found for text in _REMARKS(one)]
+    return row | {"scores": scores, "remarks": NUL.join(remarks)}
 
 
-def row_digests(evidence: Evidence, row: Mapping[str, Any]) -> bytes:
-    """The digests of a row, one for each part: SHA-256 of the JSON of its values in order."""
-    found = []
-    for names in evidence.parts.values():
-        values = [_plain(row[name]) if name in _FLOATS else row[name] for name in names]
-        found.append(hashlib.sha256(msgspec.json.encode(values)).digest())
+_REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")
+
+
+def row_digests(table: str, row: Mapping[str, Any]) -> bytes:
+    """The digests of a row's parts: of figures that of their JSON, of texts that of the texts with NUL between them.
+
+    No stored text holds a NUL. Fractional numbers are hashed as every database returns them: 1 as 1.0, -0.0 as 0.0.
+    """
+    (figures, floats), *others = _PARTS[table]
+    values = list(figures(row))
+    for at in floats:
+        if values[at] is not None:
+            values[at] += 0.0
+    found = [_hash(_ENCODE(values))]
+    for texts, _ in others:
+        found.append(_hash(NUL.join([text or "" for text in texts(row)]).encode()))
     return b"".join(found)
 
 
-def _plain(value: float | None) -> float | None:
-    """A number as every database returns it: no whole number, no negative zero."""
-    return None if value is None else float(value) + 0.0
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
 def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -151,7 +182,7 @@ def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapp
     """
     if rows:
         evidence = EVIDENCE[table]
-        digests = b"".join([row_digests(evidence, row) for row in rows])
+        digests = b"".join([row_digests(table, row) for row in rows])
         group = Group(change, table, [row[evidence.key] for row in rows], digests)
         connection.info.setdefault(_UNSEALED, []).append(group)
 
@@ -166,7 +197,7 @@ def seal_commits(engine: Engine) -> None:
 def link_digest(writer: int, sequence: int, previous: str, members: str, digests: bytes) -> str:
     """The digest of a link, over the link before and the digests of its rows."""
     head = msgspec.json.encode([writer, sequence, previous, members])
-    return hashlib.sha256(head + digests).hexdigest()
+    return _hash(head + digests).hex()
 
 
 def heads(connection: Connection) -> tuple[Head, ...]:

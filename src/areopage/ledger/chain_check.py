@@ -12,6 +12,7 @@ from areopage.ledger.chain import (
     EVIDENCE,
     MAY_CHANGE,
     NO_LINK,
+    NUL,
     Change,
     Evidence,
     Group,
@@ -141,7 +142,7 @@ class _Checking:
                 if name != "answers":
                     self._fault(f"{name} {key}", "not in any chain: inserted")
                 continue
-            differing = _differing(evidence, said.digests, row_digests(evidence, row))
+            differing = _differing(evidence, said.digests, row_digests(name, row))
             if differing:
                 self._fault(f"{name} {key}", f"altered ({', '.join(differing)})")
             elif said.erased and not _is_blank(evidence, row):
@@ -199,7 +200,9 @@ def _differing(evidence: Evidence, before: bytes, now: bytes) -> list[str]:
 def _is_blank(evidence: Evidence, row: Mapping[str, Any]) -> bool:
     """Whether nothing is left in the columns that an erasure empties."""
     for name in evidence.texts:
-        texts = [text for said in row[name] for text in said[1:]] if name == "remarks" else [row[name]]
+        texts = [row[name]]
+        if name == "remarks":  # the criterion stays
+            texts = [text for at, text in enumerate(row[name].split(NUL)) if at % 4]
         if any(text not in _NOTHING for text in texts):
             return False
     return True

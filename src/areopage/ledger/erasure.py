@@ -180,7 +180,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     _blank_alerts(connection, known)
     note_changes(connection, numbers)
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
-    _seal_erased(connection, [values_of(row) for row in rows])
+    _seal_erased(connection, [{"number": row.number, "id": row.id} for row in rows])
     return len(rows)
 
 

@@ -27,8 +27,6 @@ from areopage.ledger.schema import (
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import PlannedPass, Scored
 
-ROWS_PER_INSERT = 200
-
 
 class ReviewQueue:
     """The table `review_items`. Each method is one transaction."""
@@ -224,13 +222,10 @@ def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     """Queue answers in order; existing items are kept. Returns how many are new."""
-    added = 0
-    for start in range(0, len(items), ROWS_PER_INSERT):
-        rows = [_item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
-        statement = insert_into(connection, review_items).values(rows)
-        new = statement.on_conflict_do_nothing(index_elements=["answer_id"]).returning(review_items.c.number)
-        added += len(connection.execute(new).all())
-    return added
+    if not items:
+        return 0
+    statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id"])
+    return len(connection.execute(statement.returning(review_items.c.number), [_item_row(item) for item in items]).all())
 
 
 def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:

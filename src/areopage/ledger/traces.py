@@ -209,10 +209,10 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
+    told = {number: texts.get(id) for id, number in numbers.items() if not by_id[id].erased}
     rows = [_decision_row(number, trace) for number, trace in new.items()]
     insert_rows(connection, decisions, rows)
-    told = {number: None if one.answer.erased else texts.get(storable(one.id)) for number, one in new.items()}
-    seal(connection, "added", "decisions", [row | {"decision": told[row["answer"]]} for row in rows])
+    seal(connection, "added", "decisions", [row | {"decision": told.get(row["answer"])} for row in rows])
     reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
     insert_rows(connection, decision_reasons, reasons)
     insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
