@@ -142,7 +142,7 @@ def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Comm
     server.prompt_tokens = 256
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
-    assert ended.code == 1, ended.err
+    assert ended.code == 3, ended.err
     assert "8 unparsed" in ended.out
     assert {one["reason"] for one in passes_of(command.results()).values()} == {
         "the server cut the prompt at num_ctx 256: raise num_ctx"
@@ -152,7 +152,7 @@ def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Comm
 def test_a_prompt_that_cannot_fit_is_not_sent_and_the_window_is_named(command: Command, server: FakeServer, suite: Path) -> None:
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 32}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
-    assert ended.code == 1, ended.err
+    assert ended.code == 3, ended.err
     assert "8 unparsed" in ended.out
     assert not server.verdict_calls
     for one in passes_of(command.results()).values():

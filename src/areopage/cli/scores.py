@@ -91,6 +91,10 @@ def print_view(view: RunView, folder: Path) -> None:
     headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {tree.coverage:.1%}{state}"
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
+    if view.scores.if_missing is not None:
+        worst, best = view.scores.if_missing
+        console.print(Text(f"  if all that is missing were the worst: {worst:.2f}, the best: {best:.2f}"))
+    console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
     if states := view.answer_states():
         whole = states.pop("answered", 0)
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
@@ -103,6 +107,19 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _qualifications(view: RunView) -> str:
+    unfit = sum(bool(health.unfit) for health in view.health)
+    told = [f"{unfit} unfit"] if unfit else []
+    return ", ".join([*told, *([f"{len(view.health) - unfit} never examined"] if unfit < len(view.health) else [])])
+
+
+def _agreement(view: RunView) -> str:
+    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
+    if found is None:
+        return "agreement unknown: no two judges scored the same answers"
+    return f"mean agreement {found:.2f}" + ("" if alpha is None else f", Krippendorff's alpha {alpha:.2f}")
 
 
 def _failures(view: RunView) -> Iterator[str]:

@@ -10,7 +10,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
-from areopage.report.bench_failures import failures_line, failures_section
+from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_worst import audience, worst_section
 from areopage.report.model import (
     Badge,
@@ -41,6 +41,7 @@ from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label, run_result
 from areopage.report.results_records import RunResult
 from areopage.scoring.agreement import mean
+from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.tree import Node
 
 LISTED = 100  # rows of a list of cases
@@ -83,7 +84,7 @@ def bench_report(view: RunView) -> Report:
         title=target,
         window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
-        notices=tuple(_notices(view, locale)),
+        notices=(*failures_notice(view, locale), *_notices(view, locale)),
         headline=_headline(view, locale),
         sections=tuple(section for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
@@ -125,7 +126,8 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
 
 def _headline(view: RunView, locale: Locale) -> Headline:
     tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
-    around: Line = locale.say("no_interval")
+    few = len({record.case_id for record in view.scores.records if record.tree.score is not None}) < MIN_CASES
+    around: Line = locale.say("no_interval" if few else "no_interval_equal")
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
@@ -142,9 +144,26 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         facts=(
             (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
+            *_missing_fact(view, locale),
+            (locale.say("agreement"), _agreement_fact(view, locale)),
+            (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
             (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
         ),
     )
+
+
+def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
+    if view.scores.if_missing is not None:
+        worst, best = (locale.number(score) for score in view.scores.if_missing)
+        yield locale.say("if_missing"), locale.say("if_missing_text", worst=worst, best=best)
+
+
+def _agreement_fact(view: RunView, locale: Locale) -> Line:
+    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
+    if found is None:
+        return locale.say("one_judge_short")
+    told = Span(f"– {locale.say('pair', name='α', value=locale.number(alpha))}", "soft")
+    return locale.number(found) if alpha is None else line(locale.number(found), told)
 
 
 def _score_or_unscored(locale: Locale, score: float | None) -> str:

@@ -1,8 +1,10 @@
 """How many cases fail, in the report of a benchmark run."""
 
+from collections.abc import Iterator
+
 from areopage.bench.results import RunView
-from areopage.locales import MISSING, Locale
-from areopage.report.model import Cell, Line, Paragraph, Row, Section, Span, Table, columns, line
+from areopage.locales import MISSING, Locale, sentence_case
+from areopage.report.model import Cell, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, columns, line
 from areopage.report.results import criterion_label
 from areopage.scoring.failures import FailureCount
 
@@ -12,6 +14,21 @@ def failures_line(view: RunView, locale: Locale) -> Line:
     found = view.failures.first
     counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(found.scored))
     return line(Span(counts, "strong"), Span(f"– {_first_note(view, locale)}", "soft"))
+
+
+def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """The failures of the categories that count first, before everything else; nothing where no case fails."""
+    found, criteria = view.failures, view.spec.criteria_by_id()
+    if not found.first.failed:
+        return
+    counts = [
+        locale.say("pair", name=criterion_label(criteria[id]), value=_failed_of(count, locale))
+        for id, count in sorted(found.by_criterion.items(), key=lambda pair: -pair[1].failed)
+        if count.failed and criteria[id].category in found.categories
+    ]
+    title = locale.count("failures_title", found.first.failed, scored=locale.whole(found.first.scored))
+    text = sentence_case(_first_note(view, locale))
+    yield Notice(title=title, blocks=(Paragraph(text=text), Listing(items=tuple(counts))), alarm=True)
 
 
 def failures_section(view: RunView, locale: Locale) -> Section:

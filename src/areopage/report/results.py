@@ -188,6 +188,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         weight_warnings=view.scores.warnings,
         failures=view.failures,
         final_interval=view.scores.interval,
+        if_missing=view.scores.if_missing,
         coverage=Coverage(scored=tree.scored, planned=tree.planned),
         counts=Counts(
             cases=len(view.cases),

@@ -231,7 +231,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
-        final_interval: 95 % interval of the final score; null under five scored cases.
+        final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
+        if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         digests: of dataset, prompts and suite.
         ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         complete: nothing is left that another try could bring.
@@ -258,6 +259,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     weight_warnings: tuple[str, ...]
     failures: Failures
     final_interval: Interval | None
+    if_missing: tuple[float, float] | None
     coverage: Coverage
     counts: Counts
     default_maturity: str
