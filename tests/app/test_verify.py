@@ -11,13 +11,19 @@ from sqlalchemy import text
 
 from areopage.app.rebuild import rebuild_ledger, store_readings
 from areopage.app.verify import Verification, kept_heads, verify_ledger
+from areopage.bench.results import view_run
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.chain import Head, seal
 from areopage.ledger.erasure import erase, erase_before
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Release
 from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.traces import Traces
+from areopage.report.gate import gate_report
+from areopage.report.gate_figures import gather
+from areopage.report.render import FORMS, write_report
+from areopage.report.run_files import write_run_files
 from servers.command import Command
 from servers.made_traces import trace_id
 
@@ -215,6 +221,20 @@ def test_the_command_says_intact_altered_or_what_the_user_must_mend(ledger: Ledg
     assert "nothing.json cannot be read" in command("verify", "--against", "nothing.json", *place).refused()
     (command.folder / "other.json").write_text("{}", encoding="utf-8")
     assert "names no head of a ledger" in command("verify", "--against", "other.json", *place).refused()
+
+
+@pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
+def test_results_and_reports_of_bench_and_gate_name_the_heads_that_they_rest_on(ledger: Ledger, tmp_path: Path) -> None:
+    view = view_run(ledger.run("latest"), ledger)
+    files = [one for one in write_run_files(view, tmp_path) if one.suffix in (".json", ".html")]
+    overview = gather(ledger, TraceFilter(), language="fr", policy="none", max_chars=100, now=datetime.now(UTC))
+    for form in FORMS:
+        files.append(tmp_path / f"gate.{form}")
+        write_report(gate_report(overview), form, files[-1])
+    assert [kept_heads(one) for one in files] == [ledger.heads()] * 5
+    digests = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["run"]["metadata"]["digests"]
+    assert len(set(digests.values())) == 3
+    assert {len(one) for one in digests.values()} == {64}
 
 
 def test_heads_are_read_from_results_and_from_reports_of_every_form(tmp_path: Path) -> None:

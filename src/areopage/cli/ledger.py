@@ -53,7 +53,7 @@ def verify(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Verify the hash chains of the ledger, and recompute every stored score and count; nothing is written.
+    """Verify the hash chains of the ledger, and recompute every stored score and count. Nothing is written.
 
     Exit code 1: a row or a link was altered, inserted or deleted, or a stored score differs. Without --against, a ledger that was
     rewritten as a whole is not told from an intact one.
