@@ -134,11 +134,11 @@ def test_a_prompt_whose_beginning_made_room_for_the_answer_was_cut() -> None:
     assert completion.prompt_cut
 
 
-def test_a_prompt_that_has_just_as_many_tokens_as_a_usual_window_is_whole() -> None:
+def test_a_prompt_that_has_just_as_many_tokens_as_a_usual_window_is_whole_if_that_was_to_be_expected() -> None:
     meter = PromptMeter()
     prose = [Message("user", "The sky is blue and the sea is deep. " * 89)]  # 801 words
+    assert meter.fills_a_usual_window(prose, 1024)  # nothing is known of the model
+    assert not meter.fills_a_usual_window(prose, 1025)
+    meter.was_cut(prose, 1030, None)
     assert not meter.fills_a_usual_window(prose, 1024)
     assert meter.fills_a_usual_window([Message("user", prose[0].content * 2)], 1024)
-    meter.was_cut(prose, 1500, None)  # this model has more tokens for each word
-    assert meter.fills_a_usual_window(prose, 1024)
-    assert not meter.fills_a_usual_window(prose, 1025)

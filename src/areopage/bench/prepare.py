@@ -18,6 +18,7 @@ from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import left_out_of, select_criteria
+from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
 from areopage.models.reference import ModelReference
@@ -110,6 +111,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks=tuple(remarks),
         idle=idle,
         lost=lost,
+        dataset_digest=digest_of(cases),
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
 

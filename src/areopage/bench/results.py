@@ -76,6 +76,7 @@ class RunView(Struct, frozen=True, kw_only=True):
         sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; "" where it does not.
+        heads: of the ledger's hash chains.
     """
 
     run: Run
@@ -92,6 +93,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
+    heads: tuple[str, ...]
 
     def answer_states(self) -> dict[str, int]:
         """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
@@ -200,6 +202,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),
+        heads=tuple(map(str, ledger.heads())),
     )
 
 

@@ -63,6 +63,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
+        dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
@@ -86,6 +87,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     failures: FailureRules = FailureRules()
     idle: tuple[str, ...] = ()
     lost: Mapping[str, int] = {}
+    dataset_digest: str = ""
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

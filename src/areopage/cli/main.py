@@ -209,6 +209,7 @@ app = LazyGroup(
         group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, LEDGER, DEMO)
     },
     commands={
+        "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),

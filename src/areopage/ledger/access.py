@@ -11,6 +11,7 @@ from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UserError
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import ApiKey, AuditEntry, Role
 from areopage.ledger.rows import aware, json_text, naive, storable
@@ -137,8 +138,10 @@ class Audit:
         """
         texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
         texts["key_id"] = key_id
+        row = texts | {"at": naive(datetime.now(UTC))}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
+            number = connection.execute(insert(audit).returning(audit.c.number), [row]).scalar_one()
+            seal(connection, "added", "audit", [row | {"number": number}])
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""

@@ -7,7 +7,21 @@ Tables that are only read by their whole key are stored in that key's order in S
 The index of words over answers is not among them: it differs by database (see `search`).
 """
 
-from sqlalchemy import Column, Date, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 REVISION = "0001"
 
@@ -452,6 +466,23 @@ audit = Table(
     Column("action", String(32), nullable=False),
     Column("subject", String(256), nullable=False, index=True),
     Column("detail", Text, nullable=False),
+)
+
+# Links of hash chains, one for each transaction that adds or changes rows of evidence (see `chain`). `members` is the JSON of
+# their changes, tables and keys, `digests` their digests in this order. Links are never changed or removed.
+chain = Table(
+    "chain",
+    metadata,
+    # across all chains: of two changes of one row the later has the higher number
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("writer", Integer, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("members", Text, nullable=False),
+    Column("digests", LargeBinary, nullable=False),
+    Index("uq_chain_sequence", "writer", "sequence", unique=True),
 )
 
 # --- operations

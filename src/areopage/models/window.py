@@ -23,7 +23,6 @@ _LONGEST_TOKEN = 16  # bytes of one word that one token may hold
 _FEWEST_PER_WORD = 0.6
 _TOLERANCE = 0.7  # one text has more tokens for each word than another
 _MIN_WORDS = 50
-_USUAL_PER_WORD = 1.3  # of English prose
 _MARGIN = 1.1
 
 
@@ -72,14 +71,14 @@ class PromptMeter:
         return False
 
     def fills_a_usual_window(self, messages: Sequence[Message], counted: int | None) -> bool:
-        """Whether a count is that of a window that servers are commonly started with, and these messages should have more tokens.
+        """Whether a count is that of a window that servers are commonly started with.
 
-        Some prompts have just so many tokens. For a server whose window is not known.
+        Some prompts have just so many tokens: it is none if earlier replies of the model let expect about this count. For a server
+        whose window is not known.
         """
         if counted not in ROUND_WINDOWS:
             return False
-        per_word = self.tokens / self.words if self.words else _USUAL_PER_WORD
-        return _words(messages) * per_word > counted * _MARGIN
+        return not self.words or _words(messages) * self.tokens / self.words > counted * _MARGIN
 
 
 def fills(counted: int, window: int) -> bool:

@@ -31,6 +31,7 @@ from areopage.report.model import (
     bar_on,
     columns,
     count_cell,
+    head_facts,
     line,
     report_locale,
     rows,
@@ -388,6 +389,7 @@ def _method(view: RunView, target: str, locale: Locale) -> Section:
         ),
         *((locale.say("dataset"), name) for name in spec.datasets),
         (locale.say("rescore"), _command(view, "rescore")),
+        *head_facts(view.heads, locale),
     )
     blocks = (Paragraph(text=f"{text} {locale.say('how_tree')}"), Facts(items=items, small=True))
     return Section(id="how", title=locale.say("how"), blocks=blocks)

@@ -6,15 +6,18 @@ from msgspec import Struct, structs
 
 import areopage
 from areopage.bench.results import RunView, outcome_for
+from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
-from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
+from areopage.digest import digest_of
 from areopage.ledger.records import Judgment
 from areopage.report.results_records import (
     AnswerDetail,
     Counts,
     Coverage,
     CriterionDetail,
+    Digests,
     Evidence,
     JudgeDetail,
     JudgeEntry,
@@ -201,6 +204,17 @@ def _run_metadata(view: RunView) -> RunMetadata:
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
         remarks=spec.remarks,
+        digests=_digests(spec),
+        ledger_heads=view.heads,
+    )
+
+
+def _digests(spec: RunSpec) -> Digests:
+    rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
+    return Digests(
+        dataset=spec.dataset_digest,
+        prompts=digest_of([TEMPLATE_VERSION, [[one.id, criterion_content(one)] for one in spec.criteria]]),
+        suite=digest_of([*rules, spec.profile, spec.failures]),
     )
 
 

@@ -211,6 +211,20 @@ class Counts(Struct, frozen=True, kw_only=True):
     addressing_judge: int
 
 
+class Digests(Struct, frozen=True, kw_only=True):
+    """SHA-256 of what the run rests on.
+
+    Args:
+        dataset: all cases as they were read, with their criteria; "" where the run does not know it.
+        prompts: the template's version and the texts of all criteria.
+        suite: criteria, personas, weights, scale, profile and rules of failures.
+    """
+
+    dataset: str
+    prompts: str
+    suite: str
+
+
 class RunMetadata(Struct, frozen=True, kw_only=True):
     """How the run came about.
 
@@ -222,6 +236,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
+        digests: of dataset, prompts and suite.
+        ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -254,6 +270,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     default_maturity: str
     datasets: tuple[str, ...]
     remarks: tuple[str, ...]
+    digests: Digests
+    ledger_heads: tuple[str, ...]
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
