@@ -66,7 +66,7 @@ BENCH = LazyGroup(
         "run": ("bench:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
         "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
-        "show": ("bench:show", "Show the scores of a run and the health of its judges."),
+        "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
     },
