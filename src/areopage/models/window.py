@@ -73,10 +73,10 @@ class PromptMeter:
     def fills_a_usual_window(self, messages: Sequence[Message], counted: int | None) -> bool:
         """Whether a count is that of a window that servers are commonly started with.
 
-        Some prompts have just so many tokens: it is none if earlier replies of the model let expect about this count. For a server
-        whose window is not known.
+        Some prompts have just so many tokens: it is none if earlier replies of the model let expect about this count. For a
+        server whose window is not known.
         """
-        if counted not in ROUND_WINDOWS:
+        if counted is None or counted not in ROUND_WINDOWS:
             return False
         return not self.words or _words(messages) * self.tokens / self.words > counted * _MARGIN
 
