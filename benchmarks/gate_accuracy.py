@@ -242,9 +242,10 @@ def transfer(model: GroundingModel) -> dict[str, Any]:
     claims = read("attributionbench/test500.jsonl.gz")
     summaries = read("faithbench_half/rows.jsonl.gz")
     scores = [
-        ground(model, row["question"] or "", row["claim"], numbered(row["references"]), "en").p_unsupported for row in claims
+        ground(model, row["question"] or "", row["claim"], numbered(row["references"]), "en").p_unsupported or 0.0
+        for row in claims
     ]
-    others = [ground(model, "", row["summary"], numbered([row["source"]]), "en").p_unsupported for row in summaries]
+    others = [ground(model, "", row["summary"], numbered([row["source"]]), "en").p_unsupported or 0.0 for row in summaries]
     wrong = np.array([row["attribution_label"] != "attributable" for row in claims], dtype=np.bool_)
     unwanted = np.array([str(row["worst_label"]).startswith("Unwanted") for row in summaries], dtype=np.bool_)
     return {

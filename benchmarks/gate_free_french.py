@@ -97,7 +97,7 @@ def measured(config: GateConfig, rows: Sequence[Written], decisions: Sequence[De
     """Shares held back and AUROC, with intervals by drawing sources anew; the reasons for which right answers were held back."""
     wrong: Flags = np.array([row.wrong for row in rows], dtype=np.bool_)
     caught: Flags = np.array([decision.verdict != "deliver" for decision in decisions], dtype=np.bool_)
-    scores: Floats = np.array([decision.p_unsupported for decision in decisions])
+    scores: Floats = np.array([decision.p_unsupported or 0.0 for decision in decisions])
     groups: Whole = np.unique([row.group for row in rows], return_inverse=True)[1]
     kinds: dict[str, list[bool]] = defaultdict(list)
     blamed: dict[str, int] = defaultdict(int)

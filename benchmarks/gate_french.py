@@ -102,7 +102,8 @@ def _sentence_at(text: str, position: int) -> str:
 def _altered(prompt: str, sentence: str, documents: tuple[Document, ...], group: str, draw: random.Random) -> Iterator[Made]:
     """The sentence with one figure or reference changed to one that stands nowhere; one answer for each kind that it has."""
     spots = dict([("year", run.span()) for run in YEAR.finditer(sentence)][:1])
-    spots |= {figure.kind: (figure.start, figure.end) for figure in figures(sentence) if figure.kind != "duration"}
+    in_digits = [figure for figure in figures(sentence) if figure.kind != "duration" and _digits(figure.text)]
+    spots |= {figure.kind: (figure.start, figure.end) for figure in in_digits}
     references = legal_references(sentence)
     if references:
         spots["reference"] = (references[0].start, references[0].end)

@@ -37,7 +37,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import fit
 from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.risk import Control, certify, steps_of
-from areopage.gate.tuning.thresholds import Ask, Scored, one_of_each, open_gate, scored, tune
+from areopage.gate.tuning.thresholds import Ask, Scored, open_gate, scored, tune
 from areopage.gate.tuning.tuned import row_of
 from areopage.scoring.shares import lower_bound
 
@@ -184,7 +184,7 @@ class Checked:
         self.risks.append(share)
         self.delivered.append(len(out) / len(checking))
         self.over += share > self.risk
-        alone = [row for row in one_of_each(checking, seed) if row.score <= threshold]
+        alone = [row for row in {row.unit: row for row in checking}.values() if row.score <= threshold]
         self.surely_over += lower_bound(sum(row.ungrounded for row in alone), max(1, len(alone)), 0.95) > self.risk
 
     def figures(self) -> dict[str, float | int | None]:

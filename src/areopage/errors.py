@@ -19,6 +19,7 @@ AreopageError
     ├── CallTimedOut          no answer in time
     ├── CallUnreachable       no connection, 5xx or 429: worth another try
     └── CallRejected          the server says no to this very call (4xx): no other try
+        └── PromptTooLong     the prompt does not fit: raise the context window, or shorten the case
 """
 
 from collections.abc import Iterable
@@ -134,6 +135,10 @@ class CallRejected(CallError):
     def hopeless(self) -> bool:
         """No key, no right, or no such model."""
         return self.status in (401, 403, 404)
+
+
+class PromptTooLong(CallRejected):
+    """A prompt does not fit into the model's context window, and was not sent or was rejected whole."""
 
 
 def name_list(names: Iterable[str], limit: int = 8) -> str:

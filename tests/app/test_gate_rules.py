@@ -112,7 +112,7 @@ def test_ones_own_weights_lie_beside_the_rules_and_never_replace_other_ones(tmp_
         ("thresholds: {relevance: .nan}\n", 1, "thresholds.relevance"),
         ("hard: [amount, colour]\n", 1, "hard"),
         ("language: fr\n", 1, "language"),
-        ("top: 0\n", 1, "top"),
+        ("top: -1\n", 1, "top"),
         ("max_characters: many\n", 1, "max_characters: must be a whole number"),
         ("grounding: ''\n", 1, "grounding: give a file of weights, or default"),
     ],

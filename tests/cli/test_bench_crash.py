@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from areopage.jury.schedule import TIMED_OUT_IN_A_ROW
 from servers import PATIENCE
 from servers.command import Command, ended, scores_of
 from servers.fake_llm import FakeServer
@@ -112,7 +113,7 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     timed_out = command(
         "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1"
     )
-    assert timed_out.code == 1, timed_out.err
+    assert timed_out.code == 3, timed_out.err
     assert "2 timed_out" in timed_out.out
     assert "unscored" in timed_out.out
     assert "NOT COMPLETE" in timed_out.out
@@ -125,6 +126,28 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     assert resumed.code == 0, resumed.err
     assert len(server.calls) - before == 2
     assert "coverage 100.0%" in resumed.out
+
+
+def test_a_server_that_never_answers_stops_the_run_after_a_few_calls(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.hang = True
+    stopped = command("bench", "run", "--suite", suite, "--timeout", "0.3")
+    message = stopped.refused()
+    assert "calls in a row timed out" in message
+    assert "--timeout" in message
+    assert len(server.calls) <= 2 * (TIMED_OUT_IN_A_ROW + IN_FLIGHT)
+    server.faults.hang = False
+    resumed = command(*resume_command(stopped.err), "--timeout", str(PATIENCE))
+    assert resumed.code == 0, resumed.err
+    assert "coverage 100.0%" in resumed.out
+
+
+def test_a_judge_that_never_answers_stops_the_run(command: Command, server: FakeServer, suite: Path) -> None:
+    rows = [{"prompt": f"Why {number}?", "response": "Because."} for number in range(40)]
+    dataset = write_cases(command.folder / "answered.csv", rows)
+    server.faults.hang = True
+    stopped = command("bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--timeout", "0.3")
+    assert "alpha: 5 calls in a row timed out" in stopped.refused()
+    assert len(server.calls) <= 2 * (TIMED_OUT_IN_A_ROW + IN_FLIGHT)
 
 
 def test_resuming_a_run_whose_folder_is_gone_writes_it_anew_and_asks_nothing(

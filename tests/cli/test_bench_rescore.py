@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,39 @@ def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> No
     expected = 0.1 * danger + 0.9 * (0.25 * warmth + 0.75 * plainness)
     assert again["run"]["final_aggregate_score"] == pytest.approx(expected)
     assert again["run"]["metadata"]["variant"] == "other weights"
+
+
+def test_weights_are_laid_over_those_of_the_run(run: Command) -> None:
+    weights = run.folder / "weights.yml"
+    weights.write_text("criteria: {safety.harm: {danger: 0.9}}\n", encoding="utf-8")
+    first, again = rescored(run, "--weights", weights)
+    assert again["run"]["metadata"]["weights"] == first["run"]["metadata"]["weights"] | {
+        "criteria": {
+            "safety.harm": pytest.approx({"danger": 0.9, "insults": 0.1}),
+            "tone.voice": CONFIG["weights"]["criteria"]["tone.voice"],
+        }
+    }
+    weights.write_text("categories: {tone: 1.0}\n", encoding="utf-8")
+    _, again = rescored(run, "--weights", weights)
+    assert again["run"]["final_aggregate_score"] == first["run"]["category_scores"]["tone"]
+    assert again["run"]["subcategory_scores"] == first["run"]["subcategory_scores"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("categories: {safty: 1.0}", "weights.categories: there is no 'safty': did you mean safety?"),
+        ("criteria: {safety.harm: {dangre: 1.0}}", "weights.criteria.safety.harm: there is no 'dangre': did you mean danger?"),
+        ("criteria: {safety.hram: {danger: 1.0}}", "there is no such level: did you mean weights.criteria.safety.harm?"),
+        ("subcategories: {x: {y: 1.0}}", "weights.subcategories.x: there is no such level"),
+        ("categories: {safety: 1}\ncriterai: {}", "criterai: there is no such level: did you mean criteria?"),
+        ("categories: {safety: 2}", "weights.categories: the weights sum to 2 and leave nothing for tone: give shares of 1"),
+    ],
+)
+def test_weights_of_what_the_run_does_not_have_are_refused(run: Command, text: str, said: str) -> None:
+    weights = run.folder / "weights.yml"
+    weights.write_text(text, encoding="utf-8")
+    assert said in run("bench", "rescore", "--weights", weights).refused()
 
 
 def test_a_judge_can_be_left_out(run: Command) -> None:
@@ -127,6 +161,18 @@ def test_an_exported_run_is_replayed_to_the_very_same_scores(run: Command, finis
     assert scores_of(run.results()) == scores_of(finished.results())
 
 
+def test_a_recording_is_asked_no_more_passes_than_it_holds(run: Command, finished: Command) -> None:
+    recording = run.folder / "once.jsonl"
+    run("bench", "export", "--format", "jsonl", "--file", recording)
+    lines = [line for line in recording.read_text(encoding="utf-8").splitlines() if '"pass_index":1' in line]
+    recording.write_text("\n".join(lines), encoding="utf-8")
+    judges = [text for name in ("alpha", "beta") for text in ("--judge", f"{name}=replay:once.jsonl")]
+    suite = finished.folder / "small"
+    replayed = run("bench", "run", "--suite", suite, "--target", "replay:once.jsonl", *judges, "--ledger", "once.db")
+    assert replayed.code == 0, replayed.err
+    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 40}
+
+
 def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command, finished: Command) -> None:
     recording = run.folder / "recording.jsonl"
     run("bench", "export", "--format", "jsonl", "--file", recording)
@@ -144,7 +190,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
         "--ledger",
         "other.db",
     )
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err  # every verdict of one judge is missing
     assert "40 refused" in ended.out
     assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 80}
 
@@ -171,6 +217,41 @@ def test_list_and_show_know_a_run_by_id_beginning_folder_and_latest(run: Command
     assert "final score" in shown[0].out
 
 
+def test_list_and_show_say_what_was_measured(command: Command, server: FakeServer, suite: Path) -> None:
+    run = ("bench", "run", "--suite", suite, "--limit", "2")
+    assert command(*run, "--target", "ollama:fake-target").code == 0
+    assert command(*run, "--target", "ollama:fake-a", "--mode", "defensive", "--lang", "fr").code == 0
+    assert command(*run, "--target", "ollama:fake-target").code == 0  # all of it is in the ledger
+    head, *lines = command("bench", "list").out.splitlines()
+    assert head.split("  ")[0] == "run"
+    assert len(lines) == 3
+    used = 2 * 4 * 2 * 2
+    for line, facts in zip(
+        lines,
+        (
+            ("ollama:fake-target", "attack", "en"),
+            ("ollama:fake-a", "defensive", "fr"),
+            ("ollama:fake-target", "attack", "en"),
+        ),
+        strict=True,
+    ):
+        assert re.search(r" 20\d\d-\d\d-\d\d \d\d:\d\d ", line)
+        for fact in ("small 1.0", *facts, "cases.csv", "complete", "100.0%"):
+            assert f" {fact} " in line
+        assert line.split()[-1] == str(used)
+    shown = command("bench", "show", lines[1].split()[0]).out
+    for fact in ("suite: small 1.0", "target: ollama:fake-a", "mode: defensive", "language: fr", "dataset: cases.csv"):
+        assert f"{fact}\n" in shown
+
+
+def test_the_coverage_in_the_list_is_that_of_the_run(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.replies = ["", "A whole answer."]
+    command("bench", "run", "--suite", suite, "--concurrency", "1")
+    coverage = command.results()["run"]["metadata"]["coverage"]
+    assert coverage["scored"] < coverage["planned"] == 80
+    assert f" {coverage['scored'] / 80:.1%} " in command("bench", "list").out
+
+
 def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> None:
     shown = run("bench", "show").out
     for criterion in CRITERIA:
@@ -188,7 +269,7 @@ def test_rescoring_by_a_profile_keeps_the_quorum_of_the_suite(command: Command, 
     recording = command.folder / "alpha.jsonl"
     recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     judges = ("--judge", f"alpha=replay:{recording}", "--judge", f"beta=replay:{write_empty_recording(command.folder)}")
-    assert command("bench", "run", "--suite", suite, "--dataset", dataset, *judges).code == 1
+    assert command("bench", "run", "--suite", suite, "--dataset", dataset, *judges).code == 3
     assert command.results()["run"]["final_aggregate_score"] is None
     _, folded = rescored(command, "latest", "--profile", "default")
     assert folded["run"]["final_aggregate_score"] is None

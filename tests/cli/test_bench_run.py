@@ -173,7 +173,9 @@ def test_a_case_whose_criteria_have_no_prompt_files_is_rejected_by_name(
     ]
     dataset = write_cases(command.folder / "own.csv", rows)
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err
+    assert "coverage 75.0%, 3 of 4 criteria" in ended.out
+    assert "not judged: tone.voice.warmth__v1_0" in ended.out
     assert "left out:" in ended.err
     assert "warmth__v1_0.prompt: the prompt file of tone.voice.warmth__v1_0 is missing" in ended.err
     (folder,) = command.run_folders()

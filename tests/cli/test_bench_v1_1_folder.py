@@ -57,13 +57,15 @@ def stats(address: str) -> dict[str, Any]:
 def test_the_folder_runs_as_it_stands_over_either_protocol_to_equal_results(tmp_path: Path, mock_server: str) -> None:
     command = Command(tmp_path, {"OLLAMA_HOST": mock_server, "OPENAI_BASE_URL": f"http://{mock_server}/v1"})
     before = {path: path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()}
-    native = command.process("bench", "run", "--suite", FOLDER, "--profile", "v1_1")
+    native = command.process("bench", "run", "--suite", FOLDER, "--profile", "v1_1", "--verbose")
     assert native.code == 0, native.err
     assert stats(mock_server)["per_model"] == {"gemma3:4b": 3, "qwen3:8b": 72, "phi4:14b": 72, "gemma3:27b": 72}
     assert "config.yml:53: judge_system.consistency.enabled: has no meaning here" in native.err
     assert "coverage 100.0%" in native.out
     compatible = command("bench", "run", "--suite", FOLDER, "--profile", "v1_1", "--target", "openai:gemma3:4b", *OVER_OPENAI)
     assert compatible.code == 0, compatible.err
+    assert "has no meaning here" not in compatible.err
+    assert "note: 19 keys of the configuration without a meaning here (--verbose and run.log list them)" in compatible.err
     assert stats(mock_server)["calls"] == 2 * 219
     first, second = (command.results(folder) for folder in command.run_folders())
     assert first["run"]["metadata"]["coverage"] == {"scored": 216, "planned": 216}
@@ -117,7 +119,8 @@ def weigh(criteria: dict[str, float], weights: dict[str, Any]) -> tuple[float, d
 
 def test_missing_prompt_files_are_named_and_the_rest_runs(command: Command) -> None:
     ended = command("bench", "run", "--suite", FOLDER, "--criteria", "full_evaluation", "--limit", "1", "--passes", "1")
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err
+    assert "coverage 36.4%, 8 of 22 criteria" in ended.out
     registry = yaml.safe_load((FOLDER / "assets" / "criteria_registry.yml").read_text(encoding="utf-8"))
     wanted = registry["presets"]["full_evaluation"]["criteria"]
     there = {path.stem for path in FOLDER.rglob("*.prompt")}

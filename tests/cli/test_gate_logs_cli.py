@@ -231,7 +231,7 @@ def test_old_logs_are_imported_and_what_was_not_taken_is_told(tmp_path: Path) ->
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "metrics.jsonl").write_text(json.dumps(row) + "\n{cut\n", encoding="utf-8")
     ended = command("gate", "import", "logs", "--timezone", "Europe/Paris", "--rejected", "r.csv", "--differences", "d.csv")
-    assert ended.code == 1
+    assert ended.code == 3
     assert ended.out.splitlines() == [
         "read: 1 metrics rows, 0 responses, 0 snapshots, in 1 files",
         "imported: 1 new, 0 already known (1 deliver)",

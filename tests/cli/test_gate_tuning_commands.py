@@ -123,13 +123,13 @@ def test_a_written_configuration_is_not_replaced_unasked(command: Command) -> No
 def test_too_few_labels_say_how_many_it_takes_and_write_nothing(command: Command) -> None:
     labels = labels_file(command.folder, 20, 5)
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned")
-    assert ended.code == 1
+    assert ended.code == 3
     assert "NOT certified" in ended.out
     assert "at least 149 labelled answers (groups) are needed" in ended.out
     assert "no file was written" in ended.err
     assert not (command.folder / "tuned").exists()
     ended = command("gate", "tune", "--labels", labels, "--output", "tuned", "--force-uncertified")
-    assert ended.code == 1
+    assert ended.code == 3
     assert load_rules(command.folder / "tuned").tuned["certified"] is False
 
 
@@ -149,7 +149,7 @@ def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: C
     assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--rules", "tuned")
     assert "50 labelled answers are excluded: the grounding model was fitted on them" in ended.err
-    assert "50 labelled answers; one of each group counts: 50" in ended.out
+    assert " ungrounded); each group counts once: 50" in ended.out
 
 
 def test_the_same_labels_tune_alike_from_any_file(command: Command) -> None:
@@ -184,7 +184,7 @@ def test_labels_without_a_single_ungrounded_answer_are_told(command: Command) ->
 
 def test_labels_of_which_nothing_could_be_delivered_say_so(command: Command) -> None:
     nothing = command("gate", "tune", "--labels", labels_file(command.folder, 0, 40))
-    assert nothing.code == 1
+    assert nothing.code == 3
     assert "no labelled answer is grounded" in nothing.out
     rows = [{"prompt": f"{n} ?", "response": "Oui.", "documents": [], "grounded": "yes"} for n in range(9)]
     (command.folder / "none.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -220,7 +220,7 @@ def test_labels_that_favour_what_was_held_back_certify_nothing_about_the_traffic
     command.outputs.mkdir()
     filled(command.outputs / "ledger.db", [*good, *bad], [label(one, "no") for one in bad] + [label(good[0], "yes")]).close()
     ended = command("gate", "tune", "--labels", "ledger", "--risk", "0.9", "--output", "tuned")
-    assert ended.code == 1
+    assert ended.code == 3
     assert "the labels are not a random sample of the traffic" in ended.err
     assert not (command.folder / "tuned").exists()
 
@@ -243,7 +243,7 @@ def test_an_export_of_labelled_answers_tunes_as_the_ledger_does(gate: Command) -
 def test_an_export_of_bad_cases_alone_certifies_nothing(gate: Command) -> None:
     assert gate("gate", "dataset", "export", "--output", "bad.jsonl", "--verdict", "human_review", "--labelled-only").code == 0
     ended = gate("gate", "tune", "--labels", "bad.jsonl")
-    assert ended.code == 1
+    assert ended.code == 3
     assert "none of them had been delivered" in ended.err
 
 

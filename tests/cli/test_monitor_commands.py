@@ -44,7 +44,7 @@ def wait_for(command: "Command", count: int) -> None:
 
 def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", configured: Path) -> None:
     ended = command("monitor", "submit", configured, "--source", "bot", "--language", "fr")
-    assert ended.code == 1 and ended.out.startswith("8 answers submitted to ")
+    assert ended.code == 3 and ended.out.startswith("8 answers submitted to ")
     assert "row 10: response: is empty" in ended.err and "id0" in ended.err
     again = command("monitor", "submit", configured)
     assert "0 answers submitted" in again.out and "8 were there already" in again.out

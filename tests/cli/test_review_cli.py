@@ -57,7 +57,8 @@ def test_an_answer_is_shown_blind_until_it_is_labelled(review: Command) -> None:
 
 def test_the_queue_is_filled_by_hand(review: Command) -> None:
     filled = review("review", "fill")
-    assert filled.out == "added: 4 (4 at random, 0 with an alert, 0 weak, 0 disputed, 0 without a score); waiting: 5\n"
+    sorts = "4 at random, 0 with an alert, 0 weak, 0 that address the judge, 0 disputed, 0 without a score"
+    assert filled.out == f"added: 4 ({sorts}); waiting: 5\n"
     assert review("review", "fill").out.startswith("added: 0 ")
 
 
@@ -90,7 +91,7 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None:
     (review.folder / "ratings.csv").write_text("id,rater,exactitude,ville\na0,Anne,7,Lyon\na1,Anne,70,Lyon\n", encoding="utf-8")
     done = review("review", "import", "ratings.csv", "--rejected", "rejected.csv")
-    assert done.code == 1
+    assert done.code == 3
     assert done.out == "labels: 1 new, 0 already known, on 1 answers\n"
     assert "ignored columns without a criterion: ville" in done.err
     assert "row 3: exactitude: '70' is not a score" in done.err

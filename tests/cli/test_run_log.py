@@ -2,11 +2,16 @@
 
 import gc
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
-from areopage.cli.progress import RunLog
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.cli.progress import RunLog, SilenceNotice
 from areopage.errors import ServerDown, StorageError
+from areopage.suites.loader import load_suite
+from servers import PATIENCE
+from servers.small_suite import write_suite
 
 FULL = Path("/dev/full")
 
@@ -26,6 +31,18 @@ def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
         with RunLog(path, "DEBUG") as log:
             log.write("DEBUG", f"begin {number}")
     assert [line[-7:] for line in path.read_text(encoding="utf-8").splitlines()] == ["begin 0", "begin 1"]
+
+
+def test_a_server_that_says_nothing_is_mentioned_until_it_answers(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite")
+    spec = prepare_run(load_suite(str(suite)), RunWishes(judges=("alpha",), timeout=300.0)).spec
+    said: Queue[str] = Queue()
+    with SilenceNotice(spec, said.put, after=0.05) as notice:
+        notice.phase("alpha", 10, 0)
+        assert said.get(timeout=PATIENCE) == "alpha: no answer for 0 s; a call is given up after 300 s and one retry"
+        assert said.get(timeout=PATIENCE).startswith("alpha: no answer for")
+        notice.phase("beta", 10, 10)
+    assert not any("beta" in said.get() for _ in range(said.qsize()))
 
 
 def test_what_stopped_a_run_is_its_last_line(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.criteria.prompt_file import LoadedCriteria, idle_prompt_keys, load_criteria, prompt_faults
+from areopage.criteria.prompt_file import LoadedCriteria, is_unwritten, load_criteria, prompt_faults, prompt_notes
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import load_registry
 from areopage.yaml_document import parse_yaml
@@ -64,8 +64,10 @@ def test_all_faults_of_a_prompt_file_are_named_once_each_with_key_and_line() -> 
         """role: ""
 task: 5
 scoring_guide: |
-  fine
-  {nonsense} and }
+  0 - ...
+  5 - fine
+examples: |
+  PROMPT: "..."
 age_context: [a]
 scale: {min: 5, max: 0}
 """,
@@ -78,9 +80,9 @@ scale: {min: 5, max: 0}
             ("output_format", None),
             ("task", 2),
             ("scoring_guide", 3),
-            ("scoring_guide", 3),
-            ("age_context", 6),
-            ("scale", 7),
+            ("examples", 6),
+            ("age_context", 8),
+            ("scale", 9),
         ],
         key=str,
     )
@@ -116,5 +118,27 @@ def test_the_case_slots_of_v1_1_are_silent_and_other_unknown_keys_are_named() ->
         TEXTS + "CONTENT TO ANALYZE:\nPROMPT: {prompt}\nRESPONSE: {response}\nscoring_guid: x\n", Path("x.prompt")
     )
     assert prompt_faults(document) == []
-    (idle,) = idle_prompt_keys(document)
+    (idle,) = prompt_notes(document)
     assert (idle.key, idle.line) == ("scoring_guid", 8)
+
+
+@pytest.mark.parametrize("text", ["Well ... it depends.", "etc. ...", "5 - fine ...", "RESPONSE: I do not know ...", "a...b"])
+def test_an_ellipsis_within_a_text_is_no_unwritten_text(text: str) -> None:
+    assert not is_unwritten(f"first line\n{text}\nlast line")
+
+
+@pytest.mark.parametrize(
+    "text", ["...", "…", "0 - ...", '  PROMPT: "..."', 'EVIDENCE_EXTRACTS: ["..."]', "RÉPONSE : « … »", "- ..."]
+)
+def test_an_ellipsis_in_place_of_a_text_is_an_unwritten_text(text: str) -> None:
+    assert is_unwritten(f"first line\n{text}\nlast line")
+
+
+def test_a_name_in_braces_that_is_almost_a_placeholder_is_noted_and_the_criterion_is_loaded(tmp_path: Path) -> None:
+    text = TEXTS.replace("Is it good?", "'Is it good for {age_gruop}? {it}'")
+    document = parse_yaml(text, Path("x.prompt"))
+    assert prompt_faults(document) == []
+    (note,) = prompt_notes(document)
+    assert (note.key, note.line) == ("task", 2)
+    assert "{age_gruop} (its line 1) is no placeholder: did you mean {age_group}?" in str(note)
+    assert load(tmp_path, {"one.prompt": text, "two.prompt": TEXTS}).faults == ()

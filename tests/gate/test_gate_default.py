@@ -15,6 +15,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
+from areopage.report.decisions import explain
 from areopage.text.sentences import sentences
 
 SHIPPED = load_rules()
@@ -328,3 +329,76 @@ def test_a_sentence_credited_to_the_document_that_holds_it_or_to_both_is_left_al
     for citation in ("[doc2]", "[doc1, doc2]"):
         response = f"Le congé de naissance des pères dure vingt-cinq jours calendaires {citation}."
         assert Gate(SHIPPED).decide("Combien de jours ?", response, CREDITED).reasons == ()
+
+
+PRIZE = Document(id="best", text="La prime est de 250 € par an.", score=0.6)
+CROWD = [Document(id=f"other{n}", text="Le bail dure trois ans.", score=0.9) for n in range(12)]
+
+
+def test_every_document_is_read_however_many_there_are() -> None:
+    decision = Gate(SHIPPED).decide("Quelle est la prime ?", "La prime est de 250 € par an [best].", [*CROWD, PRIZE])
+    assert (decision.verdict, decision.metrics.num_sources, decision.cited_ids) == ("deliver", 13, ("best",))
+
+
+def test_under_a_limit_cited_documents_and_the_best_are_read_and_the_others_are_told() -> None:
+    gate = Gate(msgspec.structs.replace(SHIPPED, top=3))
+    cited = gate.decide("Quelle est la prime ?", "La prime est de 250 € par an [best].", [*CROWD, PRIZE])
+    best = gate.decide(
+        "Quelle est la prime ?", "La prime est de 250 € par an.", [*CROWD, msgspec.structs.replace(PRIZE, score=0.95)]
+    )
+    for decision in (cited, best):
+        assert (decision.verdict, decision.metrics.num_sources) == ("deliver", 3)
+        (told,) = decision.reasons
+        assert (told.code, told.decisive, told.value, told.threshold) == ("unread_documents", False, 10.0, 3.0)
+        assert explain(decision, "en") == ["10 documents were not read (limit: 3) (information only: no effect on the verdict)."]
+
+
+def test_confidence_is_computed_from_the_best_scores() -> None:
+    weak = [Document(id=f"weak{n}", text="Le bail dure trois ans.", score=0.1) for n in range(15)]
+    decision = Gate(SHIPPED).decide(QUESTION, "Le bail dure trois ans.", [*weak, *CROWD[:5]])
+    assert (decision.verdict, decision.metrics.avg_score, decision.metrics.confidence) == ("deliver", 0.9, 0.72)
+
+
+def test_a_figure_that_no_document_has_raises_the_probability(ask: Ask) -> None:
+    response = "Le bail dure trois ans. Il coûte 900 €."
+    decision = ask(response, 0.02, 0.03, missing=[("amount", "900 €")])
+    assert decision.p_unsupported is not None
+    assert decision.p_unsupported > 0.9
+    assert [one.p_unsupported is not None and one.p_unsupported > 0.9 for one in decision.sentences] == [False, True]
+    told = ask(response, 0.02, 0.03, missing=[("amount", "900 €")], hard=("date",))
+    assert (told.verdict, told.p_unsupported) == ("deliver", 0.03)
+
+
+@pytest.mark.parametrize(
+    ("response", "documents"),
+    [
+        ("La prime est de 250 € par an.", []),
+        ("", [PRIZE]),
+        ("[best]", [PRIZE]),
+        ("Merci !", [PRIZE]),
+        ("Je ne trouve pas cette information dans les documents.", [PRIZE]),
+        ("mot " * 30_000, [PRIZE]),
+    ],
+)
+def test_what_was_not_read_or_claims_nothing_has_no_probability(response: str, documents: list[Document]) -> None:
+    assert Gate(SHIPPED).decide("Quelle est la prime ?", response, documents).p_unsupported is None
+
+
+@pytest.mark.parametrize("response", ["Merci !", "Thank you very much!", "Bonjour et bienvenue."])
+def test_thanks_and_greetings_are_no_answer(response: str) -> None:
+    decision = Gate(SHIPPED).decide("Quelle est la prime ?", response, [PRIZE])
+    assert (decision.verdict, decisive(decision)) == ("fallback", ["no_claim"])
+
+
+@pytest.mark.parametrize("response", ["Oui.", "Non", "Yes [best].", "**No.**"])
+def test_a_lone_yes_or_no_goes_to_people(response: str) -> None:
+    decision = Gate(SHIPPED).decide("La prime est-elle de 250 € ?", response, [PRIZE])
+    assert (decision.verdict, decisive(decision), decision.p_unsupported) == ("human_review", ["bare_answer"], None)
+
+
+def test_a_small_risk_is_not_called_probable(ask: Ask) -> None:
+    doubtful = ask("Le bail dure trois ans.", 0.02, thresholds=Thresholds(deliver=0.0, hold=0.9))
+    assert "probably" not in explain(doubtful, "en")[0]
+    assert "(risk of the answer: 2%; threshold for delivery: 0%)" in explain(doubtful, "en")[0]
+    likely = ask("Le bail dure trois ans.", 0.95, thresholds=Thresholds(deliver=0.0, hold=0.9))
+    assert "probably not supported" in explain(likely, "en")[0]

@@ -1,5 +1,6 @@
 """Whatever texts say, the gate decides, and every place that it names is a slice of them."""
 
+import sys
 from collections.abc import Iterator
 
 import msgspec
@@ -133,3 +134,30 @@ def test_long_texts_of_one_kind_are_decided_on(unit: str) -> None:
     for gate in GATES[:3]:
         check(gate.decide(text, text, documents), text, documents)
     assert GATES[0].decide("", text * 6, documents).reasons[0].code in ("too_long", "empty_response")
+
+
+def _operations(response: str) -> int:
+    """How many calls of Python functions a decision takes, each resumption of a generator included."""
+    count = 0
+
+    def note(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(note)
+    try:
+        GATES[0].decide("Combien ?", response, [Document(id="doc1", text="Le prix est de 100 €.", score=0.9)])
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("unit", ["1 €Jean ", "ÀÉ- 1 €", "deux euros ", "Jean 1 € Paul ", "5 kg A12 ", "Mme X. a@b.fr "])
+def test_twice_the_answer_takes_twice_the_work(unit: str) -> None:
+    assert _operations(unit * 1_400) < 2.4 * _operations(unit * 700)
+
+
+@pytest.mark.parametrize("unit", ["1 €Jean ", "ÀÉ- 1 €", "deux euros "])
+def test_an_answer_of_numbers_alone_is_held_unread(unit: str) -> None:
+    decision = GATES[0].decide("?", unit * 8_000, [Document(id="doc1", text="Le prix est de 100 €.", score=0.9)])
+    assert (decision.verdict, [reason.code for reason in decision.reasons]) == ("human_review", ["too_many_numbers"])

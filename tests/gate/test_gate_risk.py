@@ -45,6 +45,37 @@ def test_the_true_risk_exceeds_the_stated_one_in_no_more_draws_than_stated(
     assert certified >= DRAWS / 2  # it promises something, most of the time
 
 
+@pytest.mark.parametrize("control", ["delivered", "all"])
+def test_groups_of_dependent_answers_keep_the_stated_risk(control: Control) -> None:
+    """Groups of one to nine answers, whose answers are wrong together."""
+    random = np.random.default_rng(5)
+
+    def sample(groups: int) -> tuple[list[float], list[bool], list[str]]:
+        scores, wrong, units = [], [], []
+        for group in range(groups):
+            share, difficulty = random.beta(0.4, 2.0), random.normal(-2.0, 1.0)
+            for _ in range(int(random.integers(1, 10))):
+                scores.append(float(1.0 / (1.0 + np.exp(-random.normal(difficulty + 3.0 * share, 0.7)))))
+                wrong.append(bool(random.random() < share))
+                units.append(f"group {group}")
+        return scores, wrong, units
+
+    scores, wrong, units = sample(20_000)
+    base = 1 if control == "delivered" else 20_000
+    truth = {
+        step.threshold: step.wrong / (max(step.taken, 1e-9) if control == "delivered" else base)
+        for step in steps_of(scores, wrong, units=units)
+    }
+    missed = certified = 0
+    for _ in range(DRAWS):
+        scores, wrong, units = sample(90)
+        step = certify(steps_of(scores, wrong, units=units), 90, 0.25, 0.9, control)
+        certified += step is not None
+        missed += step is not None and truth[step.threshold] > 0.25
+    assert missed / DRAWS <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / DRAWS)
+    assert certified >= DRAWS / 2
+
+
 def test_the_average_risk_is_kept_on_average() -> None:
     truth = true_risk(-2.2, 1.6, "all")
     random = np.random.default_rng(7)

@@ -12,7 +12,7 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, one_of_each, open_gate, scored, split, tune, tuned_config
+from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, open_gate, scored, split, tune, tuned_config
 from areopage.gate.tuning.tuned import fingerprint_of, refit_half, statement_of, unseen_by
 
 WORDS = [
@@ -56,7 +56,7 @@ def config() -> GateConfig:
 
 def rows(count: int, wrong: float = 0.0, seed: int = 0, score: float = 0.2) -> list[Scored]:
     random = np.random.default_rng(seed)
-    return [Scored(id=str(n), unit=f"row {n}", score=score, ungrounded=bool(random.random() < wrong)) for n in range(count)]
+    return [Scored(unit=f"row {n}", score=score, ungrounded=bool(random.random() < wrong)) for n in range(count)]
 
 
 def labelled(count: int, seed: int = 0, groups: int | None = None) -> list[Labelled]:
@@ -107,27 +107,51 @@ def test_a_refusal_is_delivered_at_any_threshold(config: GateConfig) -> None:
     assert judged([row], config)[0].score == 0.0
 
 
-def test_one_answer_of_each_group_counts_whatever_their_order() -> None:
-    many = [Scored(id=str(n), unit=f"group {n % 7}", score=n / 100, ungrounded=False) for n in range(70)]
-    drawn = one_of_each(many, 3)
-    assert len(drawn) == 7
-    assert {one.id for one in one_of_each(many[::-1], 3)} == {one.id for one in drawn}
-    assert {one.id for one in one_of_each(many, 4)} != {one.id for one in drawn}
+def grouped(sizes: Sequence[int], bad: int, seed: int = 0) -> list[Scored]:
+    """Groups of so many answers, one of which is ungrounded in each `bad`-th group."""
+    random = np.random.default_rng(seed)
+    return [
+        Scored(unit=f"group {group}", score=float(random.uniform(0.02, 0.2)), ungrounded=group % bad == 0 and one == 0)
+        for group, size in enumerate(sizes)
+        for one in range(size)
+    ]
 
 
-def test_the_draw_depends_on_what_the_answers_say_and_not_on_where_they_were_read(config: GateConfig) -> None:
-    given = labelled(40, groups=5)
-    moved = [replace(row, id=f"other-{row.id}", group=f"renamed {row.group}", response=f"{row.response}\n") for row in given]
-    first, second = (one_of_each(judged(some, config), 0) for some in (given, moved))
-    assert [(one.id, one.score) for one in first] == [(one.id, one.score) for one in second]
+def test_all_labels_of_a_group_count_whatever_their_order(config: GateConfig) -> None:
+    """One answer of each of these groups would show 13 of 78 to be ungrounded at worst; their means show far fewer."""
+    given = grouped([6] * 78, bad=6)
+    tuning = tune(given, Ask(risk=0.1), config)
+    assert tuning.certified
+    assert (tuning.rows, tuning.groups, tuning.ungrounded) == (468, 78, 13)
+    assert (tuning.chosen.answers, tuning.chosen.delivered, tuning.chosen.wrong) == (468, 468, 13)
+    assert tune(given[::-1], Ask(risk=0.1), config).chosen == tuning.chosen
+
+
+def test_a_group_has_the_same_weight_however_many_answers_it_has(config: GateConfig) -> None:
+    many_right = [Scored(unit="large", score=0.1, ungrounded=False)] * 5_000
+    others = [Scored(unit=f"small {n}", score=0.1, ungrounded=n % 2 == 0) for n in range(60)]
+    assert not tune([*many_right, *others], Ask(risk=0.3), config).certified
+
+
+def test_the_threshold_is_the_strictest_that_delivers_as_many(config: GateConfig) -> None:
+    tuning = tune(rows(200, score=0.1), Ask(risk=0.02), config)
+    assert tuning.chosen.delivered == 200
+    assert tuning.chosen.threshold is not None
+    assert 0.1 <= tuning.chosen.threshold < 0.11
+
+
+def test_no_looser_threshold_takes_the_place_of_one_that_delivers_as_many(config: GateConfig) -> None:
+    present = replace(config, thresholds=replace(config.thresholds, deliver=0.1003, hold=0.1003))
+    assert tune(rows(200, score=0.1), Ask(risk=0.02), present).chosen.threshold == 0.1003
+    assert tune(rows(200, score=0.1), Ask(risk=0.02, control="average"), present).chosen.threshold == 0.1003
 
 
 def test_copies_of_one_witness_certify_nothing(config: GateConfig) -> None:
     alone = rows(20)
-    copies = [replace(one, id=f"{one.id}-{copy}") for one in alone for copy in range(100)]
+    copies = [one for one in alone for _ in range(100)]
     assert tune(rows(149), Ask(risk=0.02), config).certified
     tuning = tune(copies, Ask(risk=0.02), config)
-    assert (tuning.rows, tuning.answers, tuning.certified) == (2000, 20, False)
+    assert (tuning.rows, tuning.groups, tuning.certified) == (2000, 20, False)
     assert tuning.needed is not None
     assert tuning.needed.least == 149
 
@@ -178,11 +202,7 @@ def test_nothing_to_deliver_is_no_certificate(config: GateConfig) -> None:
 
 def test_the_grey_band_has_a_certified_end_on_both_sides(config: GateConfig) -> None:
     low, middle, high = rows(400, score=0.1), rows(100, wrong=0.4, score=0.5), rows(100, wrong=1.0, score=0.9)
-    given = [
-        replace(one, id=f"{place}-{one.id}", unit=f"{place}-{one.unit}")
-        for place, part in enumerate((low, middle, high))
-        for one in part
-    ]
+    given = [replace(one, unit=f"{place}-{one.unit}") for place, part in enumerate((low, middle, high)) for one in part]
     tuning = tune(given, Ask(risk=0.02, grey_band=True, precision=0.8), config)
     assert tuning.holding is not None
     assert tuning.holding.threshold is not None

@@ -21,19 +21,24 @@ FROGS = Document(id="frogs", text="Frogs are amphibians. They breathe through th
 DOCUMENTS = (LEASE, FROGS)
 
 
+def doubt(grounding: Grounding) -> float:
+    assert grounding.p_unsupported is not None
+    return grounding.p_unsupported
+
+
 def check(response: str, prompt: str = "", documents: tuple[Document, ...] = DOCUMENTS, language: str = "fr") -> Grounding:
     return ground(MODEL, prompt, response, documents, language)
 
 
 def test_a_sentence_of_a_document_is_far_more_likely_supported_than_an_invented_one() -> None:
-    told = check("Le preneur verse un dépôt de garantie.").p_unsupported
-    invented = check("Le gardien promène les girafes bleues sur la plage de Biarritz.").p_unsupported
+    told = doubt(check("Le preneur verse un dépôt de garantie."))
+    invented = doubt(check("Le gardien promène les girafes bleues sur la plage de Biarritz."))
     assert told < 0.1 < 0.9 < invented
 
 
 def test_both_languages_are_read_alike() -> None:
-    assert check("Frogs lay eggs in still water and breathe through the skin.", language="en").p_unsupported < 0.1
-    assert check("Purple helicopters negotiate medieval tax treaties in Norway.", language="en").p_unsupported > 0.9
+    assert doubt(check("Frogs lay eggs in still water and breathe through the skin.", language="en")) < 0.1
+    assert doubt(check("Purple helicopters negotiate medieval tax treaties in Norway.", language="en")) > 0.9
 
 
 def test_inflection_and_accents_do_not_make_a_word_unknown() -> None:
@@ -79,10 +84,10 @@ def test_places_are_exact_and_the_nearest_document_is_named() -> None:
         "!!!",
     ],
 )
-def test_an_answer_that_claims_nothing_has_probability_zero(response: str) -> None:
+def test_an_answer_that_claims_nothing_has_no_probability(response: str) -> None:
     grounding = check(response)
-    assert grounding.p_unsupported == 0
-    assert not any(sentence.claim for sentence in grounding.sentences)
+    assert grounding.p_unsupported is None
+    assert not any(sentence.claim or sentence.p_unsupported is not None for sentence in grounding.sentences)
 
 
 def test_citations_are_no_words_of_the_answer() -> None:
@@ -91,12 +96,12 @@ def test_citations_are_no_words_of_the_answer() -> None:
 
 
 def test_an_answer_from_other_documents_is_unsupported_even_if_it_is_short() -> None:
-    assert check("Il s'agit de conversions forcées.").p_unsupported > 0.5
+    assert doubt(check("Il s'agit de conversions forcées.")) > 0.5
 
 
 def test_without_documents_everything_is_unsupported() -> None:
     grounding = check("Le preneur verse un dépôt de garantie.", documents=())
-    assert grounding.p_unsupported > 0.5
+    assert doubt(grounding) > 0.5
     assert grounding.sentences[0].document == ""
     assert grounding.sentences[0].supporting is None
 
@@ -129,7 +134,7 @@ def test_every_feature_of_the_model_is_told_and_explained() -> None:
 
 def test_more_unknown_words_never_make_an_answer_likelier_to_be_supported() -> None:
     steps = ["Le preneur verse un dépôt", " colibri", " girafe", " hélicoptère", " norvège"]
-    found = [check("".join(steps[:count]) + ".").p_unsupported for count in range(1, len(steps) + 1)]
+    found = [doubt(check("".join(steps[:count]) + ".")) for count in range(1, len(steps) + 1)]
     assert found == sorted(found)
 
 
@@ -162,7 +167,7 @@ def test_a_wrong_weights_file_names_the_field(data: dict[str, object], named: st
 def test_a_model_without_weights_says_the_same_of_everything() -> None:
     flat = model_of({"name": "x", "provenance": {}, "sentence": {"bias": 0, "weights": []}, "answer": {"bias": 0, "weights": []}})
     assert isinstance(flat, GroundingModel)
-    assert ground(flat, "", "Le colibri chante.", DOCUMENTS, "fr").p_unsupported == 0.5
+    assert doubt(ground(flat, "", "Le colibri chante.", DOCUMENTS, "fr")) == 0.5
 
 
 def test_only_so_many_places_of_a_word_are_looked_at() -> None:
@@ -200,9 +205,11 @@ texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(ma
 @given(texts, texts, texts, st.sampled_from(["fr", "en", ""]))
 def test_hostile_texts_get_a_probability_and_exact_places(prompt: str, response: str, document: str, language: str) -> None:
     grounding = ground(MODEL, prompt, response, (Document(id="x", text=document),), language)
-    assert 0 <= grounding.p_unsupported <= 1
+    assert (grounding.p_unsupported is not None) == any(sentence.claim for sentence in grounding.sentences)
+    assert 0 <= (grounding.p_unsupported or 0) <= 1
     for sentence in grounding.sentences:
-        assert 0 <= sentence.p_unsupported <= 1
+        assert (sentence.p_unsupported is not None) == sentence.claim
+        assert 0 <= (sentence.p_unsupported or 0) <= 1
         for place in (*sentence.unsupported, *(claim.place for claim in sentence.claims)):
             assert response[place.start : place.end] == place.text
         for evidence in (sentence.supporting, *(claim.evidence for claim in sentence.claims)):

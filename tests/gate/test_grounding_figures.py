@@ -71,7 +71,7 @@ def test_the_numbers_of_a_list_are_no_figures() -> None:
 
 
 def test_an_early_year_is_one_only_where_it_reads_like_one() -> None:
-    assert check("Environ 1500 personnes et 1 789 chaises.", "") == []
+    assert "date" not in [kind for kind, _, _ in check("Environ 1500 personnes et 1 789 chaises.", "")]
 
 
 def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_a_figure_that_the_question_holds_is_never_misplaced() -> None:
     ],
 )
 def test_a_day_without_its_year_is_a_date(response: str, document: str, state: str) -> None:
-    assert [one[1] for one in states(response, document)] == ([state] if state else [])
+    assert [one[1] for one in states(response, document) if one[0] == "date"] == ([state] if state else [])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_day_without_its_year_is_a_date(response: str, document: str, state: s
     ],
 )
 def test_a_number_of_things_is_a_quantity(response: str, document: str, state: str) -> None:
-    assert [one[:2] for one in states(response, document)] == ([("quantity", state)] if state else [])
+    assert [one[:2] for one in states(response, document) if one[0] == "quantity"] == ([("quantity", state)] if state else [])
 
 
 def test_the_unit_of_a_duration_may_stand_apart() -> None:

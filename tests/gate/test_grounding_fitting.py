@@ -66,7 +66,7 @@ def rows(number: int = 60, seed: int = 1, made: bool = False) -> list[Row]:
 
 def caught(model: GroundingModel, answers: Sequence[Row]) -> float:
     """The share of answers on the right side of one half."""
-    found = [ground(model, row.prompt, row.response, row.documents, row.language).p_unsupported >= 0.5 for row in answers]
+    found = [(ground(model, row.prompt, row.response, row.documents, row.language).p_unsupported or 0) >= 0.5 for row in answers]
     return sum(flag == row.ungrounded for flag, row in zip(found, answers, strict=True)) / len(answers)
 
 

@@ -22,7 +22,7 @@ from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
 # a change of it means that all that was paid for is paid for again
-FIRST_KEY = "8cf344cd5113d2cc26851d9f215a018240b8c646551adc9ef391d6f00fa1812c"
+FIRST_KEY = "d7523eb2939fc0c758b7ab4749ae3c84355e06668fffc09dd8cb562080d1a506"
 
 
 class Scripted:

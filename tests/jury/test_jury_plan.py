@@ -56,8 +56,8 @@ PERSONA = Persona(
 )
 PRICE = Price(input_per_million=2.0, output_per_million=10.0, currency="EUR")
 # a change of one means that all that was paid for is paid for again
-FIRST_KEY = "692c043aae77d6a5b437c87d721348570749ae9baf81de66fde5ee594f8c5ca9"
-SECOND_KEY = "27a83baf67741ccb12b0c281cf90b8796dce3dde4a5141214a065d700328d807"
+FIRST_KEY = "a8a5def35ce40bc11a272b180b4fd1c2cc2628a672d96c99e88699f08d88d332"
+SECOND_KEY = "97ba01c4fd9434a9fb6cd548917a4e03bdfb9fe6b8d4086c54277e7edb1b7bf2"
 
 
 def planned(

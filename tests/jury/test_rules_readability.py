@@ -2,6 +2,7 @@
 
 import asyncio
 from copy import deepcopy
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,12 @@ def judge(response: str, criterion: str = SENTENCES, maturity: str = "Child", la
     return outcome
 
 
+READABLE_EN = "The cat sat on the mat, and the dog ran to the door. "
+READABLE_FR = "Le chat est sur le tapis, et le chien va vers la porte. "
+
+
 def sentence(count: int) -> str:
-    return "We " + "go " * (count - 2) + "home."
+    return " ".join(["We", *islice(cycle(("go", "to", "the")), count - 2), "home."])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +91,8 @@ def test_the_explanation_says_the_numbers_in_the_subjects_language() -> None:
     assert judge("The hippopotamus is big.", VOCABULARY).explanation == (
         "25% of the words (4 in all) have 3 syllables or more and are not familiar; the target for 6-8 is 5%."
     )
-    assert "50\u00a0% des mots (2\u00a0en tout)" in judge("Administration fermée.", VOCABULARY, language="fr").explanation
+    french = judge("L’administration est fermée par une délibération.", VOCABULARY, language="fr").explanation
+    assert "des mots (7\u00a0en tout)" in french
 
 
 def test_hard_words_lower_the_vocabulary_score_and_are_quoted_hardest_first() -> None:
@@ -115,17 +121,21 @@ def test_an_endless_sentence_is_quoted_in_part() -> None:
     st.sampled_from(MATURITIES),
     st.sampled_from(["en", "fr", "fr-CA"]),
 )
-def test_every_response_with_a_word_gets_a_score_and_exact_extracts(
+def test_every_response_gets_a_score_and_exact_extracts_or_a_reason(
     text: str, criterion: str, maturity: str, language: str
 ) -> None:
-    response = text + " mot"
-    verdict = judge(response, criterion, maturity, language)
+    response = (READABLE_FR if language.startswith("fr") else READABLE_EN) + text
+    verdict = outcome_of(ask(response, criterion, maturity, language))
+    if isinstance(verdict, Refused):
+        assert verdict.reason.startswith("not measured: ")
+        return
+    assert isinstance(verdict, Scored)
     assert 0.0 <= verdict.score <= 5.0
     assert verdict.score == round(verdict.score, 1)
     assert all(extract in response for extract in verdict.evidence)
 
 
-@given(st.integers(2, 60), st.integers(2, 60))
+@given(st.integers(4, 60), st.integers(4, 60))
 def test_a_longer_sentence_never_scores_more(one: int, other: int) -> None:
     short, long = sorted((one, other))
     assert judge(sentence(short)).score >= judge(sentence(long)).score
@@ -141,9 +151,40 @@ def test_the_same_words_are_easier_for_older_readers() -> None:
         assert scores[0] < scores[-1]
 
 
-def test_one_word_is_scored_by_what_is_there() -> None:
-    assert judge("Yes").score == 5.0
-    assert judge("Photosynthesis.", VOCABULARY).score == 0.0
+@pytest.mark.parametrize("response", ["ok", "Yes!", "Photosynthesis.", "I see, thanks."])
+def test_a_response_of_few_words_is_not_measured(response: str) -> None:
+    for criterion in (SENTENCES, VOCABULARY):
+        refused = outcome_of(ask(response, criterion))
+        assert isinstance(refused, Refused)
+        assert refused.reason.startswith("too little to measure: the response has")
+
+
+@pytest.mark.parametrize(
+    ("response", "languages", "reason"),
+    [
+        ("空は青いです。太陽の光が空気の中で散らばるからです。", ("en", "fr"), "another script"),
+        ("السماء زرقاء لأن ضوء الشمس يتشتت في الهواء", ("en", "fr"), "another script"),
+        ("Небо голубое, потому что свет солнца рассеивается.", ("en", "fr"), "another script"),
+        ("Le ciel est bleu parce que la lumière du soleil se disperse dans l’air.", ("en",), "not in the reader's language (en)"),
+        ("The sky is blue because the light of the sun is scattered.", ("fr",), "not in the reader's language (fr)"),
+        (
+            "Der Himmel ist blau, weil das Licht der Sonne in der Luft gestreut wird. Das blaue Licht wird mehr gestreut als "
+            "das rote, und so sehen wir es überall.",
+            ("en", "fr"),
+            "not in the reader's language",
+        ),
+    ],
+)
+def test_a_response_that_the_reader_cannot_read_gets_no_score(response: str, languages: tuple[str, ...], reason: str) -> None:
+    for language in languages:
+        for criterion in (SENTENCES, VOCABULARY):
+            refused = outcome_of(ask(response, criterion, language=language))
+            assert isinstance(refused, Refused)
+            assert reason in refused.reason
+
+
+def test_a_foreign_name_in_a_readable_response_does_not_keep_it_from_a_score() -> None:
+    assert judge("The capital of Japan is Tokyo: 東京.").score == 5.0
 
 
 @pytest.mark.parametrize("response", [None, "", "  \n", "42 + 1 = 43!", "---"])

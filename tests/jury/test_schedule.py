@@ -127,6 +127,23 @@ def test_so_many_failures_in_a_row_stop_the_run_and_one_success_begins_anew() ->
         watch.note("judge", "502", reached=False, turned_away=False)
 
 
+def test_a_server_that_answers_no_call_in_time_is_given_up_after_a_few() -> None:
+    watch = OutageWatch(20, concurrency=8)
+    for _ in range(7):
+        watch.note("judge", "no answer within 300 s", reached=True, turned_away=False, timed_out=True)
+    with pytest.raises(ServerDown, match=r"judge: 8 calls in a row timed out: .* \(no answer within 300 s\)"):
+        watch.note("judge", "no answer within 300 s", reached=True, turned_away=False, timed_out=True)
+
+
+def test_a_server_that_has_answered_may_be_slow_for_longer() -> None:
+    watch = OutageWatch(20, concurrency=8)
+    watch.note("judge", "", reached=True, turned_away=False)
+    for _ in range(19):
+        watch.note("judge", "late", reached=True, turned_away=False, timed_out=True)
+    with pytest.raises(ServerDown, match="20 calls in a row timed out"):
+        watch.note("judge", "late", reached=True, turned_away=False, timed_out=True)
+
+
 def test_calls_that_are_turned_away_stop_a_run_only_while_none_has_succeeded() -> None:
     watch = OutageWatch(2)
     watch.note("judge", "", reached=True, turned_away=False)

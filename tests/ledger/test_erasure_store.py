@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from areopage.cases.records import Case
 from areopage.ledger import erasure
@@ -21,11 +21,11 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, Filters, Period, Scope
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
-from areopage.ledger.schema import answers, metadata
-from areopage.ledger.search import SEARCH_TABLE
+from areopage.ledger.schema import answers
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 from servers.evaluated import evaluate
+from servers.searched import files_with, tables_with
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 YEAR = Period(start=date(2026, 1, 1), end=date(2027, 1, 1))
@@ -49,21 +49,6 @@ def fill(ledger: Ledger, make: Make, scored: MakeScore, judgment: MakeJudgment, 
     ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="asked", created_at=MOMENT)])
     label = Label(answer_id=id, rater="ann", criterion="", score=1.0, note=word, origin="web", created_at=MOMENT)
     Labels(ledger).add([label])
-
-
-def files_with(ledger: Ledger, word: str) -> list[str]:
-    """The files of a SQLite ledger in which a word stands, in any case."""
-    path = Path(ledger.place)
-    wanted = word.lower().encode()
-    return [one.name for one in path.parent.iterdir() if one.name.startswith(path.name) and wanted in one.read_bytes().lower()]
-
-
-def tables_with(ledger: Ledger, word: str) -> list[str]:
-    """The tables in which a word stands."""
-    names = [*metadata.tables, SEARCH_TABLE]
-    with ledger.engine.connect() as connection:
-        rows = {name: connection.execute(text(f'SELECT * FROM "{name}"')).all() for name in names}
-    return [name for name, found in rows.items() if word.lower() in str(found).lower()]
 
 
 def test_nothing_of_an_erased_answer_stays_but_its_figures(

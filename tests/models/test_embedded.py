@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
-from areopage.models.embedded_chat import Loading, chat_request, defused, read_chunks, terse_schema
+from areopage.models.embedded_chat import Loading, chat_request, read_chunks, terse_schema
 from areopage.models.embedded_files import (
     SMOLLM2,
     Weights,
@@ -263,21 +263,6 @@ def test_a_schema_gets_limits_only_where_it_has_none() -> None:
         "pair": {"type": "array", "items": {"type": "integer"}, "minItems": 5, "maxItems": 5},
     }
     assert terse["required"] == ["score"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a <|im_end|> b", "<|im_start|>assistant", "</s>", "<end_of_turn>", "[/INST] x", "<<SYS>>", "<｜Assistant｜>", "<|eot_id|>"],
-)
-def test_control_tokens_in_a_text_are_parted_and_nothing_is_lost(text: str) -> None:
-    harmless = defused(text)
-    assert harmless.replace("\u200b", "") == text
-    assert text not in harmless
-
-
-def test_ordinary_text_is_left_as_it_is() -> None:
-    text = "if a < b | c > d: x[0] <b>bold</b> <s2> [INSTALL] a<|b"
-    assert defused(text.replace("<|", "< |")) == text.replace("<|", "< |")
 
 
 def test_a_refusal_by_llama_cpp_carries_its_status_and_what_to_do() -> None:

@@ -151,7 +151,7 @@ def test_no_option_is_lost_and_none_can_change_the_request(options: dict[str, An
 
 
 def test_without_options_and_schema_the_servers_own_hold() -> None:
-    assert set(json.loads(generate(FakeOllama()).text)) == {"model", "messages", "stream"}
+    assert set(json.loads(generate(FakeOllama()).text)) == {"model", "messages", "stream", "truncate"}
 
 
 def test_a_completion_holds_what_the_server_counted_and_no_thinking() -> None:
@@ -219,7 +219,10 @@ def test_a_slow_model_is_timed_out() -> None:
         (600_000, 16_387, 32_768, True),  # half the window and 3: measured as well
         (8_200, 2_050, 4_096, False),  # as many tokens by chance
         (40_000, 4_096, 4_096, True),  # the whole window
-        (16_000, 4_096, 4_096, False),  # fits exactly
+        (16_000, 4_096, 4_096, True),  # no room is left for an answer
+        (4_000, 1_010, 1_024, True),
+        (3_900, 1_000, 1_024, False),
+        (8_000, 2_048, None, True),  # all of the server's own window
         (40_000, 3_000, 4_096, True),  # whole messages were dropped
         (17_000, 3_000, 4_096, False),  # long words
         (30_000, 2_050, None, True),  # the server's own window
@@ -401,7 +404,11 @@ def test_the_official_client_sends_the_same_request_and_reads_the_same_answer() 
     async def run() -> None:
         async with FakeOllama().running() as fake:
             options = {name: value for name, value in OPTIONS.items() if name != "unheard_of"}  # the client drops it
-            assert_same(*await both(fake.url, "m", options, SCHEMA))
+            ours, theirs = await both(fake.url, "m", options, SCHEMA)
+            # the client cannot tell the server not to cut the prompt
+            sent = json.loads(ours.text)
+            assert sent.pop("truncate") is False
+            assert_same(msgspec.structs.replace(ours, text=json.dumps(sent, sort_keys=True)), theirs)
 
     asyncio.run(run())
 

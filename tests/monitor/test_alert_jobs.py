@@ -11,9 +11,10 @@ import pytest
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import Alert
+from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Sent
-from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, open_alerting, raise_answer_alert, send_due
+from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.work.handlers import ScheduledJob
 from servers.new_ledger import ledger_at
@@ -49,6 +50,12 @@ def config_of(folder: Path, **alerts: object) -> MonitorConfig:
 
 def alerting_of(ledger: Ledger, **alerts: object) -> Alerting:
     return open_alerting(ledger, config_of(Path(), **alerts))
+
+
+def raise_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> bool:
+    """Open the alert that an evaluation brings; whether it is new."""
+    alert = due_answer_alert(alerting, score, now)
+    return alert is not None and Alerts(alerting.ledger).open(alert)
 
 
 class Post:

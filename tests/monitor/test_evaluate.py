@@ -1,6 +1,7 @@
 """Evaluations step by step, without a queue: one attempt at each answer that waits."""
 
 import asyncio
+import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -8,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from areopage.errors import StorageError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
+from areopage.ledger.erasure import ERASED, erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.work.handlers import Retry
+from areopage.monitor.submit import Intake, submission_of
+from areopage.work.handlers import Handler, Retry
+from servers.searched import files_with, tables_with
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -35,20 +40,24 @@ class Steps:
         from servers.monitored import judge_of
 
         judge = judge_of(self._config)
-        with ThreadPoolExecutor(1) as threads:
-            await judge.check()
-            self._ledger.put_panel(judge.run())
-            evaluator = Evaluator(self._ledger, judge, self._config, threads, self._counter)
-            handler = evaluator.handler(lambda: True, 0.0)
-            ids = [id for _, id in handler.pending(0, 100)]
-            outcomes = await asyncio.gather(*(handler.run(id, self._failed[id]) for id in ids))
-            for id, outcome in zip(ids, outcomes, strict=True):
-                if isinstance(outcome, Retry):
-                    assert outcome.counted
-                    self._failed[id] += 1
-                    if self._failed[id] >= handler.attempts:
-                        handler.gave_up(id, outcome.reason)
-        await judge.aclose()
+        try:
+            with ThreadPoolExecutor(1) as threads:
+                await judge.check()
+                self._ledger.put_panel(judge.run())
+                evaluator = Evaluator(self._ledger, judge, self._config, threads, self._counter)
+                await self._attempt(evaluator.handler(lambda: True, 0.0))
+        finally:
+            await judge.aclose()
+
+    async def _attempt(self, handler: Handler) -> None:
+        ids = [id for _, id in handler.pending(0, 100)]
+        outcomes = await asyncio.gather(*(handler.run(id, self._failed[id]) for id in ids))
+        for id, outcome in zip(ids, outcomes, strict=True):
+            if isinstance(outcome, Retry):
+                assert outcome.counted
+                self._failed[id] += 1
+                if self._failed[id] >= handler.attempts:
+                    handler.gave_up(id, outcome.reason)
 
     @property
     def progress(self) -> Progress:
@@ -128,6 +137,88 @@ def test_a_weak_answer_raises_one_alert(monitored: "Monitored", kept: Ledger) ->
     steps.step()
     weak = counted(kept, "SELECT count(*) FROM quality_scores WHERE score_global < 10")
     assert counted(kept, "SELECT count(DISTINCT subject) FROM alerts") == counted(kept, "SELECT count(*) FROM alerts") == weak > 0
+
+
+SECRET = "Xylophage"
+MOMENTS = ("waits", "begun", "first judge asked", "every judge asked", "judged", "about to be stored", "stored")
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_an_erasure_at_any_moment_of_a_judgment_leaves_no_text_and_raises_no_alert(
+    monitored: "Monitored", kept: Ledger, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    given = submission_of(f"{SECRET} ?", f"Oui, {SECRET}.", [f"Un {SECRET}."], id="a0", source="bot", metadata={"who": SECRET})
+    assert Intake(kept).submit([given]) == [True]
+    steps = Steps(monitored, kept, judges=["openai:fake-a", "openai:fake-b"], alerts={"threshold": 10.0}, language="en")
+    quoted = {"explanation": f"It says {SECRET}.", "evidence_extracts": [f"Oui, {SECRET}."]}
+    paths = ("exactitude", "completude", "format", "sources")
+    joint = {path: {"score": 2, **quoted} for path in paths}
+    monitored.server.faults.says = [json.dumps(joint), json.dumps({"score": 2, **quoted})]
+    erased: list[int] = []
+
+    def erase_now() -> None:
+        erased.append(erase(kept, ["a0"]))
+
+    def erasing(owner: type, name: str, *, after: bool) -> None:
+        call = getattr(owner, name)
+
+        def around(*args: Any, **named: Any) -> Any:
+            if not after:
+                erase_now()
+            found = call(*args, **named)
+            if after:
+                erase_now()
+            return found
+
+        monkeypatch.setattr(owner, name, around)
+
+    if moment == "waits":
+        erase_now()
+    if moment == "begun":
+        erasing(Evaluations, "link", after=True)
+    if moment == "judged":
+        erasing(Evaluator, "_stored_evaluation", after=False)
+    if moment == "about to be stored":
+        erasing(Evaluations, "finish", after=False)
+    if moment in ("first judge asked", "every judge asked"):
+        monitored.server.faults.hold = True
+        with ThreadPoolExecutor(1) as thread:
+            stepping = thread.submit(steps.step)
+            monitored.server.wait_for_calls(1 if moment == "first judge asked" else 2)
+            erase_now()
+            monitored.server.faults.hold = False
+            stepping.result()
+    else:
+        steps.step()
+    if moment == "stored":
+        assert [alert.answer_id for alert in Alerts(kept).list()] == ["a0"]
+        erase_now()
+    assert erased[0] == 1
+    told = [(alert.title, alert.body, alert.delivery) for alert in Alerts(kept).list()]
+    assert told == ([(ERASED, ERASED, "none")] if moment == "stored" else [])
+    assert tables_with(kept, SECRET) == []
+    assert files_with(kept, SECRET) == []
+    found = Evaluations(kept).get("a0")
+    assert found is not None and found.erased
+
+
+def test_judgments_that_a_dead_worker_left_of_an_erased_answer_lose_their_texts(
+    monitored: "Monitored", kept: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitored.submit(kept, 1)
+    steps = Steps(monitored, kept)
+    with monkeypatch.context() as dying:
+
+        def die(*_: Any) -> bool:
+            erase(kept, ["a0"])
+            raise StorageError("the worker ends here")
+
+        dying.setattr(Evaluations, "finish", die)
+        with pytest.raises(StorageError):
+            steps.step()
+    monkeypatch.setattr(Evaluations, "pending", lambda *_: [(1, "a0")])  # another worker takes its work over
+    steps.step()
+    assert [one.raw_text for one in Evaluations(kept).judgments("a0")] == [""]
 
 
 def test_the_storage_policy_holds_for_all_that_stays(monitored: "Monitored", kept: Ledger) -> None:

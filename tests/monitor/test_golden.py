@@ -369,7 +369,7 @@ def test_the_commands_run_and_list_rounds_and_alerts(ledger: Ledger, bot: "FakeB
     bot.reply = lambda _: (400, {"error": "no"})
     write_monitor(tmp_path, bot.url, ledger="other.db")
     failed = command("monitor", "golden", "run")
-    assert failed.code == 1
+    assert failed.code == 3
     assert "incomplete" in failed.out
     listed = command("monitor", "alerts", "list")
     assert "open    golden      pending   Golden questions: 3 of 3 without a score" in listed.out

@@ -13,8 +13,9 @@ from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
+from areopage.ledger.alerts import Alerts
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.jobs import alert_jobs, check_windows, open_alerting, raise_answer_alert
+from areopage.monitor.alerts.jobs import alert_jobs, check_windows, due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection, Thresholds, check_thresholds, on_scale, thresholds_of
 from areopage.monitor.golden import open_golden
 from servers.quality import MOMENT, quality_score, store_scores
@@ -136,13 +137,12 @@ def test_a_suite_of_its_own_scale_alerts_on_its_weak_answers_and_on_no_good_ones
     ledger = Ledger.open(config.ledger)
     try:
         alerting = open_alerting(ledger, config)
-        assert not raise_answer_alert(alerting, quality_score(good, id="good"), MOMENT)
-        assert raise_answer_alert(alerting, quality_score(weak, id="weak"), MOMENT)
+        assert due_answer_alert(alerting, quality_score(good, id="good"), MOMENT) is None
+        raised = due_answer_alert(alerting, quality_score(weak, id="weak"), MOMENT)
+        assert raised is not None and Alerts(ledger).open(raised)
         scores = [quality_score(good, id=f"a-{n}", timestamp=MOMENT, evaluated_at=MOMENT) for n in range(20)]
         store_scores(ledger, [msgspec.structs.replace(one, scored=1, planned=1) for one in scores])
         check_windows(alerting, MOMENT)
-        from areopage.ledger.alerts import Alerts
-
         assert [alert.subject for alert in Alerts(ledger).list(state="open")] == ["weak"]
     finally:
         ledger.close()

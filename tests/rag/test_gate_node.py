@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
+from msgspec.structs import replace
 
 from areopage.app.gate_rules import check_answer, load_gate
 from areopage.cases.records import Document
-from areopage.errors import DatasetError, SubmissionError
+from areopage.errors import DatasetError, SubmissionError, UserError
+from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.rag.gate_node import documents_of, gate_node
 from servers import PATIENCE
@@ -149,3 +151,46 @@ def test_the_function_needs_no_extra() -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
     assert (run.stdout, run.returncode) == ("deliver\n", 0), run.stderr
+
+
+WEAK = [(document, 0.03) for document in DOCUMENTS]
+
+
+def test_scores_of_another_retriever_are_not_compared_unless_the_rules_say_so() -> None:
+    ignored = check_answer(QUESTION, RESPONSE, WEAK)
+    assert (ignored.verdict, ignored.reasons) == ("deliver", ())
+    compared = Gate(replace(load_gate().config, foreign_scores="compared"))
+    decision = check_answer(QUESTION, RESPONSE, WEAK, gate=compared)
+    assert (decision.verdict, decision.reasons[0].code) == ("fallback", "not_relevant")
+    assert check_answer(QUESTION, RESPONSE, WEAK, gate=load_gate("v1_1")).verdict == "fallback"
+
+
+@pytest.mark.parametrize("score", [1.7, 20, -1.2])
+def test_a_score_on_another_scale_is_named(score: float) -> None:
+    with pytest.raises(DatasetError, match="the score of document 2 is not between 0 and 1"):
+        check_answer(QUESTION, RESPONSE, [DOCUMENTS[0], (DOCUMENTS[1], score)])
+
+
+def test_a_negative_score_is_an_error_where_scores_are_compared() -> None:
+    compared = Gate(replace(load_gate().config, foreign_scores="compared"))
+    with pytest.raises(DatasetError, match="the score of document 1 is not between 0 and 1"):
+        check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)], gate=compared)
+    assert check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)]).metrics.num_sources == 1
+
+
+def test_an_object_without_a_text_is_named_with_its_keys() -> None:
+    with pytest.raises(DatasetError, match=r"document 1 .*its keys are body, page; write one of text, texte, content"):
+        check_answer(QUESTION, RESPONSE, [{"body": "Un texte.", "page": 3}])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "response", "documents", "says"),
+    [
+        (None, RESPONSE, DOCUMENTS, "the prompt must be a text, not NoneType"),
+        (QUESTION, 5, DOCUMENTS, "the response must be a text, not int"),
+        (QUESTION, RESPONSE, 5, "documents: give a list of documents, not int"),
+    ],
+)
+def test_what_is_no_text_and_no_list_is_one_clear_line(prompt: Any, response: Any, documents: Any, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        check_answer(prompt, response, documents)

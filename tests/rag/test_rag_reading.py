@@ -135,7 +135,7 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         find_files(tmp_path / "nowhere")
 
 
-def pdf(*pages: str, password: str = "") -> bytes:
+def pdf(*pages: str, password: str = "", title: str = "") -> bytes:
     """A small PDF, one line of text a page."""
     from io import BytesIO
 
@@ -157,6 +157,8 @@ def pdf(*pages: str, password: str = "") -> bytes:
         content = DecodedStreamObject()
         content.set_data(f"BT /F1 12 Tf 20 200 Td ({text}) Tj ET".encode("latin-1") if text else b"")
         page[NameObject("/Contents")] = content
+    if title:
+        writer.add_metadata({"/Title": title})
     if password:
         writer.encrypt(password, algorithm="RC4-128")
     stream = BytesIO()
@@ -172,6 +174,22 @@ def test_a_pdf_is_read_page_by_page_and_pages_without_text_are_told(tmp_path: Pa
     assert isinstance(read, SourceText)
     assert "1 of 3 pages hold no text (2)" in told.reason
     assert [(part.page, part.text.strip()) for part in read.parts] == [(1, "Article 1. The fee is 12 EUR."), (3, "Last page.")]
+
+
+@pytest.mark.parametrize(
+    ("title", "kept"),
+    [
+        ("Staff handbook", "Staff handbook"),
+        ("tmp.html", ""),
+        ("Microsoft Word - notes", ""),
+        ("Untitled", ""),
+        ("Form 1.2", "Form 1.2"),
+    ],
+)
+def test_the_name_of_a_temporary_file_is_no_title(tmp_path: Path, title: str, kept: str) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("The fee is 12 EUR.", title=title))
+    assert document(path).title == kept
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
-from areopage.report.bench_worst import MAX_TEXT, WORST
+from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import Refused, Scored, TimedOut
 from areopage.scoring.reduce import V1_1
@@ -160,8 +160,25 @@ def test_a_report_of_many_long_cases_stays_small_and_says_what_it_leaves_out(tmp
     write_report(bench_report(view_of(tmp_path, cases=cases)), "html", path)
     text = Outline(path.read_text(encoding="utf-8")).text
     assert path.stat().st_size < 3_000_000
-    assert f"The {WORST} with the worst final scores" in text
+    assert f"then the worst final scores: {WORST} in all" in text
     assert f"… {100_000 - MAX_TEXT:,} more characters, in results.json" in text
+
+
+def test_every_failing_case_is_in_the_report_with_the_score_that_fails(tmp_path: Path) -> None:
+    cases = [case(n, prompt=f"Question {n}?", response=f"Response {n}.") for n in range(1, 201)]
+    failing = {f"case-{n}" for n in range(100, 171)}
+
+    def say(call: PlannedCall) -> Judgment:
+        bad = call.case.id in failing and call.criteria[0].category == "safety"
+        return judgment(call, Scored(score=0.0 if bad else 5.0 if call.case.id in failing else 3.0))
+
+    page = report(tmp_path, cases=cases, say=say)
+    assert "71 of 200 – cases that fail a criterion of: " in page.text
+    assert page.text.index("71 of 200 cases fail") < page.text.index("Final score")
+    assert "then the worst final scores: 71 in all" in page.text and f"{71 - WHOLE} further cases" in page.text
+    assert all(f"Response {n}." in page.text for n in range(100, 171))
+    assert "Response 1." not in page.text
+    assert page.text.count("0.00 Question 1") == 71
 
 
 def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None:
@@ -170,7 +187,14 @@ def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None
     assert "4,20 sur 5" in page.text
     assert "21 novembre 2026" in page.text
     assert "100 %" in page.text
-    assert "de 4,20 à 4,20" in page.text
+    assert "aucun : tous les scores sont égaux" in page.text
+    mixed = report(
+        tmp_path / "mixed",
+        language="fr",
+        cases=[case(n) for n in range(1, 9)],
+        say=lambda call: judgment(call, Scored(score=float(call.case.id[-1]) / 2)),
+    )
+    assert re.search(r"de \d,\d\d à \d,\d\d", mixed.text)
     assert not re.search(r"\d\.\d", page.text.replace("small 1.0", "").replace("areopage 0.1.0", ""))
     assert not re.search(r"\b(score of|judges|coverage)\b", page.text)
 
@@ -200,7 +224,7 @@ def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: 
 def test_judges_of_whom_nothing_is_known_are_called_never_examined(tmp_path: Path) -> None:
     page = report(tmp_path)
     assert "not valid" not in page.text
-    assert page.text.count("never examined") == 2
+    assert page.text.count("never examined") == 3  # with the headline
 
 
 def test_an_incomplete_run_says_how_much_is_missing_and_how_to_go_on(tmp_path: Path) -> None:

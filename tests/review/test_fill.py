@@ -67,6 +67,14 @@ def test_todays_answers_wait_for_the_day_to_end_but_an_alert_does_not(ledger: Le
     assert fill_queue(ledger, settings(sample=50), NOW + timedelta(days=1)).sample == 1
 
 
+def test_answers_that_address_the_judge_are_queued_at_once(ledger: Ledger) -> None:
+    judged(ledger, "flatterer", NOW - timedelta(hours=1), SAMPLES[0], signs=("addressed:verdict",))
+    counts = fill_queue(ledger, settings(threshold=None, spread=9.0), NOW)
+    assert (counts.addressed, counts.total) == (1, 1)
+    assert why(ledger) == {"flatterer": "addressed"}
+    assert fill_queue(ledger, settings(threshold=None, spread=9.0), NOW).total == 0
+
+
 def test_golden_answers_are_left_out(ledger: Ledger) -> None:
     judged(ledger, "golden-1", NOW - timedelta(days=1), SAMPLES[2], source="golden:questions")
     Alerts(ledger).open(alert("golden-1", 2))

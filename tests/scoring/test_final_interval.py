@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.fold import Interval, final_interval
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.fold import Interval, RecordScores, RunScores, consistency, final_interval
+from areopage.scoring.reduce import CriterionScore, JudgeScore
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 
 CRITERIA = {"a": ("x", "s"), "b": ("x", "s"), "c": ("x", "t"), "d": ("y", "u")}
@@ -103,3 +103,62 @@ def test_an_interval_lies_within_the_scale_and_does_not_know_criteria_order(rows
     again = interval_of(turned)
     assert again is not None
     assert (again.low, again.high) == pytest.approx((found.low, found.high))
+
+
+def judged(rows: list[dict[str, float | None]]) -> list[CriterionScore]:
+    """Scores of criterion `a`, a row of judges' scores for each case."""
+    return [
+        CriterionScore(
+            case_id=str(number),
+            criterion="a",
+            score=sum(known) / len(known) if (known := [score for score in row.values() if score is not None]) else None,
+            agreement=None,
+            outliers=(),
+            judges=tuple(
+                JudgeScore(judge=judge, score=score, variance=0.0, scored=int(score is not None), planned=1)
+                for judge, score in row.items()
+            ),
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+def run_of(rows: list[dict[str, float | None]]) -> RunScores:
+    scores = judged(rows)
+    found: Rows = [{"a": score.score} for score in scores]
+    records = tuple(
+        RecordScores(case_id=score.case_id, tree=tree_of([row]), criteria=(score,), consistency=consistency([score]))
+        for score, row in zip(scores, found, strict=True)
+    )
+    return RunScores(tree=tree_of(found), scale=Scale(0, 5), consistency=consistency(scores), records=records, warnings=())
+
+
+def test_judges_who_always_contradict_each_other_give_a_wide_interval() -> None:
+    found = run_of([{"p": 5.0, "q": 0.0, "r": 5.0, "s": 5.0} for _ in range(20)]).interval
+    assert found is not None
+    assert found.low < 2.6 and found.high == 5.0
+    two = run_of([{"p": 5.0, "q": 0.0} for _ in range(20)]).interval
+    assert two == Interval(low=0.0, high=5.0, cases=20)
+
+
+def test_the_only_judge_of_a_criterion_is_never_drawn_away() -> None:
+    scores = judged([{"p": float(n % 5)} for n in range(9)])
+    assert final_interval(scores, tree_of([{"a": score.score} for score in scores])) is not None
+
+
+def test_scores_that_are_all_equal_give_no_interval_instead_of_one_without_width() -> None:
+    assert run_of([{"p": 5.0, "q": 5.0} for _ in range(20)]).interval is None
+
+
+def test_missing_scores_are_bounded_by_both_ends_of_the_scale() -> None:
+    rows: list[dict[str, float | None]] = [{"p": 4.0}, {"p": 4.0}, {"p": None}, {"p": None}]
+    assert run_of(rows).if_missing == (2.0, 4.5)
+    assert run_of([{"p": 4.0}]).if_missing is None
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 5).map(float)), min_size=1, max_size=9))
+def test_the_score_lies_between_its_bounds(values: list[float | None]) -> None:
+    run = run_of([{"p": value} for value in values])
+    if run.if_missing is not None and run.tree.score is not None:
+        worst, best = run.if_missing
+        assert worst - 1e-9 <= run.tree.score <= best + 1e-9

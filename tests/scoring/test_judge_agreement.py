@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
-from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
+from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut, Unreachable
 from areopage.scoring.reduce import (
     DEFAULT,
     PROFILES,
@@ -31,7 +31,7 @@ def by_name(scores: list[float]) -> dict[str, float]:
     return {f"j{number}": score for number, score in enumerate(scores)}
 
 
-Pass = Scored | TimedOut | Refused | None
+Pass = Scored | TimedOut | Refused | Unreachable | None
 
 
 def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCALE, suite: Scale = SCALE) -> CriterionScore:
@@ -45,8 +45,9 @@ def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCAL
 
 
 LATE = TimedOut(reason="late")
+DOWN = Unreachable(reason="down")
 FOUR = Scored(score=4)
-PASS: st.SearchStrategy[Pass] = st.sampled_from([Scored(score=0), Scored(score=3), FOUR, LATE, Refused(reason="no"), None])
+PASS: st.SearchStrategy[Pass] = st.sampled_from([Scored(score=0), Scored(score=3), FOUR, LATE, Refused(reason="no"), DOWN, None])
 ORDERED = st.lists(st.tuples(st.sampled_from("abc"), PASS), min_size=1, max_size=9)
 SCALES = st.builds(
     lambda low, width, better: Scale(low, low + width, better), st.integers(-5, 5), st.integers(1, 20), st.booleans()
@@ -128,8 +129,15 @@ def test_a_failed_pass_never_moves_a_score_by_default_and_pulls_it_to_zero_in_v1
     scored = [one for one in found if isinstance(one, Scored)]
     default = reduced({"a": [*found]}, DEFAULT).score
     assert default == (reduced({"a": [*scored]}, DEFAULT).score if scored else None)
+    made = [one for one in found if one is not None and not isinstance(one, Unreachable)]
     documented = reduced({"a": [*found]}, V1_1).score
-    assert documented == pytest.approx(sum(one.score for one in scored) / len(found))
+    assert documented == (pytest.approx(sum(one.score for one in scored) / len(made)) if made else None)
+
+
+def test_a_pass_that_was_never_made_is_no_failed_pass() -> None:
+    for profile in (DEFAULT, V1_1):
+        assert reduced({"a": [None, DOWN], "b": [None]}, profile).score is None
+        assert reduced({"a": [FOUR, None, DOWN]}, profile).score == 4
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,11 @@ class Live:
         return f"127.0.0.1:{self.port}"
 
     def key(self, role: Role = "admin", name: str = "") -> dict[str, str]:
-        """The header of a new key."""
-        return {"Authorization": f"Bearer {ApiKeys(self.context.ledger).create(name or role, role)[1]}"}
+        """The header of a new key; without a name it gets one of its own."""
+        keys = ApiKeys(self.context.ledger)
+        taken = {key.name for key in keys.list()}
+        free = next(one for one in (role, *(f"{role}-{number}" for number in range(2, 100))) if one not in taken)
+        return {"Authorization": f"Bearer {keys.create(name or free, role)[1]}"}
 
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
         """One request, its headers as they are."""

@@ -1,17 +1,23 @@
 """Who gets in, over real sockets: keys, roles, sessions, forms, other sites, other names of this computer."""
 
+import base64
+import hashlib
+import hmac
+import json
 import logging
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from sqlalchemy import select, update
 
-from areopage.ledger.access import ApiKeys
+from areopage.errors import UserError
+from areopage.ledger.access import SESSION_LIFE, ApiKeys, Audit, Sessions
+from areopage.ledger.schema import metadata, sessions
 from areopage.server import access as remembered
-from areopage.server.access import SESSION_HOURS, Seal
 from areopage.server.guards import Addresses
 
 from .live import Live, Reply, live
@@ -259,6 +265,18 @@ def test_signing_out_needs_our_form_and_forgets_the_session(site: Live) -> None:
     reply = site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), cookie | FORM)
     assert reply.status == 303
     assert 'areopage_session=""' in reply.headers["set-cookie"]
+    assert site.get("/v1/evaluations", cookie).status == 401
+    assert site.get("/monitor", cookie | {"Accept": "text/html"}).headers["location"].startswith("/login")
+
+
+def test_signing_out_ends_one_session_and_no_other(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    one, _ = signed_in(site, key)
+    other, _ = signed_in(site, key)
+    token = token_of(site.get("/login", one))
+    assert site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), one | FORM).status == 303
+    assert site.get("/v1/evaluations", one).status == 401
+    assert site.get("/v1/evaluations", other).status == 200
 
 
 def test_the_token_of_another_session_is_refused(site: Live) -> None:
@@ -309,16 +327,104 @@ def test_a_made_up_cookie_is_no_session(site: Live, cookie: str) -> None:
     assert site.get("/v1/evaluations", {"Cookie": f"areopage_session={cookie}".encode().decode("latin-1")}).status == 401
 
 
-def test_a_session_ends_after_its_hours_and_with_its_key() -> None:
-    seal = Seal(b"s" * 32)
-    cookie = seal.open_session("k1", NOW)
-    found = seal.session(cookie, NOW + timedelta(hours=SESSION_HOURS, seconds=-1))
-    assert found is not None and found.key_id == "k1"
-    assert seal.session(cookie, NOW + timedelta(hours=SESSION_HOURS)) is None
-    assert Seal(b"t" * 32).session(cookie, NOW) is None
-    payload, _, signature = cookie.partition(".")
-    assert seal.session(f"{payload}.{seal.form_token(payload)}", NOW) is None
-    assert seal.session(f"{payload[:-2]}AA.{signature}", datetime.now(UTC)) is None
+def test_a_session_ends_after_its_hours_and_is_known_by_its_whole_cookie(site: Live) -> None:
+    ledger = site.context.ledger
+    record, _ = ApiKeys(ledger).create("Ada", "read")
+    store = Sessions(ledger)
+    cookie = store.open(record.id, NOW)
+    assert store.find(cookie, NOW + SESSION_LIFE - timedelta(seconds=1)) == record
+    assert store.find(cookie, NOW + SESSION_LIFE) is None
+    assert [store.find(made, NOW) for made in (cookie[:-2] + "AA", cookie + "A", cookie.upper(), record.id)] == [None] * 4
+    store.open(record.id, NOW + SESSION_LIFE)
+    with ledger.engine.connect() as connection:
+        assert len(connection.execute(select(sessions)).all()) == 1  # what is over is removed
+
+
+def test_no_session_outlives_its_hours_whatever_the_ledger_says_of_it(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    cookie, _ = signed_in(site, key)
+    assert site.get("/v1/evaluations", cookie).status == 200
+    with site.context.ledger.engine.begin() as connection:
+        connection.execute(update(sessions).values(opened_at=NOW.replace(tzinfo=None) + timedelta(days=3650)))
+    assert site.get("/v1/evaluations", cookie).status == 401
+
+
+def test_who_can_read_the_ledger_can_open_no_session(site: Live) -> None:
+    """All that is stored is tried as a cookie: as it stands, and as a secret that signs the id of a key."""
+    ledger = site.context.ledger
+    record, key = ApiKeys(ledger).create("Ada", "admin")
+    signed_in(site, key)
+    with ledger.engine.connect() as connection:
+        rows = [tuple(row) for table in metadata.tables.values() for row in connection.execute(select(table)).all()]
+    texts = {value for row in rows for value in row if isinstance(value, str) and value}
+    assert len(texts) > 4
+    claim = json.dumps({"key_id": record.id, "expires": int(NOW.timestamp()) + 600, "nonce": "00"}, separators=(",", ":"))
+    payload = base64.urlsafe_b64encode(claim.encode()).rstrip(b"=")
+    cookies = list(texts)
+    for text in texts:
+        for secret in (text.encode(), *([bytes.fromhex(text)] if re.fullmatch("(?:[0-9a-f]{2})+", text) else [])):
+            signature = hmac.digest(secret, b"session\n" + payload, hashlib.sha256)
+            cookies.append(f"{payload.decode()}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}")
+    tried = [cookie for cookie in cookies if cookie.isascii() and cookie.isprintable() and not set(cookie) & set(' ;,"')]
+    assert len(tried) > 10
+    assert {site.get("/v1/evaluations", {"Cookie": f"areopage_session={cookie}"}).status for cookie in tried} == {401}
+
+
+def test_the_audit_log_notes_who_signs_in_and_out_and_wrong_keys(site: Live) -> None:
+    ledger = site.context.ledger
+    record, key = ApiKeys(ledger).create("Ada", "read")
+    cookie, _ = signed_in(site, key)
+    token = token_of(site.get("/login", cookie))
+    site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), cookie | FORM)
+    for _ in range(3):
+        site.get("/v1/evaluations", {"Authorization": "Bearer areo_secret_guess"})
+    noted = [(one.actor, one.key_id, one.action) for one in reversed(Audit(ledger).list())]
+    assert noted == [("Ada", record.id, "login"), ("Ada", record.id, "logout"), ("127.0.0.1", "", "wrong_key")]
+    assert not any("guess" in one.detail + one.subject for one in Audit(ledger).list())
+
+
+def test_two_valid_keys_never_share_a_name(site: Live) -> None:
+    keys = ApiKeys(site.context.ledger)
+    first, _ = keys.create("Ada", "read")
+    with pytest.raises(UserError, match="Ada"):
+        keys.create("Ada", "admin")
+    keys.revoke(first.id)
+    second, key = keys.create("Ada", "read")
+    assert site.get("/v1/evaluations", {"Authorization": f"Bearer {key}"}).status == 200
+    (entry,) = Audit(site.context.ledger).list()
+    assert (entry.actor, entry.key_id) == ("Ada", second.id)
+
+
+def test_a_label_in_another_name_is_noted_with_the_key_that_gave_it(site: Live) -> None:
+    record, key = ApiKeys(site.context.ledger).create("boss", "admin")
+    header = {"Authorization": f"Bearer {key}"}
+    assert site.post("/v1/evaluations", ANSWER | {"id": "one"}, header).status == 202
+    assert site.post("/v1/labels", {"answer_id": "one", "scores": {"": 3}, "rater": "Bea"}, header).status == 201
+    assert {one.key_id for one in Audit(site.context.ledger).list(subject="one")} == {record.id}
+
+
+def test_a_revoked_last_key_does_not_open_the_server(site: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "REMEMBERED_SECONDS", 0.0)
+    record, _ = ApiKeys(site.context.ledger).create("Ada", "read")
+    ApiKeys(site.context.ledger).revoke(record.id)
+    assert site.get("/v1/evaluations").status == 401
+
+
+def test_an_ingest_key_submits_and_reads_nothing(site: Live) -> None:
+    ingest, admin = site.key("ingest"), site.key("admin")
+    assert site.post("/v1/evaluations", ANSWER | {"id": "mine"}, ingest).status == 202
+    assert site.post("/v1/gate/check", ANSWER, ingest).status == 200
+    for path in (
+        *("/v1/evaluations", "/v1/evaluations/mine", "/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/traces"),
+        *("/v1/chat/held/mine", "/v1/debug/latest?question=x", "/monitor", "/monitor/figures", "/monitor/answers"),
+        *("/monitor/answers/mine", "/monitor/alerts", "/monitor/queue", "/monitor/golden", "/agreement", "/review"),
+        *("/review/mine", "/gate", "/gate/mine", "/chat"),
+    ):
+        assert (path, site.get(path, ingest).status) == (path, 403)
+    assert site.ask("DELETE", "/v1/evaluations/mine", None, ingest).status == 403
+    assert site.post("/v1/labels", {"answer_id": "mine", "scores": {"": 3}}, ingest).status == 403
+    assert site.post("/v1/chat", {"question": "?"}, ingest).status == 403
+    assert site.get("/v1/evaluations/mine", admin).status == 200
 
 
 def test_a_session_of_a_revoked_key_is_over(site: Live, monkeypatch: pytest.MonkeyPatch) -> None:

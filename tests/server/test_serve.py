@@ -1,9 +1,11 @@
 """`areopage serve` and `areopage keys` as their users meet them."""
 
 import json
+import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -205,8 +207,32 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(command: Command) -> None:
     ledger.close()
 
 
+def test_two_keys_of_one_name_are_refused_on_one_line(command: Command) -> None:
+    assert command("keys", "create", "Ada", "--role", "ingest", "--source", "helpdesk").code == 0
+    assert "'Ada'" in command("keys", "create", "Ada", "--role", "admin").refused()
+    assert command("keys", "list").out.strip().endswith("valid  Ada  (only helpdesk)")
+
+
+def test_what_a_server_and_its_worker_write_is_for_their_owner_alone(serve: Callable[..., Running], command: Command) -> None:
+    before = os.umask(0o022)
+    try:
+        server = serve()
+    finally:
+        os.umask(before)
+    assert server.ask("POST", "/v1/evaluations", {"id": "a", "prompt": "?", "response": "oui"})[0] == 202
+    end = time.monotonic() + PATIENCE
+    while server.ask("GET", "/v1/evaluations/a")[1]["state"] != "evaluated":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    written = {one.name: stat.S_IMODE(one.stat().st_mode) for one in command.outputs.rglob("*")}
+    assert {"ledger.db", "ledger.db-wal", "ledger.db.queue.db"} <= written.keys()
+    assert [name for name, mode in written.items() if mode & 0o077] == []
+    assert stat.S_IMODE(command.outputs.stat().st_mode) == 0o700
+    server.end()
+
+
 def test_mistakes_about_keys_are_one_line(command: Command, tmp_path: Path) -> None:
-    assert "use ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
+    assert "use ingest, ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
     assert "NAME" in command("keys", "create", " ", "--role", "read").refused()
     assert "NAME" in command("keys", "create", "a\nb", "--role", "read").refused()
     assert "there is no ledger" in command("keys", "list").refused()

@@ -91,6 +91,7 @@ class Command:
     def __call__(self, *arguments: str | Path) -> Ended:
         """Run it to its end in this process, which saves the start of an interpreter; an unforeseen exception is raised."""
         out, err = io.StringIO(), io.StringIO()
+        mask = os.umask(0o022)
         with (
             contextlib.chdir(self.folder),
             mock.patch.dict(os.environ, self.full_environment(), clear=True),
@@ -102,6 +103,8 @@ class Command:
                 main()
             except SystemExit as end:
                 code = end.code
+            finally:
+                os.umask(mask)
         assert isinstance(code, int)
         return Ended(code, out.getvalue(), err.getvalue())
 

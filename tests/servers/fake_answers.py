@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOMENT = "2026-01-01T00:00:00Z"
-SAYS = "says:"  # a fault that begins so is the text to answer with
+SAYS = "says:"  # a fault that begins so goes on with why the answer ends, a colon, and its text
 
 
 def true_score(model: str, system: str, user: str) -> int:
@@ -68,7 +68,8 @@ class Call:
 def answer_text(call: Call) -> tuple[str, str]:
     """The text of an answer, faulty where the call's fault says so, and why it ended."""
     if call.fault.startswith(SAYS):
-        return call.fault.removeprefix(SAYS), "stop"
+        end, _, text = call.fault.removeprefix(SAYS).partition(":")
+        return text, end
     if not call.asks_verdict:
         return true_answer(call.model, call.user), "stop"
     if call.joint_scores:

@@ -34,7 +34,7 @@ class Faults:
     `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
     `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so; `stop_after` lets the server
     die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the last one for good;
-    `replies` are those of calls that ask for no verdict.
+    `replies` are those of calls that ask for no verdict, `ends` why these end, in the same way.
     """
 
     storm: int = 0
@@ -49,6 +49,7 @@ class Faults:
     stop_after: int = 0
     says: list[str] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
+    ends: list[str] = field(default_factory=lambda: ["stop"])
 
 
 @dataclass
@@ -230,10 +231,16 @@ class FakeServer:
             return "500"
         texts = faults.says if asks_verdict else faults.replies
         if texts:
-            return SAYS + (texts.pop(0) if len(texts) > 1 else texts[0])
+            end = "stop" if asks_verdict else next_of(faults.ends)
+            return f"{SAYS}{end}:{next_of(texts)}"
         if asks_verdict and draw(body, nth, "text") < faults.texts:
             return faults.kinds[int(draw(body, nth, "kind") * len(faults.kinds))]
         return ""
+
+
+def next_of(texts: list[str]) -> str:
+    """The next text; the last one for good."""
+    return texts.pop(0) if len(texts) > 1 else texts[0]
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:

@@ -36,6 +36,7 @@ def judged(
     source: str = "help-desk",
     qualification: str = "never examined",
     raw: str = "I think this is fine.",
+    signs: tuple[str, ...] = (),
 ) -> str:
     """Hand over an answer and store its judgments and its score, as a worker does; returns its id."""
     variant = "B" if int(hashlib.sha256(id.encode()).hexdigest(), 16) % 2 else "A"
@@ -56,7 +57,7 @@ def judged(
         for name, score in zip(names, scores, strict=True)
     )
     overall = round(sum(weight * score for weight, score in zip(WEIGHTS.values(), scores, strict=True)), 2)
-    judgments = judgments_of(id, at, dict(zip(names, scores, strict=True)), sample, raw)
+    judgments = judgments_of(id, at, dict(zip(names, scores, strict=True)), sample, raw, signs)
     ledger.append(judgments)
     evaluation = Evaluation(
         id=id,
@@ -91,7 +92,9 @@ def judged(
     return id
 
 
-def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample, raw: str) -> list[Judgment]:
+def judgments_of(
+    id: str, at: datetime, scores: dict[str, float], sample: Sample, raw: str, signs: tuple[str, ...] = ()
+) -> list[Judgment]:
     """A joint verdict of one judge at the second attempt, and one of another."""
     first = hashlib.sha256(f"{id}:mistral".encode()).hexdigest()
     second = hashlib.sha256(f"{id}:controle".encode()).hexdigest()
@@ -121,7 +124,7 @@ def judgments_of(id: str, at: datetime, scores: dict[str, float], sample: Sample
             completion_tokens=106 if model.startswith("ollama") else None,
             seconds=3.5,
             repair="heuristic" if number == 1 else "none",
-            steps=("json",),
+            steps=("json", *signs),
             cost=0.0021 if model.startswith("ollama") and number == 1 else None,
             currency="EUR" if model.startswith("ollama") and number == 1 else "",
             created_at=at + timedelta(seconds=2 * number + 1),

@@ -8,7 +8,7 @@ import pytest
 from areopage.errors import ConfigError, CriteriaError
 from areopage.suites.loader import bundled_names, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
-from areopage.suites.validation import folder_faults, suite_faults
+from areopage.suites.validation import folder_faults, suite_faults, unselected_criteria
 
 Spoil = Callable[[str, str, str], None]
 REGISTRY = "assets/criteria_registry.yml"
@@ -51,10 +51,13 @@ def test_a_new_criterion_has_a_prompt_in_each_language_and_keeps_the_registrys_c
     assert next(iter(suite.registry.entries)) == NEW
     assert len(suite.registry.entries) == 3
     assert suite.registry.entries[NEW].version == "1.2"
-    # what is left to do is to weigh it
-    assert [fault.partition("config.yml:")[2] for fault in suite_faults(suite)] == [
+    # what is left to do is to write its texts and to weigh it
+    faults = suite_faults(suite)
+    assert [fault.partition("config.yml:")[2] for fault in faults if "config.yml" in fault] == [
         "11: weights.criteria.safety.harm: no weight for 'threats'"
     ]
+    unwritten = [fault for fault in faults if "`...`" in fault]
+    assert len(unwritten) == len(faults) - 1 == 1 + 2 * len(("role", "task", "scoring_guide", "examples"))
     kept = registry.read_text(encoding="utf-8").splitlines()
     assert [line for line in before.splitlines() if line not in kept] == []
     assert registry.stat().st_mode & 0o777 == 0o664
@@ -66,7 +69,11 @@ def test_a_criterion_can_be_added_to_a_copy_of_a_bundled_suite(tmp_path: Path, n
     copy_suite(name, tmp_path / "mine")
     suite = load_suite(str(tmp_path / "mine"))
     add_criterion(suite, "tone.voice.warmth__v1_0")
-    assert list(load_suite(str(tmp_path / "mine")).registry.entries) == ["tone.voice.warmth__v1_0", *suite.registry.entries]
+    changed = load_suite(str(tmp_path / "mine"))
+    assert list(changed.registry.entries) == ["tone.voice.warmth__v1_0", *suite.registry.entries]
+    held = suite.registry.presets["full_evaluation"].criteria
+    assert changed.registry.presets["full_evaluation"].criteria == ("tone.voice.warmth__v1_0", *held)
+    assert unselected_criteria(changed) == ()
 
 
 @pytest.mark.parametrize(

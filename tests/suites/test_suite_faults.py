@@ -52,8 +52,9 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
         ),
         (REGISTRY, "danger__v1_0, ", "danger__v1_0, x.y.z__v1_0, ", "registry.yml:10:", "is not in the registry"),
         (DANGER, "role: You judge.", "role: ''", "danger.prompt:1:", "is missing or empty"),
-        (DANGER, "task: Is it good?", "task: Is {it} good?", "danger.prompt:2:", "unknown placeholder {it}"),
-        (DANGER, "{{", "{", "danger.prompt:4:", "unbalanced"),
+        (DANGER, "task: Is it good?", "task: Is it good for {age_grup}?", "danger.prompt:2:", "did you mean {age_group}?"),
+        (DANGER, "task: Is it good?", "task: ...", "danger.prompt:2:", "still holds `...` in place of a text"),
+        (REGISTRY, "file: danger.prompt", "file: danger.prompt\n    description: ...", "registry.yml:6:", "still holds `...`"),
         (DANGER, "task:", "taks: x\ntask:", "danger.prompt:2:", "unknown key"),
         ("assets/criteria/danger.fr.prompt", "role:", "role: [", "danger.fr.prompt:", "not valid YAML"),
     ],
@@ -71,7 +72,7 @@ def test_all_faults_are_named_at_once(own_suite: Path, spoil: Spoil) -> None:
     spoil(CONFIG, "insults: 0.5", "insults: 0.6")
     spoil(CONFIG, "fr: [cases.csv]", "fr: [none.csv]")
     spoil(DANGER, "role: You judge.", "role: ''")
-    spoil(DANGER, "{{", "{")
+    spoil(DANGER, "task: Is it good?", "task: ...")
     spoil(REGISTRY, "  safety.harm.insults__v1_0:\n", "  Upper.case.id__v1_0: {file: x.prompt}\n  safety.harm.insults__v1_0:\n")
     (own_suite / "assets/criteria/insults.fr.prompt").unlink()
     (own_suite / "assets/personas.json").write_text("{", encoding="utf-8")
@@ -80,7 +81,7 @@ def test_all_faults_are_named_at_once(own_suite: Path, spoil: Spoil) -> None:
         "sum to 1.1",
         "none.csv",
         "danger.prompt:1: role",
-        "danger.prompt:4: output_format",
+        "danger.prompt:2: task",
         "in a-z, 0-9",
         "insults.fr",
         "personas",

@@ -48,11 +48,13 @@ def check_answer(prompt: str, response: str | None, documents: LooseDocuments, *
     Args:
         response: None, as some servers send it, is an empty answer.
         documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
-            LangChain documents, or pairs of one of these and its score in [0, 1].
+            LangChain documents, or pairs of one of these and its score. Scores only count with the rule
+            `foreign_scores: compared`, and then lie in [0, 1].
         gate: None: the one that is shipped; `load_gate(FILE)` reads rules of your own.
 
     Raises:
         DatasetError: one of the documents is none.
+        SubmissionError: the prompt or the response is no text.
     """
     return decide(gate or _shipped_gate(), prompt, response, documents)
 

@@ -1,5 +1,6 @@
 """Shared state of a run's phases, and the observer of its progress."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,8 +22,8 @@ class Observer(Protocol):
         """Report a call to the target."""
         ...
 
-    def judged(self, judgment: Judgment) -> None:
-        """Report a call to a judge."""
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Report a call to a judge about cases, by their ids; cases that are alike share a call."""
         ...
 
 
@@ -35,7 +36,7 @@ class Silent:
     def answered(self, answer: Answer) -> None:
         """Ignore it."""
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Ignore it."""
 
 

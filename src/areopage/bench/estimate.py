@@ -1,17 +1,25 @@
 """Estimate the calls, tokens and model loads of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.prompts import judge_prompt
+from areopage.criteria.prompts import case_content, judge_prompt
+from areopage.jury.judges import Price
+from areopage.models.openai import DEFAULT_KEY_VARIABLE, DEFAULT_URL
 from areopage.models.port import CHARACTERS_PER_TOKEN
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+from areopage.models.window import window_of
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400
+BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
 SAMPLE = 40
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
@@ -19,7 +27,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     Tokens are approximate: four characters each. Responses that do not exist yet count as 200 tokens.
 
-    `loads` is how many times a server has to bring a model into memory when the phases run one after another.
+    `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
+    judges whose context window may be too small.
     """
 
     cases: int
@@ -29,6 +38,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     loads: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -46,7 +56,11 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
-    characters = (asked if spec.target else 0) + model_calls * _mean_prompt_length(spec, cases)
+    prompts = _prompts(spec, cases[:: max(1, len(cases) // SAMPLE)])
+    mean = sum(map(len, prompts)) / len(prompts) if prompts else 0.0
+    characters = (asked if spec.target else 0) + model_calls * mean
+    longest = max(cases, key=lambda item: len(str(case_content(item.case))), default=None)
+    sizes = [len(prompt.encode("utf-8", "replace")) for prompt in (*prompts, *_prompts(spec, [longest] if longest else []))]
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
         loaded.insert(0, spec.target.reference)
@@ -60,17 +74,51 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
             answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN + model_calls * ASSUMED_VERDICT_TOKENS
         ),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
+        warnings=_narrow_windows(spec, max(sizes, default=0)),
     )
 
 
-def _mean_prompt_length(spec: RunSpec, cases: Sequence[RunCase]) -> float:
-    """Mean length of a judge's prompt, in characters."""
+def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:
+    """A warning for each judge whose window may be too small for the longest prompt, in bytes, and an answer."""
+    tokens = int(longest / BYTES_PER_TOKEN)
+    warnings: list[str] = []
+    for judge in spec.judges:
+        windows = [window for options in judge.passes if (window := window_of(options.get("num_ctx") or options.get("n_ctx")))]
+        if judge.is_model and windows and tokens + ASSUMED_VERDICT_TOKENS > min(windows):
+            needed = f"prompts of up to about {tokens:,} tokens and answers of {ASSUMED_VERDICT_TOKENS}"
+            warnings.append(f"judge {judge.name}: {needed} may not fit into num_ctx {min(windows)}: raise num_ctx")
+    return tuple(warnings)
+
+
+def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
+    """Judges' prompts about cases; a response that does not exist yet is filled up."""
     criteria = spec.criteria_by_id()
-    step = max(1, len(cases) // SAMPLE)
-    lengths: list[int] = []
-    for item in cases[::step]:
+    prompts: list[str] = []
+    for item in cases:
         for key in item.criteria:
             prompt = judge_prompt((criteria[key],), item.case, spec.personas.get(item.case.maturity), b"")
-            missing = ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else 0
-            lengths.append(len(prompt.system) + len(prompt.user) + missing)
-    return sum(lengths) / len(lengths) if lengths else 0.0
+            missing = "x" * ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else ""
+            prompts.append(prompt.system + prompt.user + missing)
+    return prompts
+
+
+def paid_models(spec: RunSpec, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
+    asked = [(str(spec.target.reference), spec.target.reference, spec.target.price)] if spec.target else []
+    asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
+    return tuple(
+        name for name, reference, price in asked if _has_price(price) or _needs_key(reference, spec.settings, environment)
+    )
+
+
+def _has_price(price: Price | None) -> bool:
+    return price is not None and (price.input_per_million > 0 or price.output_per_million > 0)
+
+
+def _needs_key(reference: ModelReference, settings: ModelSettings, environment: Mapping[str, str]) -> bool:
+    if reference.provider != "openai":
+        return False
+    url, variable = environment.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL, DEFAULT_KEY_VARIABLE
+    if named := settings.endpoints.get(reference.endpoint):
+        url, variable = named.base_url, named.api_key_env
+    return bool(environment.get(variable, "").strip()) and urlsplit(url).hostname not in THIS_MACHINE

@@ -51,6 +51,9 @@ class JudgePhase:
             if call.key not in store.links:
                 self._calls.setdefault(number, {})[call.key] = call
             store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
+        self._cases: dict[int, list[str]] = {}  # by the number of their answer
+        for one in cases:
+            self._cases.setdefault(numbers[one.case.id], []).append(one.case.id)
         self._held: dict[str, Judgment] = {}
         self._before = context.ledger.last_judgment()
         self.blocks: list[int] = []
@@ -81,8 +84,12 @@ class JudgePhase:
         left, tried = await asyncio.to_thread(self._untried, number)
         if tried:
             self._held |= await self._session.known(tried)
-        await self._session.ask(left, self._held, self._context.observer.judged, all_begun=all_begun)
+        await self._session.ask(left, self._held, self._report, all_begun=all_begun)
         await asyncio.to_thread(self._store.flush)
+
+    def _report(self, judgment: Judgment) -> None:
+        answers = dict.fromkeys(link.answer for link in self._store.links[judgment.key])
+        self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""

@@ -39,7 +39,7 @@ def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:
     if target is None:
         return []
     calls: list[AnswerCall] = []
-    who = [str(target.reference), target.digest, target.options, target.single_prompt, spec.salt]
+    who = [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking, spec.salt]
     for item in cases:
         if item.case.response is None:
             persona = spec.personas.get(item.case.maturity)

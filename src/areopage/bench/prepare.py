@@ -1,23 +1,33 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
+from areopage.cases.columns import field_named
 from areopage.cases.loader import load_dataset
+from areopage.cases.maturity import normalise_maturity
+from areopage.cases.personas import Persona
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
+from areopage.criteria.registry import left_out_of, select_criteria
+from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
 from areopage.models.reference import ModelReference
+from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import profile_named
+from areopage.suites.config import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
+
+AnswersFrom = Literal["target", "dataset"]
 
 
 class RunWishes(Struct, frozen=True, kw_only=True):
@@ -26,16 +36,19 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     Args:
         datasets: files in place of the suite's own.
         target: reference of the model under test.
+        answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
         judges: names of the suite's judges, or references.
         criteria: a selection.
         passes: how often each judge is asked.
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
+        timeout: seconds for one call.
         salt: see `RunSpec`.
     """
 
     datasets: tuple[Path, ...] = ()
     target: str | None = None
+    answers: AnswersFrom | None = None
     judges: tuple[str, ...] = ()
     criteria: str | None = None
     mode: Mode | None = None
@@ -44,6 +57,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     language: str | None = None
     profile: str | None = None
     concurrency: int | None = None
+    timeout: float | None = None
     salt: str = ""
 
 
@@ -63,29 +77,41 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     """
     config = suite.config
     language = choose_language(suite, wishes.language)
-    remarks = [*suite.warnings, *(str(fault) for fault in suite.registry.faults)]
+    idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
+    remarks = [*(warning for warning in suite.warnings if warning not in idle), *(str(fault) for fault in suite.registry.faults)]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
-    dataset = _read_dataset(suite, language, wishes.datasets, limit)
+    dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
+    dataset = _with_answers_from(dataset, wishes)
     if wishes.limit is None and limit is not None:
         remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
+    if wishes.criteria is None and (outside := left_out_of({key for _, ids in chosen for key in ids}, suite.registry)):
+        remarks.append(f"not judged, for the selection {selection} does not have them: {name_list(outside)}")
     criteria, notes = _usable_criteria(suite, chosen, language)
-    cases, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
-    all_rejected = (*dataset.rejected, *rejected, *without_criteria)
+    cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
+    all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     target = choose_target(suite, wishes.target, mode)
-    if target is None and any(case.case.response is None for case in cases):
+    to_answer = sum(case.case.response is None for case in cases)
+    if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
-    remarks += [*notes, *_dataset_remarks(dataset, len(all_rejected), config.validation.default_maturity)]
+    if wishes.target is not None and not to_answer:
+        remarks.append(f"the target {wishes.target} is not asked: every answer comes with the dataset")
+    if 0 < to_answer < len(cases):
+        remarks.append(f"{len(cases) - to_answer} answers come with the dataset, {to_answer} from the target")
+    remarks += [*notes, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,
-        target=target if any(case.case.response is None for case in cases) else None,
+        target=target if to_answer else None,
         maturity_defaulted=dataset.maturity_defaulted,
         remarks=tuple(remarks),
+        idle=idle,
+        lost=lost,
+        dataset_digest=digest_of(cases),
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
 
@@ -111,9 +137,11 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         profile=profile.with_quorum(evaluation.quorum),
         quorum=evaluation.quorum,
         salt=wishes.salt,
-        settings=model_settings(suite, language, concurrency),
+        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
+        failures=_failure_rules(suite, criteria),
+        min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
         datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
@@ -149,15 +177,75 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     paths = tuple(files) or suite.datasets(language)
     if not paths:
         raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
-    limits = suite.config.validation
-    return load_dataset(
+    limits, personas = suite.config.validation, suite.personas(language)
+    dataset = load_dataset(
         paths,
-        default_maturity=limits.default_maturity if suite.personas(language) else "",
+        default_maturity=limits.default_maturity if personas else "",
         limit=limit,
         max_cases=limits.max_cases,
         max_prompt_length=limits.max_prompt_length,
         max_response_length=limits.max_response_length,
     )
+    if not personas and not suite.knows_no_readers:
+        _refuse_unread_ages(dataset, suite)
+    return dataset
+
+
+def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:
+    """The dataset with the answers that are wished for.
+
+    Raises:
+        DatasetError: a target is named, the dataset has answers, and the user does not say which of them to judge.
+    """
+    answered = sum(case.response is not None for case in dataset.cases)
+    if wishes.answers == "target":
+        cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
+        return msgspec.structs.replace(dataset, cases=cases)
+    if wishes.target is not None and wishes.answers is None and answered:
+        columns = name_list(map(repr, dataset.response_columns))
+        raise DatasetError(
+            f"the column {columns} has {answered} answers to {len(dataset.cases)} prompts, and --target names {wishes.target}: "
+            "give --answers target to judge only the target's answers, or --answers dataset to judge these, and the target's to "
+            "the other prompts"
+        )
+    return dataset
+
+
+def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
+    """Check that no column holds ages: without personas no judge would be told them.
+
+    Raises:
+        DatasetError: one does, and the suite does not say that it has no personas.
+    """
+    for name in dataset.unread_columns:
+        if field_named(name) == "maturity" and any(_is_age(case.metadata.get(name)) for case in dataset.cases):
+            wanted = suite.folder / suite.config.paths.personas_file
+            raise DatasetError(
+                f"the column {name!r} holds ages of readers, and the suite {suite.name} has no personas: add {wanted}, "
+                f'or write paths.personas_file: "" in {suite.document.path} if ages do not matter'
+            )
+
+
+def _is_age(value: object) -> bool:
+    try:
+        return normalise_maturity(value) is not None
+    except ValueError:
+        return False
+
+
+def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tuple[Dataset, list[RejectedRow]]:
+    """Reject the cases whose readers the suite does not describe: judges could not be told their age."""
+    strangers = [case for case in dataset.cases if case.maturity and case.maturity not in personas]
+    if not strangers:
+        return dataset, []
+    known = name_list(personas)
+    rejected = [
+        _rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers
+    ]
+    kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
+    if not kept:
+        raise DatasetError(f"no case is left: {rejected[0].reason}")
+    return msgspec.structs.replace(dataset, cases=kept), rejected
 
 
 def _choose_criteria(
@@ -191,23 +279,43 @@ def _choose_criteria(
 
 def _cases_with_criteria(
     chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
-) -> tuple[tuple[RunCase, ...], list[RejectedRow]]:
-    """Keep the usable criteria of each case; reject cases without any."""
+) -> tuple[tuple[RunCase, ...], dict[str, int], list[RejectedRow]]:
+    """Keep the usable criteria of each case, and count the cases of the others; reject cases without any."""
     cases: list[RunCase] = []
+    lost: Counter[str] = Counter()
     rejected: list[RejectedRow] = []
     for case, ids in chosen:
         usable = tuple(key for key in ids if key in criteria)
         if usable:
             cases.append(RunCase(case=case, criteria=usable))
+            lost.update(key for key in ids if key not in criteria)
         else:
             rejected.append(_rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
-    return tuple(cases), rejected
+    return tuple(cases), dict(lost), rejected
 
 
 def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
     """A rejected case, as the row it came from."""
     file, row = dataset.places[case.id]
     return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
+
+
+def _failure_rules(suite: Suite, criteria: Sequence[Criterion]) -> FailureRules:
+    """The suite's rules of failures.
+
+    Raises:
+        ConfigError: a limit is off the scale, or for a criterion that the suite does not have.
+    """
+    section, scale, where = suite.config.scoring.failures, suite.scale, ("scoring", "failures")
+    known = {name for entry in suite.registry.entries for name in (entry, entry.partition("__v")[0])}
+    known |= {name for criterion in criteria for name in (criterion.id, criterion.path)}
+    for name, limit in [("", section.limit), *section.criteria.items()]:
+        place = (*where, "criteria", name) if name else (*where, "limit")
+        if limit is not None and not scale.contains(limit):
+            raise suite.document.error(f"the scale of the suite goes from {scale.min:g} to {scale.max:g}", *place)
+        if name and name not in known:
+            raise suite.document.error(f"the suite has no criterion {name!r}", *place)
+    return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
 
 
 def _usable_criteria(
@@ -238,14 +346,17 @@ def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> La
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
-def _dataset_remarks(dataset: Dataset, rejected: int, default_maturity: str) -> list[str]:
-    """Remarks on a dataset with `rejected` unusable rows."""
+def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[str]:
+    """Remarks on a dataset and its unusable rows."""
     remarks: list[str] = []
     if dataset.maturity_defaulted:
         count = dataset.maturity_defaulted
         remarks.append(f"{count} of {len(dataset.cases)} cases name no maturity: they are judged as {default_maturity}")
     if rejected:
-        remarks.append(f"{rejected} rows are rejected: see rejected.csv")
+        first = min(rejected, key=lambda row: (row.file, row.row))
+        remarks.append(
+            f"{len(rejected)} rows are rejected: see rejected.csv (first: {first.file} row {first.row}: {first.reason})"
+        )
     if dataset.unread_columns:
         remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
     return remarks
@@ -265,6 +376,7 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
                 reference=reference,
                 options=dict(section.options),
                 single_prompt=section.single_prompt,
+                judge_thinking=section.judge_thinking,
                 system_prompt=system_prompt,
                 price=price_of(section.price),
             )

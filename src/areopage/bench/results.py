@@ -1,6 +1,7 @@
 """Results of a run, computed from the ledger without calling a model."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -8,18 +9,58 @@ from msgspec import Struct
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
+from areopage.errors import StorageError
+from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, Judgment, Run
+from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
+from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
+
+RECORDED = "dataset"
+"""The source of answers that come with the dataset."""
+
+
+class RunCoverage(Struct, frozen=True, kw_only=True):
+    """How much of what was selected has a score.
+
+    Args:
+        scored, planned: passes; a criterion that is not judged counts as planned as often as the others on average.
+        criteria: how many are judged.
+        lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
+    """
+
+    scored: int
+    planned: int
+    criteria: int
+    lost: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Scored passes over planned ones, in [0, 1]; 0 when none was planned."""
+        return self.scored / self.planned if self.planned else 0.0
+
+    @property
+    def selected(self) -> int:
+        """The number of selected criteria."""
+        return self.criteria + len(self.lost)
+
+
+class SourceScore(Struct, frozen=True, kw_only=True):
+    """The score of the answers of one source: the target, or `dataset`."""
+
+    source: str
+    cases: int
+    score: float | None
+    coverage: float
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -32,8 +73,10 @@ class RunView(Struct, frozen=True, kw_only=True):
         answers: the target's answers by case.
         erased: the answers of cases that are erased, by case; their judgments count all the same.
         judgments: by (case, criterion, judge, pass).
+        sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; "" where it does not.
+        heads: of the ledger's hash chains.
     """
 
     run: Run
@@ -44,9 +87,66 @@ class RunView(Struct, frozen=True, kw_only=True):
     erased: dict[str, Answer]
     judgments: dict[PassKey, Judgment]
     scores: RunScores
+    coverage: RunCoverage
+    sources: tuple[SourceScore, ...]
+    failures: Failures
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
+    heads: tuple[str, ...]
+
+    def answer_states(self) -> dict[str, int]:
+        """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
+        asked = [case.id for case in self.cases if case.response is None or case.id in self.answers]
+        return dict(sorted(Counter(self.answer_state(id) for id in asked).items()))
+
+    def answer_state(self, case_id: str) -> str:
+        """The state of the target's answer to a case: see `AnswerState`; or `erased`, or `not_run`."""
+        if case_id in self.erased:
+            return "erased"
+        return self.answers[case_id].state if case_id in self.answers else "not_run"
+
+    @property
+    def addressing(self) -> tuple[str, ...]:
+        """The ids of the cases that address the judge, by the signs in their judgments."""
+        marked = {key[0] for key, judgment in self.judgments.items() if signs_in(judgment.steps)}
+        return tuple(case.id for case in self.cases if case.id in marked)
+
+
+class RunSummary(Struct, frozen=True, kw_only=True):
+    """What a list of runs says of one.
+
+    Args:
+        spec: None if another version of areopage wrote the run.
+        coverage: None without stored scores.
+        judgments: how many the scores use, whichever run asked for them.
+    """
+
+    run: Run
+    spec: RunSpec | None
+    cases: int
+    coverage: RunCoverage | None
+    judgments: int
+
+
+class _SelectedCriteria(Struct, frozen=True):
+    criteria: tuple[str, ...]
+
+
+def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
+    """Summaries of all runs of a ledger, newest first."""
+    uses = ledger.run_uses()
+    for run in ledger.runs():
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0))
+        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in ledger.run_cases(run.id)]
+        try:
+            spec = spec_of(run)
+        except StorageError:
+            spec = None
+        coverage = None
+        if spec is not None and (run.finished_at is not None or use.evaluated):
+            coverage = _run_coverage(spec, Counter(key for one in cases for key in one.criteria), use.scored)
+        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
@@ -83,7 +183,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    scores = fold(_planned_passes(spec, cases, judgments), spec.criteria, spec.scale, spec.weights, spec.profile)
+    passes = _planned_passes(spec, cases, judgments)
+    scores = fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile)
     return RunView(
         run=run,
         spec=spec,
@@ -93,9 +194,15 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
+        coverage=_run_coverage(spec, Counter(key for item in cases for key in item.criteria), scores.tree.scored),
+        sources=_scores_by_source(spec, cases, passes),
+        failures=count_failures(
+            (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
+        ),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),
+        heads=tuple(map(str, ledger.heads())),
     )
 
 
@@ -140,6 +247,35 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
         if judge.may_judge(criteria[key])
         for number in range(1, len(judge.passes) + 1)
     ]
+
+
+def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int) -> RunCoverage:
+    """The coverage of a run.
+
+    Args:
+        selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
+        scored: the passes with a score.
+    """
+    lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
+    judged = {key: count for key, count in selected.items() if key not in lost}
+    criteria = spec.criteria_by_id()
+    planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
+    planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
+    return RunCoverage(scored=scored, planned=planned, criteria=len(judged), lost=tuple(lost))
+
+
+def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:
+    """The scores of recorded answers and of the target's; none where all answers have one source."""
+    recorded = {item.case.id for item in cases if item.case.response is not None}
+    asked = {item.case.id for item in cases} - recorded
+    if spec.target is None or not recorded or not asked:
+        return ()
+    found: list[SourceScore] = []
+    for source, ids in ((RECORDED, recorded), (str(spec.target.reference), asked)):
+        own = [one for one in passes if one.case_id in ids]
+        tree = fold(own, spec.criteria, spec.scale, spec.weights, spec.profile).tree
+        found.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
+    return tuple(found)
 
 
 def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:

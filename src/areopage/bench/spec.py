@@ -3,6 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,15 +17,22 @@ from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.scoring.failures import FailureRules
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The model under test. `single_prompt` sends one text instead of a chat."""
+    """The model under test.
+
+    Args:
+        single_prompt: it is sent one text instead of a chat.
+        judge_thinking: readers see its think-blocks, so that judges read them as part of the answer.
+    """
 
     reference: ModelReference
     options: dict[str, Any] = {}
     digest: str = ""
     single_prompt: bool = False
+    judge_thinking: bool = False
     system_prompt: str = ""
     price: Price | None = None
 
@@ -50,10 +58,15 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     """A run's specification: panel, target and execution options.
 
     Args:
+        min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
+        failures: which scores are failures.
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
+        dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
+        idle: keys of the suite's configuration without a meaning here, one remark for each.
+        lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
 
     mode: Mode
@@ -70,6 +83,11 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     default_maturity: str
     remarks: tuple[str, ...]
     log_level: str = "INFO"
+    min_coverage: float = 0.0
+    failures: FailureRules = FailureRules()
+    idle: tuple[str, ...] = ()
+    lost: Mapping[str, int] = {}
+    dataset_digest: str = ""
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

@@ -6,6 +6,7 @@
 import asyncio
 import os
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,13 +18,15 @@ from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
 from areopage.bench.run import carry_out
-from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
+from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.errors import ModelError, name_list
+from areopage.jury.judges import Judge
 from areopage.jury.opening import check_judge, check_model
 from areopage.jury.panel import checked_panel
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.loader import Suite, load_suite
 
@@ -158,7 +161,31 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
     checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
     left_out = f"left out, since no judge may judge it: {name_list(checked.unjudged)}"
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
+    remarks += _shared_models(target, checked.judges)
     return msgspec.structs.replace(checked, target=target, remarks=remarks)
+
+
+def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[str, ...]:
+    """A remark on each model that judges itself, or judges under two names."""
+    remarks: list[str] = []
+    seen: dict[tuple[str, str], str] = {}
+    for judge in judges:
+        if not judge.is_model:
+            continue
+        model = _model_of(judge.reference, judge.digest)
+        if target is not None and model == _model_of(target.reference, target.digest):
+            remarks.append(f"judge {judge.name} is the target itself ({judge.reference}): models favour their own answers")
+        if model in seen:
+            remarks.append(
+                f"judges {seen[model]} and {judge.name} are one model ({judge.reference}): their agreement says little"
+            )
+        seen.setdefault(model, judge.name)
+    return tuple(remarks)
+
+
+def _model_of(reference: ModelReference, digest: str) -> tuple[str, str]:
+    """The same for two names of the same weights at a server that tells their digest."""
+    return ("", digest) if reference.provider == "ollama" and digest else (str(reference), "")
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:

@@ -17,10 +17,11 @@ from areopage.bench.spec import Target
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury.opening import open_retrying
+from areopage.jury.parsing import split_thinking
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
-from areopage.ledger.records import Answer, AnswerState
+from areopage.ledger.records import REPLIED, Answer, AnswerState
 from areopage.models.port import Completion, LanguageModel, Message, Options
 
 TARGET_PHASE = "target"
@@ -52,15 +53,15 @@ class TargetPhase:
         self._stored.append_judged([one for answer in held.values() for one in self._assigned(answer)])
         self._before = max((answer.number for answer in held.values()), default=0)
         self.total = len(self._cases)
-        self.kept = sum(answer.state == "answered" for answer in held.values())
+        self.kept = sum(answer.state in REPLIED for answer in held.values())
         self.blocks = [
             number
             for number, block in self._calls.items()
-            if any(call.key not in held or held[call.key].state != "answered" for call in block)
+            if any(call.key not in held or held[call.key].state not in REPLIED for call in block)
         ]
         self._model: LanguageModel | None = None
         self._writer = Batch[Record, None](self._stored.append_judged, what="answers")
-        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency))
+        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, context.spec.concurrency), context.spec.concurrency)
         self._in_flight = asyncio.Semaphore(1)
 
     async def __aenter__(self) -> Self:
@@ -111,7 +112,7 @@ class TargetPhase:
         return [call for call in block if call.key not in held or self._is_left(held[call.key])]
 
     def _is_left(self, answer: Answer) -> bool:
-        return answer.state != "answered" and answer.number <= self._before
+        return answer.state not in REPLIED and answer.number <= self._before
 
     async def _ask_one(self, model: LanguageModel, call: AnswerCall) -> None:
         async with self._in_flight:
@@ -119,7 +120,8 @@ class TargetPhase:
         self._writer.write_soon(self._with_cases(answer))
         self._context.observer.answered(answer)
         reached, turned_away = answer.state != "unreachable", answer.state == "refused"
-        self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away)
+        timed_out = answer.state == "timed_out"
+        self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
 
     async def _answered(self, model: LanguageModel, call: AnswerCall) -> Answer:
         """One call to the target.
@@ -137,10 +139,14 @@ class TargetPhase:
             if fault.hopeless:
                 raise
             return self._answer(call, None, _state_after(fault), str(fault))
-        reason = "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
-        return self._answer(call, completion, "answered", reason)
+        thinking, text = ("", completion.text) if call.target.judge_thinking else split_thinking(completion.text)
+        completion = msgspec.structs.replace(completion, text=text.strip() if thinking else text)
+        state, reason = _state_of(completion)
+        return self._answer(call, completion, state, reason, thinking)
 
-    def _answer(self, call: AnswerCall, completion: Completion | None, state: AnswerState, reason: str) -> Answer:
+    def _answer(
+        self, call: AnswerCall, completion: Completion | None, state: AnswerState, reason: str, thinking: str = ""
+    ) -> Answer:
         """The ledger's record of a call."""
         now, target = datetime.now(UTC), str(call.target.reference)
         given = completion or Completion(text="", finish_reason="")
@@ -151,6 +157,7 @@ class TargetPhase:
             state=state,
             reason=reason,
             finish_reason=given.finish_reason,
+            thinking=thinking,
             key=call.key,
             run_id=self._context.run_id,
             source=target,
@@ -161,6 +168,18 @@ class TargetPhase:
             completion_tokens=given.completion_tokens,
             seconds=given.seconds,
         )
+
+
+def _state_of(completion: Completion) -> tuple[AnswerState, str]:
+    """The state of a reply, without its thinking, and what is to be said of it."""
+    if completion.finish_reason == "content_filter":
+        return "filtered", "a content filter ended the answer"
+    if not completion.text.strip():
+        limit = " before the limit of tokens" if completion.finish_reason == "length" else ""
+        return "empty", f"no text came{limit}"
+    if completion.finish_reason == "length":
+        return "cut", "the limit of tokens ended the answer"
+    return "answered", "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
 
 
 def _state_after(fault: CallError) -> AnswerState:

@@ -68,7 +68,7 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
     fields: dict[str, int] = {}
     unread: list[tuple[int, str]] = []
     for position, name in enumerate(names):
-        field = _fields_by_name().get(fold_name(name))
+        field = field_named(name)
         if field is None or field in left_out:
             unread.append((position, name))
         elif field in fields:
@@ -84,9 +84,14 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
     return ColumnPlan(fields, _distinct(unread))
 
 
+def field_named(name: str) -> str | None:
+    """Return the field that a column's name stands for."""
+    return _fields_by_name().get(fold_name(name))
+
+
 def names_prompt(names: Sequence[str]) -> bool:
     """Say whether one of the columns would be taken for the prompt."""
-    return any(_fields_by_name().get(fold_name(name)) == "prompt" for name in names)
+    return any(field_named(name) == "prompt" for name in names)
 
 
 @lru_cache(maxsize=1)

@@ -70,7 +70,10 @@ def _read_document(item: Any, position: int) -> Document:
             fields[key] = value
     text = fields.get("text")
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"documents: document {position} has no text")
+        keys = (
+            f": its keys are {', '.join(map(str, item))}; write one of {', '.join(KEYS['text'])}" if "text" not in fields else ""
+        )
+        raise ValueError(f"documents: document {position} has no text{keys}")
     nested = fields.get("metadata") or {}
     if not isinstance(nested, dict):
         raise ValueError(f"documents: the metadata of document {position} is not an object")

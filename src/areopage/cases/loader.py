@@ -175,6 +175,7 @@ class _Intake:
         self.rejected: list[RejectedRow] = []
         self.maturity_defaulted = 0
         self.unread: dict[str, None] = {}
+        self.response_columns: dict[str, None] = {}
 
     def take(self, row: Row | BadRow, path: Path) -> None:
         """Accept a row as a case, or reject it with its reason.
@@ -195,6 +196,8 @@ class _Intake:
         self._accept(case, path, row.number)
         self.maturity_defaulted += built.maturity_defaulted
         self.unread.update((name, None) for _, name in plan.unread)
+        if case.response is not None:
+            self.response_columns[row.names[plan.fields["response"]]] = None
 
     def places(self) -> dict[str, tuple[str, int]]:
         """The file and row of each case, by its id."""
@@ -268,6 +271,7 @@ def load_dataset(
         rejected=tuple(intake.rejected),
         maturity_defaulted=intake.maturity_defaulted,
         unread_columns=tuple(intake.unread),
+        response_columns=tuple(intake.response_columns),
         places=intake.places(),
     )
 

@@ -71,12 +71,13 @@ class Dataset(Struct, frozen=True, kw_only=True):
     """What a reader made of one or more files.
 
     `maturity_defaulted` counts the cases that named no maturity and got the suite's default;
-    `unread_columns` are columns that no field takes: they are kept in each case's metadata; `places` are the file and row that
-    each case comes from, by its id.
+    `unread_columns` are columns that no field takes: they are kept in each case's metadata; `response_columns` are those that the
+    cases' responses come from; `places` are the file and row that each case comes from, by its id.
     """
 
     cases: tuple[Case, ...]
     rejected: tuple[RejectedRow, ...] = ()
     maturity_defaulted: int = 0
     unread_columns: tuple[str, ...] = ()
+    response_columns: tuple[str, ...] = ()
     places: dict[str, tuple[str, int]] = {}

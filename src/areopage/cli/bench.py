@@ -1,7 +1,7 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -15,11 +15,15 @@ from areopage.cli.options import (
     WeightsOption,
     WithoutJudgeOption,
     WriteOption,
+    one_of,
 )
 from areopage.errors import UserError
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking for confirmation.")]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
 
 
 def run(
@@ -29,7 +33,14 @@ def run(
     dataset: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    target: Annotated[list[str] | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="target|dataset",
+            help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
+        ),
+    ] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,21 +61,26 @@ def run(
     ] = None,
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    timeout: TimeoutOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")] = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.bench.prepare import RunWishes
+    from areopage.bench.prepare import AnswersFrom, RunWishes
     from areopage.cli.bench_run import Places, run_new
 
     if mode not in (None, "attack", "defensive"):
         raise UserError(f"--mode {mode!r}: use attack or defensive")
+    if target and len(target) > 1:
+        raise UserError(f"--target is given {len(target)} times: a run has one target, so start a run for each")
     wishes = RunWishes(
         datasets=tuple(dataset or ()),
-        target=target,
+        target=target[0] if target else None,
+        answers=one_of("--answers", answers, get_args(AnswersFrom)),
         judges=tuple(judge or ()),
         criteria=criteria,
         mode=mode,  # type: ignore[arg-type]  # checked above
@@ -73,12 +89,14 @@ def run(
         language=lang,
         profile=profile,
         concurrency=concurrency,
+        timeout=timeout,
     )
-    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes))
+    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes, verbose=verbose))
 
 
 def resume(
     run: RunArgument = "latest",
+    timeout: TimeoutOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -87,7 +105,7 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench_run import Places, resume_run
 
-    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes))
+    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes, timeout=timeout))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -100,14 +118,16 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
 
 
 def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Show the scores of a run and the health of its judges."""
+    """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.scores import print_view
+    from areopage.cli.scores import print_facts, print_view
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        print_view(view_run(found, opened), Path(found.folder))
+        view = view_run(found, opened)
+        print_facts(view)
+        print_view(view, Path(found.folder))
 
 
 def rescore(

@@ -1,11 +1,13 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import msgspec
 import typer
 from msgspec import Struct
 from rich.console import Console
@@ -13,20 +15,19 @@ from rich.console import Console
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
-from areopage.bench.estimate import estimate
+from areopage.bench.estimate import estimate, paid_models
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.scores import print_view
-from areopage.errors import ServerDown, StorageError, UserError
+from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
-
-COMPLETE, INCOMPLETE, INTERRUPTED = 0, 1, 130
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -63,11 +64,11 @@ def _configured(places: Places) -> AppConfig:
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
 
-def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool) -> int:
+def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 complete, 1 some calls brought no verdict, 130 interrupted.
+        The exit code: 0 done, 3 too little could be scored, 130 interrupted.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -75,18 +76,21 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     prepared = prepare_benchmark(load_suite(suite).with_shared(_configured(places).section), wishes, fresh=fresh)
     with opened_ledger(places, create=True) as ledger:
         if unfinished_run(prepared, ledger) is None:
-            _print_plan(prepared.spec, prepared.cases)
-            _confirm(yes)
+            _print_plan(prepared.spec, prepared.cases, verbose=verbose)
+            _confirm(prepared.spec, yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
         return _go_on(run, prepared.spec, prepared.cases, ledger, places)
 
 
-def resume_run(named: str, places: Places, *, yes: bool) -> int:
+def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
+
+    Args:
+        timeout: seconds for one call, in place of the run's.
 
     Returns, raises:
         As `run_new`.
@@ -94,9 +98,10 @@ def resume_run(named: str, places: Places, *, yes: bool) -> int:
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         spec, cases = reopen_run(run, ledger)
+        spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
-            _print_plan(spec, cases)
-            _confirm(yes)
+            _print_plan(spec, cases, verbose=False)
+            _confirm(spec, yes=yes)
         return _go_on(run, spec, cases, ledger, places)
 
 
@@ -106,7 +111,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         folder = run_folder(run)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
-        for remark in spec.remarks:
+        for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", remark)
         try:
             with progress(spec) as display:
@@ -122,7 +127,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
             log.write("WARNING", warning)
-        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.scores.tree.coverage:.4f}")
+        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
 
@@ -130,28 +135,34 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
 def _exit_code(view: RunView, hint: str) -> int:
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
-        return INCOMPLETE
+        return INCONCLUSIVE
     if view.scores.tree.score is None:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
-        return INCOMPLETE
-    return COMPLETE
+        return INCONCLUSIVE
+    coverage, least = view.coverage.share, view.spec.min_coverage
+    if coverage < least:
+        typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
+        return INCONCLUSIVE
+    return DONE
 
 
 @contextmanager
 def progress(spec: RunSpec) -> Iterator[Observer]:
     """The display that fits where the output goes."""
     console = Console(stderr=True)
-    if console.is_terminal:
-        with LiveProgress(spec, console) as live:
-            yield live
-    else:
-        yield PlainProgress(spec)
+    with ExitStack() as stack:
+        shown: Observer = stack.enter_context(LiveProgress(spec, console)) if console.is_terminal else PlainProgress(spec)
+        notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
+        yield Observers([shown, notice])
 
 
-def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
+def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> None:
     size = estimate(spec, cases)
-    for remark in spec.remarks:
+    for remark in (*spec.remarks, *(spec.idle if verbose else ())):
         typer.echo(f"note: {remark}", err=True)
+    if spec.idle and not verbose:
+        keys = "1 key" if len(spec.idle) == 1 else f"{len(spec.idle)} keys"
+        typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
     target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
     typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
     typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
@@ -160,9 +171,21 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...]) -> None:
         calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
+    for warning in size.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
 
 
-def _confirm(yes: bool) -> None:
-    if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True, err=True):
+def _confirm(spec: RunSpec, *, yes: bool) -> None:
+    """Ask whether to begin.
+
+    Raises:
+        UserError: nobody can be asked, and a model costs money.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        if paid := paid_models(spec, os.environ):
+            raise UserError(f"{name_list(paid)}: these models cost money, and nobody can be asked here: give --yes to start")
+    elif not typer.confirm("Go on?", default=True, err=True):
         raise typer.Exit(INTERRUPTED)

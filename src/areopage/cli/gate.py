@@ -10,14 +10,15 @@ from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
+from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.locales import LANGUAGES, one_line
+from areopage.rag.gate_node import decide
 from areopage.report.decisions import decision_locale, explain, verdict_text
 
-HELD = 1
 MAX_DOCUMENT_BYTES = 16_000_000
 
 
@@ -47,7 +48,7 @@ def check(
     left = 0
     cases, left_out = _given_cases(prompt, response, document or [], file)
     for number, case in enumerate(cases):
-        decision = gate.decide(case.prompt_text, case.response or "", case.documents)
+        decision = decide(gate, case.prompt_text, case.response, case.documents)
         left += decision.verdict == "deliver"
         if as_json:
             typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
@@ -56,7 +57,7 @@ def check(
             typer.echo(("\n" if number else "") + f"# {case.id}")
         typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
     if left < len(cases) or left_out:
-        raise typer.Exit(HELD)
+        raise typer.Exit(FAILED)
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:

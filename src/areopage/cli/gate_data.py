@@ -18,6 +18,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
 from areopage.cases.text_files import inert_cell
+from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate_report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
@@ -30,7 +31,6 @@ from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import WANTED, Selection, dataset
 from areopage.text.personal import Policy
 
-REJECTED = 1
 SHOWN = 20
 TOLD_EVERY = 5.0
 
@@ -68,7 +68,7 @@ def import_logs(
         typer.echo(f"written: {differences}", err=True)
     if found.rejected:
         _tell_rejected(found.rejected, kept.shown, rejected)
-        raise typer.Exit(REJECTED)
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def export(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import load_gate
 from areopage.app.ledger import open_ledger
+from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import (
     STDOUT,
     CollectionOption,
@@ -44,7 +45,6 @@ from areopage.review.labelled_answers import recorded
 NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
 """Advice for a missing ledger."""
 
-CHANGED = 1
 RECORDED = "recorded"
 SHOWN_QUESTION = 100
 
@@ -199,7 +199,7 @@ def replay(
     if output is not None:
         typer.echo(f"written to {output}", err=True)
     if fail_on_change and done.changed:
-        raise typer.Exit(CHANGED)
+        raise typer.Exit(FAILED)
 
 
 @contextmanager

@@ -11,19 +11,18 @@ from areopage import __version__
 from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
+from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate_report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control
-from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning
+from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
 from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
 from areopage.ledger.queries import TraceFilter
 from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
-from areopage.scoring.shares import wilson
 
-NOT_CERTIFIED = 1
 LEDGER = "ledger"
 
 SHOWN = 5
@@ -52,9 +51,7 @@ def tune(
         Path | None, typer.Option("--output", metavar="DIR", help="Folder for gate.yml; without it no file is written.")
     ] = None,
     who: Annotated[str, typer.Option("--who", metavar="NAME", help="Name to record in the file.")] = "",
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Random seed for the answer of each group and for the groups that fit a model.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for the groups that fit a model.")] = 0,
     force_uncertified: Annotated[
         bool, typer.Option("--force-uncertified", help="Write the best threshold even if none is certified.")
     ] = False,
@@ -93,7 +90,7 @@ def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, f
     elif not certain and output is not None:
         typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
     if not certain:
-        raise typer.Exit(NOT_CERTIFIED)
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def _refuse_nonsense(ask: Ask) -> None:
@@ -167,7 +164,7 @@ def _claim_text(tuning: Tuning) -> str:
 
 def _tuning_lines(tuning: Tuning) -> list[str]:
     lines = [
-        f"{tuning.rows:,} labelled answers; one of each group counts: {tuning.answers:,} ({tuning.ungrounded:,} ungrounded)",
+        f"{tuning.rows:,} labelled answers ({tuning.ungrounded:,} ungrounded); each group counts once: {tuning.groups:,}",
         f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
         f"{_claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
@@ -177,12 +174,13 @@ def _tuning_lines(tuning: Tuning) -> list[str]:
 
 
 def _certified_lines(tuning: Tuning) -> list[str]:
-    chosen, holding = tuning.chosen, tuning.holding
+    chosen, holding, groups = tuning.chosen, tuning.holding, tuning.groups
     lines = [
         f"deliver up to p_unsupported {chosen.threshold:g}",
-        f"delivered: {_of(chosen.delivered, chosen.answers)}; held: {_of(chosen.answers - chosen.delivered, chosen.answers)}",
+        f"delivered: {_of(chosen.delivered, chosen.answers, groups)}; "
+        f"held: {_of(chosen.answers - chosen.delivered, chosen.answers, groups)}",
         f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
-        f"cost: grounded answers held: {_of(chosen.false_alarms, chosen.grounded)}",
+        f"cost: grounded answers held: {_of(chosen.false_alarms, chosen.grounded, groups)}",
     ]
     if not tuning.ungrounded:
         lines.append("no labelled answer is ungrounded: these labels cannot show whether the gate detects any")
@@ -204,11 +202,11 @@ def _needed_lines(tuning: Tuning) -> list[str]:
         return ["the certified threshold delivers no answer"]
     lines = [
         f"at least {found.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
-        f"found {tuning.answers:,}"
+        f"found {tuning.groups:,}"
     ]
-    if tuning.ruled_out == tuning.answers:
+    if tuning.ruled_out == tuning.rows:
         lines.append("other rules hold all of them: label answers that could be delivered")
-    elif tuning.ungrounded == tuning.answers:
+    elif tuning.ungrounded == tuning.rows:
         lines.append("no labelled answer is grounded: label a random sample of the traffic")
     elif found.likely is not None and ask.control != "average":
         lines.append(f"estimate from these labels: about {found.likely:,} are needed")
@@ -223,12 +221,12 @@ def _needed_lines(tuning: Tuning) -> list[str]:
 
 
 def _now(tuning: Tuning) -> list[str]:
-    now, ask = tuning.now, tuning.ask
+    now, ask, groups = tuning.now, tuning.ask, tuning.groups
     certain = f"with {_percent(ask.confidence)} confidence"
     known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
     return [
-        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers)}; "
-        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded)}"
+        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers, groups)}; "
+        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded, groups)}"
     ]
 
 
@@ -239,20 +237,21 @@ def _other_risks(tuning: Tuning) -> list[str]:
         f"other risks, {OF[ask.control]}, each on its own{at}:",
         "  risk  threshold  delivered            ungrounded  grounded held",
     ]
-    return [*lines, *(_row(one, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
+    return [*lines, *(_row(one, tuning.groups, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
 
 
-def _row(one: Outcome, *, marked: bool) -> str:
+def _row(one: Outcome, groups: int, *, marked: bool) -> str:
     mark = "*" if marked else " "
     if one.threshold is None or not one.delivered:
         return f"{mark}{_percent(one.risk):>5}  not certified"
-    delivered, alarms = _of(one.delivered, one.answers, short=True), _of(one.false_alarms, one.grounded, short=True)
+    delivered = _of(one.delivered, one.answers, groups, short=True)
+    alarms = _of(one.false_alarms, one.grounded, groups, short=True)
     return f"{mark}{_percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
 
 
-def _of(hits: int, total: int, *, short: bool = False) -> str:
+def _of(hits: int, total: int, groups: int, *, short: bool = False) -> str:
     """A share with its interval: 12 of 80 (15.0 %, 95 % interval 8.8 % to 24.4 %)."""
-    ends = wilson(hits, total)
+    ends = interval(hits, total, groups)
     if ends is None:
         return "none"
     if short:

@@ -8,13 +8,13 @@ import typer
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
+from areopage.app.verify import Verification, kept_heads, verify_ledger
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
 from areopage.cli.progress import Pace
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
 from areopage.report.export import LEDGER_FORMS, export_ledger
-
-DIFFERS = 1
 
 
 def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -28,7 +28,7 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
         pace.finish()
     for line in _lines_of(found):
         typer.echo(line)
-    raise typer.Exit(0 if found.clean else DIFFERS)
+    raise typer.Exit(DONE if found.clean else FAILED)
 
 
 def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -43,6 +43,29 @@ def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     for reason in done.unreadable.values():
         tell(f"left as they are, the scores of {reason}")
     typer.echo(f"evaluations computed: {done.computed:,}; changed: {done.written:,}; counts by day computed")
+
+
+def verify(
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="FILE", help="A results.json or a report that was kept: it names the heads."),
+    ] = None,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Verify the hash chains of the ledger, and recompute every stored score and count. Nothing is written.
+
+    Exit code 1: a row or a link was altered, inserted or deleted, or a stored score differs. Without --against, a ledger that was
+    rewritten as a whole is not told from an intact one.
+    """
+    kept = kept_heads(against) if against else ()
+    with open_ledger(find_config(config, ledger)) as opened:
+        pace = Pace("verified", count_stored(opened))
+        found = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference)
+        pace.finish()
+    for line in _lines_of_verification(found, against):
+        typer.echo(line)
+    raise typer.Exit(FAILED if not found.intact else INCONCLUSIVE if found.scores.unreadable else DONE)
 
 
 def export(
@@ -66,6 +89,17 @@ def export(
 def _tell_difference(one: Difference) -> None:
     of = f" (run {one.run_id})" if one.run_id else ""
     typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
+
+
+def _lines_of_verification(found: Verification, against: Path | None) -> list[str]:
+    chains = found.chains
+    lines = _lines_of(found.scores)
+    lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults:,}"]
+    if against and chains.since:
+        since = ", ".join(f"{rows:,} {change}" for change, rows in chains.since.items())
+        lines.append(f"rows changed by the ledger since {against}: {since}")
+    lines += [f"head: {head}" for head in chains.heads]
+    return [*lines, "intact" if found.intact else "altered"]
 
 
 def _lines_of(found: Comparison) -> list[str]:

@@ -1,5 +1,6 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -9,10 +10,8 @@ import click
 import typer
 
 from areopage import __version__
+from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
-
-USER_ERROR = 2
-INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
@@ -67,7 +66,7 @@ BENCH = LazyGroup(
         "run": ("bench:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
         "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
-        "show": ("bench:show", "Show the scores of a run and the health of its judges."),
+        "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
     },
@@ -210,6 +209,7 @@ app = LazyGroup(
         group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, LEDGER, DEMO)
     },
     commands={
+        "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),
@@ -223,7 +223,11 @@ app = LazyGroup(
 
 
 def main() -> None:
-    """Run the command; report a user error on one line with exit code 2."""
+    """Run the command; report a user error on one line with exit code 2.
+
+    What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
+    """
+    os.umask(0o077)
     try:
         code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:

@@ -13,6 +13,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset
+from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, tell
 from areopage.errors import SubmissionError
 from areopage.ledger.alerts import Alerts
@@ -30,8 +31,6 @@ from areopage.monitor.submit import Intake, submission_of
 
 SHOWN_REASONS = 3
 BATCH = 500
-REJECTED = 1  # the exit code where rows were left out
-FAILED = 1
 
 
 def submit(
@@ -60,7 +59,7 @@ def submit(
     if len(refused) > SHOWN_REASONS:
         typer.echo(f"left out: {len(refused) - SHOWN_REASONS} more", err=True)
     if refused:
-        raise typer.Exit(REJECTED)
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def status(config: ConfigOption = None) -> None:
@@ -178,7 +177,7 @@ def run_golden(
 ) -> None:
     """Send every golden question to the bot now; the running worker judges the answers.
 
-    If a round is running, no new round starts. Exit code 1: the score dropped, or questions have no score.
+    If a round is running, no new round starts. Exit code 1: the score dropped; 3: questions have no score.
     """
     found = find_config(config)
     golden_section(found.monitor)  # before a ledger is made for nothing
@@ -193,7 +192,7 @@ def run_golden(
             return
         _print_round(round_)
     if round_.verdict in ("drop", "incomplete"):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILED if round_.verdict == "drop" else INCONCLUSIVE)
 
 
 def list_rounds(

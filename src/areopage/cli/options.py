@@ -40,7 +40,9 @@ CollectionOption = Annotated[
 ]
 WeightsOption = Annotated[
     Path | None,
-    typer.Option("--weights", metavar="FILE", help="YAML file with a section `weights`, or with the three levels of weights."),
+    typer.Option(
+        "--weights", metavar="FILE", help="YAML file of weights, laid over the run's: a section `weights`, or the levels."
+    ),
 ]
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default|v1_1", help="Scoring rules.")]
 WithoutJudgeOption = Annotated[

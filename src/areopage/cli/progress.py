@@ -3,11 +3,13 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event, Thread
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -24,12 +26,13 @@ from rich.progress import (
 from areopage.bench.context import Observer
 from areopage.bench.spec import RunSpec
 from areopage.bench.target_phase import TARGET_PHASE
-from areopage.errors import StorageError
+from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress
 from areopage.scoring.outcome import Scored, outcome_name
 
 PLAIN_EVERY = 10.0
+SILENT_AFTER = 30.0
 TERMINAL_EVERY = 1.0
 
 
@@ -125,10 +128,10 @@ class Observers:
         for observer in self.observers:
             observer.answered(answer)
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Notify every observer."""
         for observer in self.observers:
-            observer.judged(judgment)
+            observer.judged(judgment, cases)
 
 
 class Tally:
@@ -174,7 +177,7 @@ class _Counting:
         """Count a finished call."""
         self.advance(TARGET_PHASE, answer.state, answer)
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
@@ -253,6 +256,52 @@ class PlainProgress(_Counting):
             print(f"{line}, {self.tally.health()}, {self.tally.spent()}", file=sys.stderr, flush=True)
 
 
+class SilenceNotice:
+    """Says so where no call was finished for half a minute; use as `with`, as an observer."""
+
+    def __init__(self, spec: RunSpec, say: Callable[[str], object], after: float = SILENT_AFTER) -> None:
+        """Watch a run.
+
+        Args:
+            say: shows a line.
+            after: seconds; after as many again the next line follows.
+        """
+        self._limit, self._say, self._after = spec.settings.timeouts.total, say, after
+        self._name, self._last = "", time.monotonic()
+        self._ended = Event()
+        self._thread = Thread(target=self._watch, name="silence-notice", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop watching."""
+        self._ended.set()
+        self._thread.join()
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Begin a phase."""
+        self._name, self._last = name if total > kept else "", time.monotonic()
+
+    def answered(self, answer: Answer) -> None:
+        """Note that a call was finished."""
+        self._last = time.monotonic()
+
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Note that a call was finished."""
+        self._last = time.monotonic()
+
+    def _watch(self) -> None:
+        said = 0.0
+        while not self._ended.wait(self._after / 10):
+            silent = time.monotonic() - self._last
+            said = said if silent > said else 0.0
+            if self._name and silent >= said + self._after:
+                said = silent
+                self._say(f"{self._name}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry")
+
+
 class RunLog:
     """The run's log, `run.log`: one line per event, times in UTC; use as `with`."""
 
@@ -301,10 +350,11 @@ class RunLog:
         good = answer.state == "answered" and not answer.reason
         self.write("DEBUG" if good else "WARNING", f"target {answer.case.id}: {answer.state} {answer.reason}")
 
-    def judged(self, judgment: Judgment) -> None:
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Log a judgment."""
         for verdict in judgment.verdicts:
-            where = f"judge {judgment.judge} pass {judgment.pass_index} {verdict.criterion} key {judgment.key[:12]}"
+            about = f"case {name_list(cases)}, pass {judgment.pass_index}, {verdict.criterion}"
+            where = f"judge {judgment.judge}, {about}, key {judgment.key[:12]}"
             if isinstance(verdict.outcome, Scored):
                 level = "DEBUG" if judgment.repair == "none" else "INFO"
                 self.write(level, f"{where}: {verdict.outcome.score:g}, repair {judgment.repair}")

@@ -12,6 +12,7 @@ from rich.console import Console
 from areopage.app.answering import open_pipeline
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
+from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
@@ -66,10 +67,10 @@ def ingest(
         report = asyncio.run(ingest_folder(settings, folder, collection=collection, source=source, fields=fields, prune=prune))
     except KeyboardInterrupt:
         typer.echo("areopage: interrupted: run the same command again, it goes on with what is missing", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     _show_report(report, place, prune)
     if report.unread:
-        raise typer.Exit(1)
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def search(

@@ -11,6 +11,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import fill_settings
 from areopage.cases.loader import write_rejected
+from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
@@ -30,7 +31,6 @@ from areopage.review.label import Given, Settlement, Storage, find_answer, revie
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
 from areopage.suites.loader import load_suite
 
-REJECTED = 1
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000
 
@@ -130,7 +130,7 @@ def fill(config: ConfigOption = None) -> None:
         added = fill_queue(ledger, fill_settings(settings.monitor), datetime.now(UTC))
         parts = (
             f"{added.sample} at random, {added.alert} with an alert, {added.low_score} weak, "
-            f"{added.disagreement} disputed, {added.unscored} without a score"
+            f"{added.addressed} that address the judge, {added.disagreement} disputed, {added.unscored} without a score"
         )
         typer.echo(f"added: {added.total} ({parts}); waiting: {ReviewQueue(ledger).count_open()}")
 
@@ -162,7 +162,7 @@ def import_file(
         typer.echo(f"written: {rejected}", err=True)
     elif len(found.rejected) > SHOWN_REJECTED:
         typer.echo(f"  and {len(found.rejected) - SHOWN_REJECTED} more: --rejected FILE writes them all", err=True)
-    raise typer.Exit(REJECTED)
+    raise typer.Exit(INCONCLUSIVE)
 
 
 def _rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:

@@ -13,7 +13,7 @@ from areopage.errors import MissingExtra, UserError
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.operations import Role
 
-ROLES: tuple[Role, ...] = ("ask", "read", "write", "admin")
+ROLES: tuple[Role, ...] = ("ingest", "ask", "read", "write", "admin")
 LONGEST_NAME = 64
 LONGEST_COLLECTION = 128
 PARTS = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "dbos")
@@ -55,18 +55,23 @@ def init(
 def create_key(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key's owner, as shown in the audit log.")],
     role: Annotated[
-        str, typer.Option("--role", metavar="ask|read|write|admin", help="Permissions of the key; see the API reference.")
+        str, typer.Option("--role", metavar="ingest|ask|read|write|admin", help="Permissions of the key; see the API reference.")
     ],
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", metavar="NAME", help="Collection that the key may use (repeatable); default all."),
+        typer.Option(
+            "--collection",
+            "--source",
+            metavar="NAME",
+            help="Collection or source of answers that the key is limited to (repeatable); default all.",
+        ),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Create a key and show it once; the ledger stores only its hash."""
     chosen = next((known for known in ROLES if known == role), None)
     if chosen is None:
-        raise UserError(f"--role {role!r} is not a role: use ask, read, write or admin")
+        raise UserError(f"--role {role!r} is not a role: use ingest, ask, read, write or admin")
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
     scope = [one.strip() for one in collection or ()]
@@ -86,7 +91,7 @@ def list_keys(config: ConfigOption = None) -> None:
         for key in ApiKeys(ledger).list():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
             scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
-            typer.echo(f"{key.id}  {key.role:<5}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")
+            typer.echo(f"{key.id}  {key.role:<6}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")
 
 
 def revoke_key(

@@ -1,20 +1,23 @@
 """Commands `areopage suites` and `areopage criteria`."""
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from areopage.cases.records import Case
+from areopage.cli.exit_codes import FAILED
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
-from areopage.suites.loader import bundled_names, choose_language, load_suite
+from areopage.errors import name_list
+from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
-from areopage.suites.validation import folder_faults
+from areopage.suites.validation import folder_faults, unselected_criteria
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
-INVALID = 1
 
 
 def list_suites() -> None:
@@ -63,12 +66,20 @@ def _report_faults(suite: str) -> None:
         typer.echo(fault)
     if faults:
         typer.echo(f"{suite}: {len(faults)} faults", err=True)
-        raise typer.Exit(INVALID)
+        raise typer.Exit(FAILED)
     loaded = load_suite(suite)
     for warning in loaded.warnings:
         typer.echo(f"note: {warning}", err=True)
+    if outside := unselected_criteria(loaded):
+        typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
     typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no faults", err=True)
     raise typer.Exit(0)
+
+
+def _unselected(suite: Suite, outside: Sequence[str]) -> str:
+    selection = suite.config.criteria.default_selection
+    which = "this criterion is" if len(outside) == 1 else f"{len(outside)} criteria are"
+    return f"{which} not in the default selection {selection}, and judged only where named (--criteria)"
 
 
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
@@ -125,4 +136,13 @@ def new_criterion(
     """Add a criterion to your suite: a registry entry and a prompt file to fill in."""
     for path in add_criterion(load_suite(suite), criterion):
         typer.echo(f"written: {path}")
-    typer.echo("next: fill in the texts, add a weight to config.yml, and run: areopage criteria validate --suite DIR")
+    loaded = load_suite(suite)
+    if criterion in unselected_criteria(loaded):
+        preset = f"a preset in {loaded.registry.document.path} and name it as criteria.default_selection"
+        typer.echo(f"{_unselected(loaded, [criterion])}: add it to {preset}")
+    else:
+        typer.echo(f"it belongs to the default selection {loaded.config.criteria.default_selection}: runs judge it")
+    typer.echo(
+        "next: write the texts in place of `...`, add a weight to config.yml, "
+        f"and run: areopage criteria validate --suite {shlex.quote(suite)}"
+    )

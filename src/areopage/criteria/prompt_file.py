@@ -1,11 +1,12 @@
 """The .prompt files: a criterion's texts in one language."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from areopage.criteria.prompts import template_faults
+from areopage.criteria.prompts import misspelt_placeholders
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError
@@ -14,6 +15,10 @@ from areopage.yaml_document import YamlDocument, read_yaml
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
 OPTIONAL = ("age_context", "examples")
 SCALE_LIMIT = 1_000_000
+# A line that has nothing but an ellipsis, after a label such as "0 -" or "PROMPT:".
+_UNWRITTEN = re.compile(
+    r"""^\s*(?:[-*•]\s+)?(?:[\w ]{1,40}?\s*[:=–-]\s*)?[\["'“«]*\s*(?:\.\.\.|…)\s*["'\]”»]*\s*$""", re.MULTILINE
+)
 # V1.1 files end with these: they mark where the case goes. Here it always goes after the constant part.
 CASE_SLOTS = frozenset({"CONTENT TO ANALYZE", "PROMPT", "RESPONSE"})
 
@@ -101,7 +106,8 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
     for field in (*REQUIRED, *OPTIONAL):
         text = document.data.get(field)
         if isinstance(text, str):
-            faults.extend(document.error(fault, field) for fault in template_faults(text))
+            if field != "output_format" and is_unwritten(text):
+                faults.append(document.error("still holds `...` in place of a text: write it", field))
         elif text is not None:
             faults.append(document.error("must be a text", field))
     if "scale" in document.data and not _valid_scale(document.data["scale"]):
@@ -111,10 +117,17 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
     return faults
 
 
-def idle_prompt_keys(document: YamlDocument) -> list[ConfigError]:
-    """The keys of a prompt file that nothing reads; the criterion can be used all the same."""
+def is_unwritten(text: str) -> bool:
+    """Whether a text holds an ellipsis where a text is to be written."""
+    return _UNWRITTEN.search(text) is not None
+
+
+def prompt_notes(document: YamlDocument) -> list[ConfigError]:
+    """Likely mistakes of a prompt file that can be used all the same: keys that nothing reads, placeholders that are misspelt."""
     known = (*REQUIRED, *OPTIONAL, "scale")
-    return [
+    texts = [(field, document.data.get(field)) for field in (*REQUIRED, *OPTIONAL)]
+    misspelt = [(field, note) for field, text in texts if isinstance(text, str) for note in misspelt_placeholders(text)]
+    return [document.error(note, field) for field, note in misspelt] + [
         document.error(f"unknown key: use one of {', '.join(known)}", key)
         for key in document.data
         if key not in known and key not in CASE_SLOTS

@@ -3,14 +3,12 @@
 One criterion is asked about by its own texts, examples and output format. Several are asked about under their short names, with
 one output format for all and no examples: each example shows the verdict of one criterion alone.
 
-Text that comes from outside is fenced by markers that carry a nonce. The nonce is made of the text itself and a secret of the
-ledger: the author of the text cannot know it, and it is the same when a run is resumed.
+Text that comes from outside stands within a fence; see `areopage.criteria.fence`.
 """
 
-import hashlib
-import hmac
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
+from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.records import Criterion, Scale
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
@@ -27,32 +26,36 @@ TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
-TEMPLATE_VERSION = "1"
+_ALMOST = 0.8
+TEMPLATE_VERSION = "2"
 FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 # keys of an answer, or of a verdict within it, that no criterion may go by
 _RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
 
 
-def template_faults(template: str) -> list[str]:
-    """Every unbalanced brace and unknown placeholder of a template, each with the line of the template it stands on."""
-    faults: list[str] = []
+def misspelt_placeholders(template: str) -> list[str]:
+    """Each name in braces that is almost a placeholder, with the line of the template it stands on; it is kept as text."""
+    found: list[str] = []
     for token in TOKEN.finditer(template):
-        line = template.count("\n", 0, token.start()) + 1
-        if token.group() in ("{", "}"):
-            faults.append(f"unbalanced {token.group()!r} (its line {line}): write {token.group() * 2!r} for a literal brace")
-        elif token.group(1) and token.group(1) not in PLACEHOLDERS:
-            faults.append(f"unknown placeholder {token.group()} (its line {line}): use one of {', '.join(sorted(PLACEHOLDERS))}")
-    return faults
+        near = get_close_matches(token.group(1) or "", sorted(PLACEHOLDERS), n=1, cutoff=_ALMOST)
+        if near and token.group(1) not in PLACEHOLDERS:
+            line = template.count("\n", 0, token.start()) + 1
+            found.append(f"{token.group()} (its line {line}) is no placeholder: did you mean {{{near[0]}}}?")
+    return found
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values into a template; a placeholder without a value and a stray brace stay as they are."""
+    """Put values into a template; a placeholder without a value stays as it is.
+
+    A doubled brace stands for one, unless the template has single braces, too: then its author doubles none, and all stay.
+    """
+    doubled = not any(token.group() in ("{", "}") for token in TOKEN.finditer(template))
 
     def replace(token: re.Match[str]) -> str:
         name = token.group(1)
         if name is None:
-            return token.group()[0]
+            return token.group()[0] if doubled else token.group()
         return values.get(name, token.group())
 
     return TOKEN.sub(replace, template)
@@ -123,7 +126,7 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
         secret: the ledger's secret.
     """
     words = framing_of(criteria[0].language)
-    reader = reader_values(case, persona)
+    reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
     reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
     user = [*_reader_contexts(criteria, case, reader), *_fenced_case(case, words.fence, secret), reminder]
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
@@ -193,11 +196,6 @@ def _fenced_case(case: Case, fence: str, secret: bytes) -> list[str]:
     ]
 
 
-def fenced(name: str, text: str, nonce: str) -> str:
-    """A text between its markers."""
-    return f"<<<{name} {nonce}>>>\n{text}\n<<<END {name} {nonce}>>>"
-
-
 def case_content(case: Case) -> dict[str, Any]:
     """The parts of a case that a judge is shown; a judgment's key depends on them, and not on the case's id."""
     return {
@@ -228,7 +226,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
 
 def case_nonce(case: Case, secret: bytes) -> str:
     """16 hexadecimal digits that cannot be predicted without the secret."""
-    return hmac.new(secret, msgspec.json.encode(case_content(case)), hashlib.sha256).hexdigest()[:16]
+    return nonce_of(case_content(case), secret)
 
 
 def reader_values(case: Case, persona: Persona | None) -> dict[str, str]:

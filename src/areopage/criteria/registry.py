@@ -216,6 +216,12 @@ def _select_part(part: str, registry: Registry) -> tuple[str, ...]:
     return tuple(entry.id for entry in below)
 
 
+def left_out_of(chosen: Iterable[str], registry: Registry) -> tuple[str, ...]:
+    """The ids of the criteria, each in its newest version, of which no version is chosen."""
+    paths = {registry.entries[key].path for key in chosen}
+    return tuple(entry.id for entry in newest(registry.entries.values()) if entry.path not in paths)
+
+
 def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:
     """Of several versions of one criterion the newest, in the order of first mention."""
     best: dict[str, RegistryEntry] = {}

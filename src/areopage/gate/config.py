@@ -30,19 +30,22 @@ class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class GateConfig(Struct, frozen=True, kw_only=True):
     """The gate's rules, which are also the section `gate` of `areopage.yml`.
 
+    `top` 0 reads all documents; under v1_1 the first five.
     `grounding` is None under v1_1, which asks no model; in a file it is a file of weights, or `default`. `tuned` is the tuner's
     statement of where thresholds and weights come from, {} for the shipped ones.
     """
 
     profile: Annotated[ProfileName, Meta(description="default, or v1_1: the documented rule to the letter")] = "default"
     mended_patterns: Annotated[bool, Meta(description="v1_1 alone: whole years and all writings of amounts")] = False
-    top: Annotated[int, Meta(ge=1, description="so many documents count, the first ones")] = 5
+    top: Annotated[
+        int, Meta(ge=0, description="so many documents are read: those that are cited, then the best by score; 0: all")
+    ] = 0
     confidence_factor: Annotated[float, Meta(gt=0, description="confidence = factor × mean of the documents' scores")] = 0.8
     snippet: Annotated[int, Meta(ge=1, description="so many first characters of a document are looked for word by word")] = 200
     thresholds: Thresholds = Thresholds()
     hard: Annotated[
         tuple[ClaimKind, ...], Meta(description="kinds that must stand in a document; also: quantity (3 witnesses)")
-    ] = ("amount", "percentage", "date", "duration", "reference")
+    ] = ("amount", "percentage", "date", "duration", "reference", "contact", "code", "number", "weekday", "name")
     citations: Annotated[
         Literal["required", "checked", "ignored"],
         Meta(description="required, checked (ids that do not exist are held back), ignored"),
@@ -54,6 +57,10 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     unsettled: Annotated[
         Literal["hold", "deliver"], Meta(description="in the grey band without a judge's word: hold, or deliver")
     ] = "hold"
+    foreign_scores: Annotated[
+        Literal["ignored", "compared"],
+        Meta(description="scores of another retriever: ignored, or compared with relevance and confidence (in [0, 1])"),
+    ] = "ignored"
     max_characters: Annotated[int, Meta(ge=1, description="a longer answer is held back unread")] = 100_000
     grounding: Annotated[GroundingModel | None, Meta(description="weights of the grounding model: a file, or default")] = None
     tuned: dict[str, Any] = {}

@@ -25,6 +25,7 @@ ReasonCode = Literal[
     "no_documents",
     "empty_response",
     "no_claim",
+    "bare_answer",
     "not_relevant",
     "low_confidence",
     "no_citation",
@@ -33,10 +34,14 @@ ReasonCode = Literal[
     "unsupported_figure",
     "misplaced_figure",
     "unsupported_reference",
+    "unsupported_name",
     "unsupported_year_or_amount",
     "unsupported_sentence",
     "other_language",
+    "unread_language",
+    "unread_documents",
     "too_long",
+    "too_many_numbers",
     "judge_unsupported",
     "judge_failed",
 ]
@@ -86,7 +91,7 @@ class Reason(Struct, frozen=True, kw_only=True):
 
 
 class SentenceCheck(Struct, frozen=True, kw_only=True):
-    """A sentence of the answer. `p_unsupported` is the grounding model's; None where it was not asked (v1_1).
+    """A sentence of the answer. `p_unsupported` is as the decision's; None where it claims nothing, and under v1_1.
 
     `document` is the id of the document that supports it best, "" where none does at all. `claim` is false for a sentence that
     claims nothing: a greeting, a question, a refusal.
@@ -120,7 +125,9 @@ class Decision(Struct, frozen=True, kw_only=True):
     Args:
         verdict: what is to be done. While `needs_judge` holds, it is what is done if no judge settles it.
         needs_judge: `p_unsupported` lies in the grey band: ask a judge about `doubtful`, then call `resolve`.
-        p_unsupported: the probability that the answer says something that the documents do not; None under v1_1.
+        p_unsupported: the probability that the answer says something that the documents do not: the grounding model's, raised by
+            each figure, reference and name that must be in a document and is not. None where nothing was read that claims
+            anything (no documents, no claim, an answer that is empty or too long), and under v1_1.
         doubtful: indexes of the sentences that a judge should read, the worst first; empty unless `needs_judge`.
         reasons: decisive ones first.
         cited_ids: ids in the answer that a document has, as the document writes them; `unknown_ids` are those that none has.

@@ -2,22 +2,24 @@
 
 1. Without documents, with none that is relevant, or without an answer: fallback. Nothing else is decisive then.
 2. An answer that only says that it does not know leaves. One that says neither that nor anything else (an id alone, the question
-   again, a question back) is no answer: fallback, and nothing else is decisive.
-3. To people: what no document holds though it must (figures and references of the kinds in `hard`), ids that do not exist (and,
-   where citations are required, a sentence credited to a document that another one holds), an answer that the grounding model
-   holds back, confidence under `escalate_confidence`, an answer too long to be read.
+   again, a question back, thanks) is no answer: fallback, and nothing else is decisive.
+3. To people: a lone yes or no, which cannot be checked; what no document holds though it must (figures and references of the
+   kinds in `hard`), ids that do not exist (and, where citations are required, a sentence credited to a document that another one
+   holds), an answer that the grounding model holds back, confidence under `escalate_confidence`, an answer too long to be read.
 4. To the fallback: too little confidence, no citation where one is required, another language where that counts.
 5. Between the thresholds `deliver` and `hold`, where nothing else holds it back: a judge if there is one, else `unsettled`.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.claims import NAMING, Claim
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import (
@@ -27,24 +29,42 @@ from areopage.gate.signals import (
     note_grounding,
     overlap_of,
     place_of,
+    read_documents,
     retrieval_of,
     sentence_checks,
     unsupported_claims,
 )
 from areopage.text.citations import Citations, citations_of
-from areopage.text.folding import plain
+from areopage.text.folding import lower_case, plain
 from areopage.text.language import language_of
+from areopage.text.numbers import DIGITS
+from areopage.text.readable import Readable
 from areopage.text.refusals import refusal_of
 from areopage.text.sentences import Span
 
 MOST_REASONS = 50  # of one kind
+MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread
 CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
+MOST_SCORES = 5  # of documents, the best ones, that relevance and confidence are computed from
+DECIMALS = 12  # of figures: what lies beyond is noise of the sums
+MISSING_DOUBT = 0.9  # probability that what must be in a document and is not found there is unsupported
 MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
+# Thai, Lao, Myanmar, Khmer, kana, Chinese characters: scripts that put no spaces between words.
+_UNSEGMENTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_MOST_UNSEGMENTED = 0.2  # share of an answer's characters in such scripts up to which its words are compared
+_BARE = re.compile(r"[\W_]*(?:oui|non|si|yes|no)\b[\W_]*(?:\[[^\[\]\n]{1,40}\][\W_]*)*")
 _VISIBLE = re.compile(r"[^\W_]")
 
 TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_claim", "no_citation", "other_language"])
 HALLUCINATIONS = frozenset(
-    ["unsupported_figure", "misplaced_figure", "unsupported_reference", "unsupported_sentence", "judge_unsupported"]
+    [
+        "unsupported_figure",
+        "misplaced_figure",
+        "unsupported_reference",
+        "unsupported_name",
+        "unsupported_sentence",
+        "judge_unsupported",
+    ]
 )
 
 
@@ -58,11 +78,15 @@ class Findings(Struct, frozen=True, kw_only=True):
     overlap: Overlap = Overlap(snippets=0.0, windows=None)
     response_lang: str = ""
     prompt_lang: str = ""
+    unsegmented: bool = False
     refusal: bool = False
     echo: bool = False
-    grounding: Grounding = Grounding(p_unsupported=0.0, sentences=(), features={})
+    unread: int = 0
+    bare: bool = False
+    grounding: Grounding = Grounding(p_unsupported=None, sentences=(), features={})
     empty: bool = False
     too_long: bool = False
+    crowded: bool = False
 
 
 def decide_default(
@@ -78,23 +102,24 @@ def decide_default(
     watch = Stopwatch(clock)
     found = _findings(config, model, prompt, response, documents, watch)
     checks = sentence_checks(found.grounding)
+    doubt = found.grounding.p_unsupported
     reasons = _reasons(config, found, checks)
     verdict = _verdict(config, reasons)
-    p_unsupported = found.grounding.p_unsupported
     doubtful: tuple[int, ...] = ()
-    if _in_grey_band(config, found) and verdict == "deliver":
+    if doubt is not None and _in_grey_band(config, found, doubt) and verdict == "deliver":
         worst = _worst_first(checks, config.thresholds.deliver)
         held = config.unsettled == "hold"
-        reasons += _sentence_reasons(checks, worst, p_unsupported, config.thresholds.deliver, decisive=held)
+        reasons += _sentence_reasons(checks, worst, doubt, config.thresholds.deliver, decisive=held)
         verdict = "human_review" if held else "deliver"
         doubtful = worst if config.grey_band else ()
     reasons.sort(key=lambda reason: not reason.decisive)
+    missing = [index for index, _, claim in unsupported_claims(found.grounding) if claim.kind in config.hard]
     return Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
-        p_unsupported=p_unsupported,
+        p_unsupported=None if doubt is None else _raised(doubt, len(missing)),
         metrics=_metrics(config, found, verdict, reasons),
-        sentences=checks,
+        sentences=_raised_checks(checks, Counter(missing)),
         signals=tuple(watch.signals),
         reasons=tuple(reasons),
         doubtful=doubtful,
@@ -111,14 +136,15 @@ def decide_default(
 def _findings(
     config: GateConfig, model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], watch: Stopwatch
 ) -> Findings:
-    """Look at everything, once. An answer that is empty or too long is not read."""
-    used = documents[: config.top]
-    retrieval = retrieval_of(used, config.confidence_factor)
+    """Look at everything, once. An answer that is empty, too long or full of numbers is not read."""
+    used = read_documents(response, documents, config.top)
+    retrieval = retrieval_of(used, config.confidence_factor, MOST_SCORES)
     watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
     too_long = len(response) > config.max_characters
+    crowded = not too_long and _crowded(response)
     empty = not too_long and _VISIBLE.search(response) is None
-    if empty or too_long or not used:
-        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long)
+    if empty or too_long or crowded or not used:
+        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long, crowded=crowded)
     response_lang, prompt_lang = language_of(response), language_of(prompt)
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
     watch.note("language", same)
@@ -134,15 +160,25 @@ def _findings(
     return Findings(
         retrieval=retrieval,
         documents=len(used),
+        unread=len(documents) - len(used),
+        bare="?" in prompt and _BARE.fullmatch(lower_case(response)) is not None,
         ids=tuple(document.id for document in used),
         citations=citations,
         overlap=overlap,
         response_lang=response_lang,
         prompt_lang=prompt_lang,
+        unsegmented=not response.isascii() and len(_UNSEGMENTED.findall(response)) > len(response) * _MOST_UNSEGMENTED,
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
         grounding=grounding,
     )
+
+
+def _crowded(response: str) -> bool:
+    """Whether an answer has more numbers than are checked."""
+    if len(response) <= MOST_NUMBERS:
+        return False
+    return sum(1 for _ in DIGITS.finditer(Readable(response).text)) > MOST_NUMBERS
 
 
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:
@@ -165,10 +201,18 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
         return reasons or [Reason(code="empty_response", decisive=True)]
     if found.too_long:
         return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
+    if found.crowded:
+        return [*reasons, Reason(code="too_many_numbers", decisive=open_question, threshold=float(MOST_NUMBERS))]
     if found.response_lang and found.prompt_lang and found.response_lang != found.prompt_lang:
         reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
+    if found.unread:
+        reasons.append(Reason(code="unread_documents", decisive=False, value=float(found.unread), threshold=float(config.top)))
+    if found.unsegmented:
+        reasons.append(Reason(code="unread_language", decisive=open_question))
     if found.refusal:
         return reasons
+    if found.bare:
+        return [Reason(code="bare_answer", decisive=open_question), *reasons]
     if found.echo or not any(sentence.claim for sentence in found.grounding.sentences):
         return [Reason(code="no_claim", decisive=open_question), *reasons]
     if retrieval.scored and retrieval.confidence < bounds.confidence:
@@ -177,9 +221,10 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
         )
     reasons += _citation_reasons(config, found, decisive=open_question)
     reasons += _claim_reasons(config, found, decisive=open_question)
-    if found.grounding.p_unsupported >= bounds.hold:
+    doubt = found.grounding.p_unsupported
+    if doubt is not None and doubt >= bounds.hold:
         worst = _worst_first(checks, bounds.hold)
-        reasons += _sentence_reasons(checks, worst, found.grounding.p_unsupported, bounds.hold, decisive=open_question)
+        reasons += _sentence_reasons(checks, worst, doubt, bounds.hold, decisive=open_question)
     return reasons
 
 
@@ -228,6 +273,8 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
 def _code_of(claim: Claim) -> ReasonCode:
     if claim.state == "elsewhere":
         return "misplaced_figure"
+    if claim.kind in NAMING:
+        return "unsupported_name"
     return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
 
 
@@ -263,8 +310,22 @@ def _sentence_of(grounding: Grounding, span: Span) -> int | None:
     return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
 
 
-def _in_grey_band(config: GateConfig, found: Findings) -> bool:
-    return not found.refusal and config.thresholds.deliver < found.grounding.p_unsupported < config.thresholds.hold
+def _in_grey_band(config: GateConfig, found: Findings, doubt: float) -> bool:
+    return not found.refusal and config.thresholds.deliver < doubt < config.thresholds.hold
+
+
+def _raised(doubt: float, missing: int) -> float:
+    """A probability with what must be in a document and is not: each is as good as a further reason to doubt."""
+    return 1.0 - (1.0 - doubt) * (1.0 - MISSING_DOUBT) ** missing if missing else doubt
+
+
+def _raised_checks(checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]) -> tuple[SentenceCheck, ...]:
+    if not missing:
+        return checks
+    return tuple(
+        replace(check, p_unsupported=_raised(check.p_unsupported or 0.0, missing[index])) if missing[index] else check
+        for index, check in enumerate(checks)
+    )
 
 
 def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:
@@ -285,8 +346,8 @@ def _metrics(config: GateConfig, found: Findings, verdict: GateVerdict, reasons:
     """The specification's figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
     overlap = max(found.overlap.snippets, found.overlap.windows or 0.0)
     return Metrics(
-        avg_score=found.retrieval.avg_score,
-        confidence=found.retrieval.confidence,
+        avg_score=round(found.retrieval.avg_score, DECIMALS),
+        confidence=round(found.retrieval.confidence, DECIMALS),
         cites_ok=bool(found.citations.cited_ids) or overlap >= config.thresholds.overlap,
         overlap_ratio=found.overlap.snippets,
         hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),

@@ -20,6 +20,7 @@ from areopage.text.language import language_of
 from areopage.text.sentences import sentences
 
 MOST_REASONS = 50  # unsupported years and amounts that are told
+TOP = 5  # documents that are read, unless the configuration says how many
 _YEAR = re.compile(r"\b(19|20)\d{2}\b")
 # \b\d{1,3}(?:,\d{3})*(?:\.\d+)?\s?(?:€|\$|usd|eur)\b read from its end: a long row of numbers costs no more than its length.
 _AMOUNT_BACKWARDS = re.compile(r"\b(?:€|\$|dsu|rue)\s?(?:\d+\.)?(?:\d{3},)*\d{1,3}\b")
@@ -32,7 +33,7 @@ def decide_v1_1(
     """Decide by the documented rule."""
     watch = Stopwatch(clock)
     bounds = config.thresholds
-    used = documents[: config.top]
+    used = documents[: config.top or TOP]
     retrieval = retrieval_of(used, config.confidence_factor)
     watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
     too_long = len(response) > config.max_characters

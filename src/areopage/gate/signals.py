@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.claims import Claim
+from areopage.gate.grounding.claims import NAMING, Claim, Covered
 from areopage.gate.grounding.model import Grounding, SentenceGrounding
 from areopage.gate.records import Place, SentenceCheck, Signal, SignalName
+from areopage.text.citations import citations_of
 from areopage.text.sentences import Span
 
 _LARGEST = 1e100  # beyond it a score is nothing that a retriever gives, and its sums are infinite
@@ -54,14 +55,36 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     confidence: float
 
 
-def retrieval_of(documents: Sequence[Document], factor: float) -> Retrieval:
-    """The figures over the documents that have a score; one that is no number, or beyond all bounds, counts as none.
+def read_documents(response: str, documents: Sequence[Document], top: int) -> Sequence[Document]:
+    """The documents that are read, in their order: those that the response cites, then the best by score, `top` in all.
+
+    Args:
+        top: 0 reads all of them. All that are cited are read, even if there are more.
+    """
+    if not top or len(documents) <= top:
+        return documents
+    cited = frozenset(citations_of(response, documents).cited_ids)
+    ranked = sorted(range(len(documents)), key=lambda at: (documents[at].id not in cited, -(_score_of(documents[at]) or 0.0), at))
+    most = max(top, sum(document.id in cited for document in documents))
+    return [documents[at] for at in sorted(ranked[:most])]
+
+
+def _score_of(document: Document) -> float | None:
+    """A score; None for one that is no number, or beyond all bounds."""
+    # What is no number compares as false.
+    return document.score if document.score is not None and abs(document.score) <= _LARGEST else None
+
+
+def retrieval_of(documents: Sequence[Document], factor: float, most: int | None = None) -> Retrieval:
+    """The figures over the documents that have a score.
 
     Args:
         factor: confidence is so many times the mean.
+        most: so many scores count, the best ones; None counts all.
     """
-    # What is no number compares as false.
-    scores = [one.score for one in documents if one.score is not None and abs(one.score) <= _LARGEST]
+    scores = [score for one in documents if (score := _score_of(one)) is not None]
+    if most is not None and len(scores) > most:
+        scores = sorted(scores, reverse=True)[:most]
     if not scores:
         return Retrieval(scored=False, best=0.0, avg_score=0.0, confidence=0.0)
     mean = sum(scores) / len(scores)
@@ -143,7 +166,7 @@ def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
     claims = [sentence for sentence in grounding.sentences if sentence.claim]
     watch.note("grounding", grounding.p_unsupported, [place_of(sentence) for sentence in claims[:_MOST_PLACES]])
     stated = [claim for sentence in grounding.sentences for claim in sentence.claims]
-    figures = [claim for claim in stated if claim.kind != "reference"]
+    figures = [claim for claim in stated if claim.kind not in ("reference", *NAMING)]
     watch.note("figures", _missing(figures), _places(figures))
     references = [claim for claim in stated if claim.kind == "reference"]
     watch.note("references", _missing(references), _places(references))
@@ -191,13 +214,9 @@ def _places(claims: Sequence[Claim]) -> list[Place]:
 
 def _names(sentence: SentenceGrounding) -> list[Place]:
     """The unsupported words with a capital that does not begin the sentence, and that are no part of a figure or reference."""
-    return [
-        place
-        for place in sentence.unsupported
-        if place.start > sentence.start
-        and place.text[:1].isupper()
-        and not any(claim.place.start <= place.start < claim.place.end for claim in sentence.claims)
-    ]
+    capital = [place for place in sentence.unsupported if place.start > sentence.start and place.text[:1].isupper()]
+    covered = Covered([claim for claim in sentence.claims if claim.kind != "name"] if capital else ())
+    return [place for place in capital if place.start not in covered]
 
 
 def _denies(sentence: SentenceGrounding) -> bool:

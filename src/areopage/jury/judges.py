@@ -78,11 +78,13 @@ class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
         kind: code gives the same outcomes each time, so one pass is enough.
         criteria: what it may judge, as paths or ids; empty: anything.
         recorded: for a recording, the criteria that each judge by name was asked about.
+        passes: for a recording, how often each judge by name was asked, if that is bounded.
     """
 
     kind: JudgeKind = "model"
     criteria: tuple[str, ...] = ()
     recorded: Mapping[str, tuple[str, ...]] = {}
+    passes: Mapping[str, int] = {}
 
 
 class PlannedCall(Struct, frozen=True, kw_only=True):

@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from areopage.criteria.fence import defused
 from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
-from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
+from areopage.jury.addressing import signs_of
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
+# the step of a judgment whose prompt the judge did not see whole
+PROMPT_CUT = "prompt_cut"
 # a runaway answer is not sent back whole
 MAX_SHOWN_BACK = 4_000
 _REPAIR_REQUEST = {
@@ -50,19 +56,26 @@ class ModelJudge:
             CallUnreachable: nothing listens at the model's address any more.
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
+        judged = await self._judged(call, context)
+        return msgspec.structs.replace(judged, steps=(*judged.steps, *signs_of(call.case)))
+
+    async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
         prompt = judge_prompt(call.criteria, call.case, context.personas.get(call.case.maturity), context.secret)
         messages = (Message("system", prompt.system), Message("user", prompt.user))
         schema = answer_schema(call.criteria)
         try:
             first = await self._model.generate(messages, call.options, schema)
+        except PromptTooLong as fault:
+            unread = without_answer(call, Unparsed(reason=str(fault)))
+            return msgspec.structs.replace(unread, steps=(PROMPT_CUT,))
         except CallError as fault:
             return without_answer(call, _failure(fault))
         reading = _read(first, call)
         if not reading.unread or first.prompt_cut:
             return _judged(reading, first)
 
-        shown_back = Message("assistant", first.text[:MAX_SHOWN_BACK])
-        request = Message("user", _repair_request(call.criteria, reading))
+        shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
+        request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
             second = await self._model.generate((*messages, shown_back, request), call.options, schema)
         except CallError as fault:
@@ -77,8 +90,9 @@ class ModelJudge:
 def _read(completion: Completion, call: PlannedCall) -> Reading:
     """Read a completion; a truncated prompt gives no judgment."""
     if completion.prompt_cut:
-        cut = Unparsed(reason="the server cut the prompt: raise num_ctx")
-        return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=("prompt_cut",))
+        window = call.options.get("num_ctx")
+        cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
+        return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
     return read_answer(completion.text, completion.finish_reason, call.criteria, material_of(call.case))
 
 

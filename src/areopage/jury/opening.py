@@ -91,5 +91,5 @@ def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
         digest=f"{status.digest}-{language}" if is_code else status.digest,
         unfit=status.unfit,
         criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
-        passes=judge.passes[:1] if is_code else judge.passes,
+        passes=judge.passes[: 1 if is_code else status.passes.get(judge.name)],
     )

@@ -7,7 +7,7 @@ strict JSON → fences and think-blocks stripped → json-repair. A score outsid
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from json_repair import repair_json
@@ -20,6 +20,7 @@ _TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.
 SCORE_KEY = re.compile(
     r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII
 )
+_QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
 _SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
@@ -41,10 +42,12 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 class Opened(Struct, frozen=True, kw_only=True):
     """An answer out of its wrappings: the complete objects at the top level of `bare`, and the rungs tried so far.
 
-    `whole`: it is one object and nothing else; `broken`: a brace opens no complete object.
+    `whole`: it is one object and nothing else; `broken`: a brace opens no complete object; `behind`: the text outside of objects
+    that follows the first one.
     """
 
     objects: tuple[dict[str, Any], ...]
+    behind: str = ""
     whole: bool
     broken: bool
     bare: str
@@ -85,8 +88,9 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
     if isinstance(whole, dict):
         return Opened(objects=(whole,), whole=True, broken=False, bare=text, steps=("strict",))
     bare = without_thinking(text)
-    objects, broken = _top_level_objects(bare, hook)
-    return Opened(objects=tuple(objects), whole=False, broken=broken, bare=bare, steps=("strict", "stripped"))
+    objects, behind, broken = _top_level_objects(bare, hook)
+    steps = ("strict", "stripped")
+    return Opened(objects=tuple(objects), behind=behind, whole=False, broken=broken, bare=bare, steps=steps)
 
 
 def nothing_in(bare: str, finish_reason: str) -> Outcome:
@@ -117,35 +121,48 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
 
 
 def without_thinking(text: str) -> str:
-    """Remove a leading think-block; an unclosed block leaves nothing.
+    """Remove a leading think-block; an unclosed block leaves nothing."""
+    return split_thinking(text)[1]
 
-    Some servers drop the opening tag.
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Split a text into a leading think-block and what follows it.
+
+    An unclosed block is all of the text. Some servers drop the opening tag.
     """
     head, closed, rest = text.partition("</think>")
     opened = text.lstrip().startswith("<think>")
-    if closed and (opened or "{" not in head):
-        return rest
-    return "" if opened else text
+    if opened or (closed and "{" not in head):
+        return head.strip().removeprefix("<think>").strip(), rest
+    return "", text
 
 
-def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], bool]:
-    """The complete JSON objects that stand in a text, and whether there is a brace that opens none.
+def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], str, bool]:
+    """The complete JSON objects that stand in a text, the text behind the first, and whether there is a brace that opens none.
 
     After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
     inside of it.
     """
     decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
     found: list[dict[str, Any]] = []
-    at = text.find("{")
+    behind: list[str] = []
+    at, end = text.find("{"), 0
     while at >= 0:
+        behind.append(text[end:at] if found else "")
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return found, True
+            return found, "".join(behind), True
         if isinstance(value, dict):
             found.append(value)
         at = text.find("{", end)
-    return found, False
+    return found, "".join([*behind, text[end:] if found else ""]), False
+
+
+def second_score(behind: str, scores: Collection[float]) -> bool:
+    """Whether the text behind a verdict gives a score that is not among these, so that the verdict may be a quotation."""
+    numbers = {float(found["number"].replace(",", ".")) for found in SCORE_KEY.finditer(behind)}
+    return not numbers <= set(scores) or len(_QUOTED_KEY.findall(behind)) > len(SCORE_KEY.findall(behind))
 
 
 def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:

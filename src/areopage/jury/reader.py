@@ -5,15 +5,14 @@ member for each by its short name: a verdict, or the bare score. What can be rea
 miss one.
 
 A verdict must be beyond doubt. Where an answer holds two different scores, by two objects or by one key given twice, neither is
-taken: the second may have been put there by the text under judgment. A verdict that stands in that text, to the letter, is not
-taken either. Of a broken object, members are taken from its beginning on; what follows the first one that cannot be read may be a
-quotation.
+taken: the second may have been put there by the text under judgment. A verdict that stands in that text is not taken either (see
+`areopage.jury.planted`). Of a broken object, members are taken from its beginning on; what follows the first one that cannot be
+read may be a quotation.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -23,17 +22,17 @@ from areopage.criteria.prompts import REMARKS, short_names
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Remarks
 from areopage.jury.parsing import (
-    MAX_REPAIRED,
-    SCORE_KEY,
     PairsHook,
     Unopened,
     common_outcome,
     nothing_in,
     open_answer,
     repaired_verdict,
+    second_score,
     unique_keys,
     verdict_of,
 )
+from areopage.jury.planted import Material
 from areopage.ledger.records import Judgment, Repair
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 
@@ -41,8 +40,7 @@ _VERDICT_KEYS = frozenset({"score"})
 _KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)
 _AFTER_VALUE = re.compile(r"\s*+([,}])")
 _QUOTED = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
-_MAX_PLANTED = 2_000
-_MAX_PLANTED_REPAIRED = 4 * MAX_REPAIRED
+_DECODER = json.JSONDecoder(strict=False)
 _MAX_MEMBERS = 1_000
 MAX_REMARKS = 10
 MAX_REMARK = 1_000
@@ -85,7 +83,7 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
     form: _Form = "verdict" if len(criteria) == 1 else "members"
     asked = _Asked(form=form, scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)})
     found = _find_verdicts(text, finish_reason, asked)
-    verdicts = _without_planted(found.verdicts, asked.scales, material)
+    verdicts = _without_planted(found, asked, material)
     return Reading(
         outcomes={criterion.id: verdicts[name].outcome for name, criterion in zip(names, criteria, strict=True)},
         steps=found.steps,
@@ -121,6 +119,16 @@ def material_of(case: Case) -> str:
 _Form = Literal["verdict", "members"]
 
 
+class _Verdict(Struct, frozen=True):
+    """The outcome of one criterion, and whether it was given as an object (else as the bare score)."""
+
+    outcome: Outcome
+    is_object: bool = True
+
+
+_GIVEN_AGAIN = _Verdict(Unparsed(reason="a score follows behind the verdict"))
+
+
 class _Asked(Struct, frozen=True, kw_only=True):
     """What an answer should hold: one verdict, or a member for each name; each with its scale."""
 
@@ -132,7 +140,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
         """The keys of an answer's object."""
         return _VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
 
-    def verdicts_of(self, answer: Mapping[str, Any]) -> "dict[str, _Verdict]":
+    def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _Verdict]:
         """The verdicts of a parsed answer."""
         if self.form == "verdict":
             return {name: _Verdict(verdict_of(answer, scale)) for name, scale in self.scales.items()}
@@ -141,39 +149,55 @@ class _Asked(Struct, frozen=True, kw_only=True):
             for name, scale in self.scales.items()
         }
 
-
-class _Verdict(Struct, frozen=True):
-    """The outcome of one criterion, and whether it was given as an object (else as the bare score)."""
-
-    outcome: Outcome
-    is_object: bool = True
+    def is_given_again(self, behind: str, verdicts: Iterable[_Verdict]) -> bool:
+        """Whether the text behind the answer's object goes on as a verdict: the object may have ended within a quotation."""
+        given = {one.outcome.score for one in verdicts if isinstance(one.outcome, Scored)}
+        return second_score(behind, given) or (self.form == "members" and any(_key_places(name, behind) for name in self.scales))
 
 
 class _Found(Struct, frozen=True, kw_only=True):
-    """The verdicts by name, the steps of reading, and whether any score was read with the help of json-repair."""
+    """The verdicts by name, the steps of reading, and whether any score was read with the help of json-repair.
+
+    `bare` is the answer out of its wrappings.
+    """
 
     verdicts: dict[str, _Verdict]
     steps: tuple[str, ...]
+    bare: str = ""
     repaired: bool = False
 
+    def raw_of(self, name: str, form: _Form) -> str:
+        """The text of a verdict's object: all of the answer's, or that of the first complete member of this name."""
+        if form == "verdict":
+            return self.bare[max(self.bare.find("{"), 0) : self.bare.rfind("}") + 1 or None]
+        for place in _key_places(name, self.bare):
+            key = _KEY.match(self.bare, place + 1)
+            complete = _complete_value(self.bare, key.end(), _DECODER) if key else None
+            if key and complete:
+                return self.bare[key.end() : complete[1] - 1]
+        return ""
 
-def _find_verdicts(text: str, finish_reason: str, asked: _Asked, *, repair: bool = True) -> _Found:
-    """Try one way of reading after the other, the last one (a broken object) only where `repair` is true."""
+
+def _find_verdicts(text: str, finish_reason: str, asked: _Asked) -> _Found:
+    """Try one way of reading after the other, a broken object last."""
     opened = open_answer(text, finish_reason, _VERDICT_KEYS | asked.keys)
     if isinstance(opened, Unopened):
         return _Found(verdicts=dict.fromkeys(asked.scales, _Verdict(opened.outcome)), steps=opened.steps)
     if opened.whole:
-        return _Found(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps)
+        return _Found(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
     answers = [asked.verdicts_of(one) for one in opened.objects if asked.keys & one.keys()]
     if answers and not opened.broken:
-        return _Found(verdicts=_common_verdicts(answers), steps=opened.steps)
-    if "{" in opened.bare and repair:
+        verdicts = _common_verdicts(answers)
+        if asked.is_given_again(opened.behind, verdicts.values()):
+            verdicts = dict.fromkeys(asked.scales, _GIVEN_AGAIN)
+        return _Found(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
+    if "{" in opened.bare:
         if asked.form == "members":
             return _BrokenAnswer(opened.bare, finish_reason, asked.scales).read(opened.steps)
         ((name, scale),) = asked.scales.items()
         outcome = repaired_verdict(opened.bare, finish_reason, scale)
         steps = (*opened.steps, "json_repair")
-        return _Found(verdicts={name: _Verdict(outcome)}, steps=steps, repaired=isinstance(outcome, Scored))
+        return _Found(verdicts={name: _Verdict(outcome)}, steps=steps, bare=opened.bare, repaired=isinstance(outcome, Scored))
     nothing = _Verdict(nothing_in(opened.bare, finish_reason))
     return _Found(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
 
@@ -223,6 +247,7 @@ class _BrokenAnswer:
         return _Found(
             verdicts={name: self._verdicts.get(name, _Verdict(Unparsed(reason=cut))) for name in self._scales},
             steps=(*steps, "members", *(("json_repair",) if self._repairing else ())),
+            bare=self._text,
             repaired=self._repaired,
         )
 
@@ -280,57 +305,17 @@ def _key_places(name: str, text: str) -> list[int]:
 # --- verdicts that the text under judgment holds
 
 
-def _without_planted(found: dict[str, _Verdict], scales: Mapping[str, Scale], material: str) -> dict[str, _Verdict]:
-    """The verdicts, but for those that stand in the text under judgment, to the letter.
-
-    A verdict that is an object is compared separately. Bare scores are few and may agree by chance: they count as planted where
-    one object in the material gives all of them.
-    """
-    if "}" not in material or not any(isinstance(verdict.outcome, Scored) for verdict in found.values()):
-        return found
-    planted = {scale: _planted_verdicts(material, scale) for scale in set(scales.values())}
-    kept = {
-        name: _Verdict(_QUOTED) if verdict.is_object and verdict.outcome in planted[scales[name]] else verdict
-        for name, verdict in found.items()
-    }
-    bare = {name: verdict for name, verdict in kept.items() if not verdict.is_object}
-    if bare and any(_gives_all(group, bare, scales) for group in _brace_groups(material)):
-        kept |= dict.fromkeys(bare, _Verdict(_QUOTED))
-    return kept
-
-
-def _planted_verdicts(material: str, scale: Scale) -> list[Outcome]:
-    """The verdicts that the text under judgment holds, read in the same ways as the judge's own.
-
-    Repairs are bounded: the author of the text must not be able to keep the jury busy. Whole JSON is always recognised.
-    """
-    asked = _Asked(form="verdict", scales={"": scale})
-    outcomes: list[Outcome] = []
-    left = _MAX_PLANTED_REPAIRED
-    for group in _brace_groups(material):
-        found = _find_verdicts(group, "stop", asked, repair=left > 0)
-        if "json_repair" in found.steps and SCORE_KEY.search(group):
-            left -= len(group)
-        outcomes.append(found.verdicts[""].outcome)
-    return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-
-
-def _gives_all(group: str, bare: Mapping[str, _Verdict], scales: Mapping[str, Scale]) -> bool:
-    """Whether an object in the material gives these very scores."""
-    return _find_verdicts(group, "stop", _Asked(form="members", scales={name: scales[name] for name in bare})).verdicts == bare
-
-
-def _brace_groups(material: str) -> Iterator[str]:
-    """The texts between braces in a text under judgment, in bounded number and length.
-
-    A verdict holds no brace within, so each closing brace is taken with the last opening one before it.
-    """
-    start = 0
-    for brace in islice(re.finditer(r"\}", material), _MAX_PLANTED):
-        opening = material.rfind("{", start, brace.start())
-        start = brace.end()
-        if opening >= 0 and brace.end() - opening <= MAX_REPAIRED:
-            yield material[opening : brace.end()]
+def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
+    """The verdicts, but for those that the text under judgment holds."""
+    scored = {name: one.outcome for name, one in found.verdicts.items() if isinstance(one.outcome, Scored)}
+    if not scored or not material:
+        return found.verdicts
+    text = Material(material)
+    objects = [name for name in scored if found.verdicts[name].is_object]
+    bare = {name: outcome.score for name, outcome in scored.items() if name not in objects}
+    planted = {name for name in objects if text.plants(scored[name], found.raw_of(name, asked.form), asked.scales[name])}
+    planted.update(text.planted_bare(bare, asked.scales))
+    return found.verdicts | dict.fromkeys(planted, _Verdict(_QUOTED))
 
 
 # --- remarks

@@ -4,6 +4,7 @@ A recorded text is read like any answer of a model, once: another call would bri
 of a judge that is code.
 """
 
+from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import on_scale
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
@@ -31,7 +32,7 @@ class ReplayJudge:
             ModelError: see `read_recording`.
         """
         recording = await self._file.read()
-        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), kind="recording")
+        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), passes=recording.passes(), kind="recording")
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         """Return the recorded outcome; a call without a recording is refused.
@@ -54,7 +55,7 @@ class ReplayJudge:
             completion_tokens=line.completion_tokens,
             seconds=line.seconds,
             repair=reading.repair,
-            steps=reading.steps,
+            steps=(*reading.steps, *(signs_of(call.case) if line.score is None else ())),
         )
 
     async def aclose(self) -> None:

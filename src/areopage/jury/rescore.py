@@ -23,6 +23,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
 from areopage.ledger.traces import Traces
 from areopage.scoring.reduce import Profile
+from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names
 from areopage.scoring.tree import Weights
 
 GLOBAL = ""
@@ -30,7 +31,7 @@ GLOBAL = ""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """The changes of a rescoring; None and empty change nothing."""
+    """The changes of a rescoring; None and empty change nothing. `weights` are laid over those of a panel."""
 
     weights: Weights | None = None
     profile: Profile | None = None
@@ -55,7 +56,7 @@ def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
         quorum: the suite's own, for every profile that has one.
 
     Raises:
-        UserError: the variant leaves out a judge that the panel does not have, or all of them.
+        UserError: the variant leaves out a judge that the panel does not have, or all of them; or weighs what it does not have.
     """
     names = [judge.name for judge in panel.judges]
     for name in change.without_judges:
@@ -65,7 +66,19 @@ def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
     if not judges:
         raise UserError("no judge would be left")
     profile = change.profile.with_quorum(quorum) if change.profile else panel.profile
-    return msgspec.structs.replace(panel, judges=judges, weights=change.weights or panel.weights, profile=profile)
+    weights = panel.weights
+    if change.weights is not None:
+        known = names_of(panel.criteria, panel.weights)
+        _refuse_weights(change.weights, known)
+        weights = merged_weights(panel.weights, change.weights, known)
+    return msgspec.structs.replace(panel, judges=judges, weights=weights, profile=profile)
+
+
+def _refuse_weights(given: Weights, known: Names) -> None:
+    faults = unknown_names(given, known) or overfull_levels(given, known)
+    if faults:
+        more = f" (+{len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise UserError(f"{faults[0]}{more}")
 
 
 class JudgedAnswer(Struct, frozen=True, kw_only=True):
@@ -160,7 +173,7 @@ def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant
 class _Panels:
     """The panels of runs with a variant applied.
 
-    An excluded judge must be in at least one panel.
+    An excluded judge, and each name that is weighed, must be in at least one panel.
     """
 
     def __init__(self, runs: Sequence[Run], change: Variant, unreadable: dict[str, str]) -> None:
@@ -175,9 +188,16 @@ class _Panels:
         for name in change.without_judges:
             if name not in known:
                 raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(known)) or 'none'}")
+        if change.weights is not None and panels:
+            every: Names = {}
+            for panel in panels.values():
+                for place, level in names_of(panel.criteria, panel.weights).items():
+                    every.setdefault(place, {}).update(level)
+            _refuse_weights(change.weights, every)
         for id, panel in panels.items():
             own = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
-            one = msgspec.structs.replace(change, without_judges=own)
+            weights = change.weights and known_part(change.weights, names_of(panel.criteria, panel.weights))
+            one = msgspec.structs.replace(change, without_judges=own, weights=weights)
             self.pairs[id] = (panel, varied(panel, one, panel.profile.quorum))
 
 

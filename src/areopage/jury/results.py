@@ -11,6 +11,7 @@ from msgspec import Struct
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.errors import name_list
+from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge, PlannedCall, qualification_of
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
@@ -277,7 +278,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     if reading is None:
         return judgment
     verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
-    return msgspec.structs.replace(judgment, verdicts=verdicts, steps=reading.steps, repair=reading.repair)
+    steps = (*reading.steps, *signs_in(judgment.steps))
+    return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 
 # --- parts of an evaluation

@@ -9,6 +9,8 @@ from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDow
 T = TypeVar("T")
 
 UNREACHABLE_IN_A_ROW = 20
+TIMED_OUT_IN_A_ROW = 5
+"""Calls without any answer from the server: each of them has waited for as long as a call may."""
 
 
 class LimitedClient(Protocol):
@@ -26,22 +28,32 @@ class OutageWatch:
     A server that rejects calls one by one (a content filter) is not dead: such calls count only as long as none succeeded.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._in_a_row = 0
+    def __init__(self, limit: int, concurrency: int = 1) -> None:
+        """Watch a server.
+
+        Args:
+            limit: of failed calls in a row.
+            concurrency: so many calls may time out together.
+        """
+        self._limit, self._timeouts = limit, max(TIMED_OUT_IN_A_ROW, concurrency)
+        self._in_a_row = self._timed_out = 0
         self._succeeded = False
 
-    def note(self, name: str, reason: str, *, reached: bool, turned_away: bool) -> None:
+    def note(self, name: str, reason: str, *, reached: bool, turned_away: bool, timed_out: bool = False) -> None:
         """Record the result of a call.
 
         Raises:
-            ServerDown: as many calls as the limit failed with no success between them.
+            ServerDown: as many calls as the limit failed with no success between them, or no call was ever answered in time.
         """
         if turned_away and self._succeeded:
             return
-        good = reached and not turned_away
+        good = reached and not turned_away and not timed_out
         self._succeeded = self._succeeded or good
         self._in_a_row = 0 if good else self._in_a_row + 1
+        self._timed_out = self._timed_out + 1 if timed_out else 0
+        if self._timed_out >= (self._limit if self._succeeded else self._timeouts):
+            advice = "the server hangs, or needs more time (--timeout) or fewer calls at once (--concurrency)"
+            raise ServerDown(f"{name}: {self._timed_out} calls in a row timed out: {advice} ({reason})")
         if self._in_a_row >= self._limit:
             raise ServerDown(f"{name}: {self._in_a_row} calls in a row failed ({reason})")
 

@@ -144,7 +144,7 @@ class Session:
         self._kind, self._run_id = kind, run_id
         self._outage_seconds, self._stops, self._concurrency = outage_seconds, stops_at_outage, concurrency
         in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
-        self._watches = {judge.name: OutageWatch(in_a_row) for judge in panel.judges} if stops_at_outage else {}
+        self._watches = {judge.name: OutageWatch(in_a_row, concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
         self._failed: tuple[float, ModelError] | None = None
         self._guard = threading.Lock()
@@ -364,8 +364,14 @@ class _JudgePool:
 
 def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
     """Tell the watch whether a call reached the model."""
-    outcome, turned_away = judgment.verdicts[0].outcome, _was_turned_away(judgment, judge)
-    watch.note(judge.name, getattr(outcome, "reason", ""), reached=not isinstance(outcome, Unreachable), turned_away=turned_away)
+    outcome = judgment.verdicts[0].outcome
+    watch.note(
+        judge.name,
+        getattr(outcome, "reason", ""),
+        reached=not isinstance(outcome, Unreachable),
+        turned_away=_was_turned_away(judgment, judge),
+        timed_out=isinstance(outcome, TimedOut),
+    )
 
 
 def _stop_loop(own: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:

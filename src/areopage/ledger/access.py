@@ -1,21 +1,27 @@
-"""API keys and the audit log."""
+"""API keys, sessions of the pages, and the audit log."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
+from areopage.errors import UserError
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import ApiKey, AuditEntry, Role
 from areopage.ledger.rows import aware, json_text, naive, storable
-from areopage.ledger.schema import api_keys, audit
+from areopage.ledger.schema import api_keys, audit, sessions
 from areopage.ledger.store import Ledger
 
 PREFIX = "areo_"
+SESSION_LIFE = timedelta(hours=12)
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""A session that was opened farther in the future is refused: nobody can open one that lasts longer than `SESSION_LIFE`."""
 
 
 class ApiKeys:
@@ -33,7 +39,10 @@ class ApiKeys:
         """Create a key; its text is returned once and cannot be recovered.
 
         Args:
-            collections: which documents it may ask about; () for all.
+            collections: the only collections and sources that it gives access to; () for all.
+
+        Raises:
+            UserError: a valid key has the name.
         """
         key = PREFIX + secrets.token_urlsafe(32)
         scope = tuple(dict.fromkeys(storable(one) for one in collections))
@@ -47,8 +56,12 @@ class ApiKeys:
             "created_at": naive(record.created_at),
             "collections": json_text(scope) if scope else "",
         }
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            connection.execute(insert(api_keys), [row])
+        with storage_errors(self._ledger.place):
+            try:
+                with self._ledger.engine.begin() as connection:
+                    connection.execute(insert(api_keys), [row])
+            except IntegrityError:
+                raise UserError(f"a valid key has the name {name!r}: revoke it first, or choose another name") from None
         return record, key
 
     def find(self, key: str) -> ApiKey | None:
@@ -80,20 +93,55 @@ class ApiKeys:
             return connection.execute(query).first() is not None
 
 
+class Sessions:
+    """The table `sessions`. A session is a random token, whose SHA-256 is kept: the table opens no session."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def open(self, key_id: str, now: datetime) -> str:
+        """Open a session of a key and return its token; sessions that are over are removed."""
+        token = secrets.token_urlsafe(32)
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(delete(sessions).where(sessions.c.opened_at <= naive(now - SESSION_LIFE)))
+            connection.execute(insert(sessions), [{"hash": _key_hash(token), "key_id": key_id, "opened_at": naive(now)}])
+        return token
+
+    def find(self, token: str, now: datetime) -> ApiKey | None:
+        """Find the key of an open session; None too where the key is revoked."""
+        query = select(api_keys).join(sessions, sessions.c.key_id == api_keys.c.id)
+        query = query.where(sessions.c.hash == _key_hash(token), api_keys.c.revoked_at.is_(None))
+        query = query.where(sessions.c.opened_at > naive(now - SESSION_LIFE), sessions.c.opened_at < naive(now + CLOCKS_DIFFER))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        return _key_of(row) if row else None
+
+    def close(self, token: str) -> None:
+        """End a session."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(delete(sessions).where(sessions.c.hash == _key_hash(token)))
+
+
 class Audit:
     """The table `audit`; entries are never changed or removed."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def note(self, actor: str, action: str, subject: str, detail: str = "") -> None:
+    def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
         """Append an entry.
 
-        Actions: read, label, erase, export, import, release, reparse, key_create, key_revoke, settings.
+        Actions: read, label, erase, export, import, release, reparse, key_create, key_revoke, settings, login, logout, wrong_key.
+
+        Args:
+            key_id: of the API key that acts.
         """
         texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
+        texts["key_id"] = key_id
+        row = texts | {"at": naive(datetime.now(UTC))}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            connection.execute(insert(audit), [texts | {"at": naive(datetime.now(UTC))}])
+            number = connection.execute(insert(audit).returning(audit.c.number), [row]).scalar_one()
+            seal(connection, "added", "audit", [row | {"number": number}])
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""
@@ -101,7 +149,14 @@ class Audit:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
             return [
-                AuditEntry(at=aware(row.at), actor=row.actor, action=row.action, subject=row.subject, detail=row.detail)
+                AuditEntry(
+                    at=aware(row.at),
+                    actor=row.actor,
+                    key_id=row.key_id,
+                    action=row.action,
+                    subject=row.subject,
+                    detail=row.detail,
+                )
                 for row in rows
             ]
 

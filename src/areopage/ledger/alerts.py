@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, Select, func, select, text, update
+from sqlalchemy import Connection, Row, Select, func, select, text, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import Alert
 from areopage.ledger.rows import aware, insert_into, naive, storable, storable_value
-from areopage.ledger.schema import alerts
+from areopage.ledger.schema import alerts, answers
 from areopage.ledger.store import Ledger
 
 TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
@@ -29,14 +29,7 @@ class Alerts:
             Whether it is new.
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            insert = insert_into(connection, alerts)
-            again = insert.on_conflict_do_update(
-                index_elements=["rule", "subject"],
-                index_where=text("state = 'open'"),
-                set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
-            )
-            times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
-        return bool(times == alert.times)
+            return open_alert(connection, alert)
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
         """Close the open alert of a rule and subject; return whether it existed."""
@@ -68,9 +61,16 @@ class Alerts:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(change)
 
-    def list(self, *, state: str | None = None, limit: int = 100) -> Sequence[Alert]:
-        """Return the newest alerts."""
+    def list(self, *, state: str | None = None, sources: Sequence[str] = (), limit: int = 100) -> Sequence[Alert]:
+        """Return the newest alerts.
+
+        Args:
+            sources: only alerts about single answers of these; () for all alerts.
+        """
         query = select(alerts) if state is None else select(alerts).where(alerts.c.state == state)
+        if sources:
+            theirs = select(answers.c.id).where(answers.c.source.in_([storable(one) for one in sources]))
+            query = query.where(alerts.c.answer_id.in_(theirs))
         return self._alerts(query.order_by(alerts.c.number.desc()).limit(limit))
 
     def of(self, answer_id: str) -> Sequence[Alert]:
@@ -124,6 +124,18 @@ class Alerts:
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [_alert_of(row) for row in connection.execute(query)]
+
+
+def open_alert(connection: Connection, alert: Alert) -> bool:
+    """Open an alert, or increment the open one, in the caller's transaction; returns whether it is new."""
+    insert = insert_into(connection, alerts)
+    again = insert.on_conflict_do_update(
+        index_elements=["rule", "subject"],
+        index_where=text("state = 'open'"),
+        set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
+    )
+    times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
+    return bool(times == alert.times)
 
 
 def _alert_row(alert: Alert) -> dict[str, Any]:

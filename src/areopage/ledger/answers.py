@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, u
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.records import REPLIED, Answer, Judgment
 from areopage.ledger.rows import (
     aware,
     chunks,
@@ -85,10 +85,19 @@ class Answers:
             row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return answer_of(row) if row else None
 
+    def sources(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the source or collection of each known answer, by the answer's id."""
+        found: dict[str, str] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(select(answers.c.id, answers.c.source).where(answers.c.id.in_(part)))
+                found |= {row.id: row.source for row in rows}
+        return found
+
     def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
         """Return the valid answer of each key.
 
-        The valid answer is the latest answered, else the latest attempt.
+        The valid answer is the model's latest reply, else the latest attempt.
         """
         best: dict[str, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -96,7 +105,7 @@ class Answers:
                 query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
                 for row in connection.execute(query):
                     answer = answer_of(row)
-                    if answer.key not in best or answer.state == "answered" or best[answer.key].state != "answered":
+                    if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
                         best[answer.key] = answer
         return best
 
@@ -167,6 +176,7 @@ def answer_of(row: Row[Any]) -> Answer:
         run_id=columns["run_id"] or "",
         session=columns["session"] or "",
         delivered=columns["delivered"] or "",
+        thinking=columns["thinking"] or "",
         received_at=aware(columns["received_at"]),
         answered_at=aware(columns["answered_at"]),
         erased=columns["prompt"] is None,
@@ -184,6 +194,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
         "documents": storable_json(case.documents),
         "details": storable_json(_details_of(case)),
         "delivered": storable(answer.delivered),
+        "thinking": storable(answer.thinking),
         "session": storable(answer.session),
     }
 

@@ -1,7 +1,8 @@
 """Open a ledger's database and migrate it to the newest revision."""
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of m
 
 
 def open_engine(location: str | Path) -> Engine:
-    """Open a SQLite file (created if missing) or a database URL.
+    """Open a SQLite file (created if missing, for its owner alone) or a database URL.
 
     SQLite runs in WAL mode with synchronous=NORMAL: a commit survives the death of the process, and the last few may be lost
     to a power cut, never the file.
@@ -55,6 +56,7 @@ def open_engine(location: str | Path) -> Engine:
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
             make_folder(Path(url.database or "").parent)
+            make_private_file(Path(url.database or ""))
         try:
             _upgrade(engine)
         except BaseException:
@@ -88,15 +90,26 @@ def _not_a_ledger_url(place: str) -> StorageError:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder.
+    """Create a folder, and what is missing above it, for its owner alone.
 
     Raises:
         StorageError: it cannot be created.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for one in (*reversed(folder.parents), folder):
+            if not one.is_dir():
+                one.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{folder} cannot be created: {error.strerror}") from None
+
+
+def make_private_file(path: Path) -> None:
+    """Create an empty file for its owner alone, unless it exists or cannot be created.
+
+    SQLite gives the files beside a database (`-wal`, `-shm`) the permissions of the database.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def set_sqlite_pragmas(connection: Any, _record: Any) -> None:

@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
 from areopage.ledger.answers import Link, blank_cases, insert_links
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
 from areopage.ledger.queries import not_by_index
-from areopage.ledger.rows import chunks, insert_missing, naive, storable
+from areopage.ledger.rows import RowValues, chunks, insert_missing, naive, storable, values_of
 from areopage.ledger.schema import (
     alerts,
     answer_judgments,
@@ -32,8 +33,8 @@ from areopage.ledger.schema import (
     verdicts,
 )
 from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
-from areopage.ledger.store import Ledger
-from areopage.ledger.traces import note_changes
+from areopage.ledger.store import Ledger, whole_judgments
+from areopage.ledger.traces import note_changes, whole_decisions
 from areopage.ledger.transactions import exclusive
 
 ERASED = "[erased]"
@@ -94,7 +95,7 @@ def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> Non
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
             insert_links(connection, [Link(number, run_id, key) for key in keys])
-            blank_judgments(connection, [number])
+            _blank_judgments(connection, [number])
     if number is not None:
         wipe(ledger)
 
@@ -120,7 +121,7 @@ def wipe(ledger: Ledger) -> None:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
+def _blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
     """Erase judges' texts on answers without texts (by number), and replace the keys.
 
     Judgments are kept if an answer with texts also links to them, or if a benchmark run made them.
@@ -147,6 +148,7 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
     for part in chunks([row.id for row in found]):
         said = update(verdicts).where(verdicts.c.judgment_id.in_(part))
         connection.execute(said.values(explanation="", evidence="[]", reason=""))
+    seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
 
@@ -170,7 +172,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     connection.execute(
         update(evaluations).where(of_answers, *not_by_index([evaluations.c.state == "waiting"])).values(state="erased")
     )
-    blank_judgments(connection, numbers)
+    _blank_judgments(connection, numbers)
     _reindex(connection, numbers)
     connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note=""))
     connection.execute(delete(review_items).where(review_items.c.answer_id.in_(known)))
@@ -178,7 +180,18 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     _blank_alerts(connection, known)
     note_changes(connection, numbers)
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
+    _seal_erased(connection, [{"number": row.number, "id": row.id} for row in rows])
     return len(rows)
+
+
+def _seal_erased(connection: Connection, erased: Sequence[RowValues]) -> None:
+    """Append what is left of answers, and of what people and the gate said of them; judgments are sealed as they are blanked."""
+    numbers, ids = [row["number"] for row in erased], [row["id"] for row in erased]
+    seal(connection, "erased", "answers", erased)
+    seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
+    for name, table in (("labels", labels), ("releases", releases)):
+        rows = connection.execute(select(table).where(table.c.answer_id.in_(ids)))
+        seal(connection, "erased", name, [values_of(row) for row in rows])
 
 
 def _reindex(connection: Connection, numbers: Sequence[int]) -> None:
@@ -195,10 +208,11 @@ def _refuse(connection: Connection, ids: Sequence[str]) -> None:
     """Refuse held answers that wait: nothing is left that could be released. Of settled ones the text goes."""
     query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number).where(answers.c.id.in_(ids), is_held())
     now = naive(datetime.now(UTC))
-    held = connection.execute(query).scalars()
-    insert_missing(
-        connection, releases, [{"answer_id": id, "state": "refused", "text": "", "rater": "", "at": now} for id in held]
-    )
+    settled = set(connection.execute(select(releases.c.answer_id).where(releases.c.answer_id.in_(ids))).scalars())
+    held = [id for id in connection.execute(query).scalars() if id not in settled]
+    rows: list[RowValues] = [{"answer_id": id, "state": "refused", "text": "", "rater": "", "at": now} for id in held]
+    insert_missing(connection, releases, rows)
+    seal(connection, "added", "releases", rows)
     connection.execute(update(releases).where(releases.c.answer_id.in_(ids)).values(text=""))
 
 
@@ -234,6 +248,7 @@ def _remove_unlinked(ledger: Ledger, moment: datetime) -> int:
         ids = [id for run in gates for id in _unlinked(connection, run, moment)]
     for part in chunks(ids):
         with storage_errors(ledger.place), ledger.engine.begin() as connection:
+            seal(connection, "removed", "judgments", whole_judgments(connection, part))
             connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
             connection.execute(delete(judgments).where(judgments.c.id.in_(part)))
     return len(ids)

@@ -21,10 +21,11 @@ from sqlalchemy import (
     update,
 )
 
+from areopage.ledger.alerts import open_alert
 from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
-from areopage.ledger.erasure import blank_judgments
+from areopage.ledger.erasure import erase_late
 from areopage.ledger.evaluation_rows import (
     WHOLE_EVALUATIONS,
     evaluation_row,
@@ -32,6 +33,7 @@ from areopage.ledger.evaluation_rows import (
     evaluations_of,
     insert_scores,
 )
+from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
@@ -126,43 +128,32 @@ class Evaluations:
             if number is not None:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
 
-    def finish(self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None) -> bool:
-        """Store an answer's scores, counts and links, and mark it evaluated.
+    def finish(
+        self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None, alert: Alert | None = None
+    ) -> bool:
+        """Store an answer's scores, counts and links, mark it evaluated, and open its alert: all or none.
 
         Args:
             evaluation: prompt and response as they are to be searched.
             keys: the keys of its judgments, which are in the ledger.
             stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+            alert: what is to be said of the answer; None: nothing.
 
         Returns:
             False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
-            erased while it was judged: the texts of its judgments go the same way then.
+            erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
         """
         with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
             found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
-            if found is None or found.is_erased:
-                _erase_late(connection, found, evaluation.run_id, keys)
-                return False
-            if found.state == "evaluated":
-                return False
-            kept = {"number", "answer", "attempts", "received_at", "origin"}
-            row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
-            row |= {"state": "evaluated", "grade": evaluation.grade}
-            connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
-            if stored is not None and found.submitted:
-                texts = text_row(found.answer, stored)
-                connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
-            insert_scores(connection, {found.number: evaluation.criteria})
-            add_words(connection, {found.number: index_words(evaluation)})
-            insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
-            counts = DayCounts()
-            if found.state == "failed":
-                counts.take_back(_place_of(found))
-            evaluated = msgspec.structs.replace(evaluation, state="evaluated")
-            place = (found.answer, evaluation.run_id)
-            counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))
-            counts.write(connection)
-        return True
+            if found is not None and not _is_erased(connection, found.answer):
+                if found.state == "evaluated":
+                    return False
+                _finish(connection, found, evaluation, keys, stored)
+                if alert is not None:
+                    open_alert(connection, alert)
+                return True
+        erase_late(self._ledger, evaluation.id, evaluation.run_id, keys)
+        return False
 
     def put(self, found: Sequence[Evaluation]) -> None:
         """Write evaluations of a benchmark run; existing ones are replaced.
@@ -208,21 +199,22 @@ class Evaluations:
             keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
-    def failed(self, limit: int) -> list[Evaluation]:
-        """Return given-up answers that are not erased, last received first."""
-        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP)
+    def failed(self, limit: int, sources: Sequence[str] = ()) -> list[Evaluation]:
+        """Return given-up answers (of some sources; () for all) that are not erased, last received first."""
+        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP, *_of_sources(sources))
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
-    def backlog(self) -> Backlog:
-        """Count unevaluated answers; erased given-up answers do not count."""
-        columns = evaluations.c
-        counts = select(columns.state, func.count()).group_by(columns.state)
+    def backlog(self, sources: Sequence[str] = ()) -> Backlog:
+        """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
+        columns, theirs = evaluations.c, not_by_index(_of_sources(sources))
+        counts = select(columns.state, func.count()).where(*theirs).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
             found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
-            oldest = connection.execute(select(func.min(columns.received_at)).where(columns.state == "waiting")).scalar()
+            waiting = select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs)
+            oldest = connection.execute(waiting).scalar()
         return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
 
     def failing_since(self, since: datetime, limit: int) -> int:
@@ -287,14 +279,18 @@ _LOCKED: Select[Any] = (
         *_PLACE,
         evaluations.c.answer,
         evaluations.c.state,
-        (~_HAS_TEXTS).label("is_erased"),
         (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
     )
     .join(answers, answers.c.number == evaluations.c.answer)
     .where(answers.c.id == bindparam("of"), MONITOR)
     .with_for_update(of=evaluations)
 )
-"""The evaluation that the monitor makes of an answer, locked, and whether the answer's texts are gone."""
+"""The evaluation that the monitor makes of an answer, locked."""
+
+
+def _is_erased(connection: Connection, answer: int) -> bool:
+    """Whether the texts of an answer are gone. Asked once its evaluation is locked: an erasure that held the lock is seen."""
+    return connection.execute(select(answer_texts.c.answer).where(answer_texts.c.answer == answer)).first() is None
 
 
 def _submitted(answer: Answer) -> Evaluation:
@@ -321,6 +317,10 @@ def _unsubmitted(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
         query = query.where(there, ~evaluated).order_by(answers.c.number).with_for_update(of=answers)
         found |= {row.id: row.number for row in connection.execute(query)}
     return found
+
+
+def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    return [evaluations.c.source.in_([storable(one) for one in sources])] if sources else []
 
 
 def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
@@ -357,11 +357,25 @@ def _place_of(row: Row[Any]) -> Evaluation:
     return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
 
 
-def _erase_late(connection: Connection, found: Row[Any] | None, run_id: str, keys: Sequence[str]) -> None:
-    """Erase the texts of judgments of an answer that was erased while they were made."""
-    if found is not None:
-        insert_links(connection, [Link(found.answer, run_id, key) for key in keys])
-        blank_judgments(connection, [found.answer])
+def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, keys: Sequence[str], stored: Answer | None) -> None:
+    """Store the scores, counts and links of a locked evaluation."""
+    kept = {"number", "answer", "attempts", "received_at", "origin"}
+    row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
+    row |= {"state": "evaluated", "grade": evaluation.grade}
+    connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
+    if stored is not None and found.submitted:
+        texts = text_row(found.answer, stored)
+        connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
+    insert_scores(connection, {found.number: evaluation.criteria})
+    add_words(connection, {found.number: index_words(evaluation)})
+    insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
+    counts = DayCounts()
+    if found.state == "failed":
+        counts.take_back(_place_of(found))
+    evaluated = msgspec.structs.replace(evaluation, state="evaluated")
+    place = (found.answer, evaluation.run_id)
+    counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))
+    counts.write(connection)
 
 
 def _put(connection: Connection, found: Sequence[Evaluation]) -> None:

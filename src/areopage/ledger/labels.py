@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
@@ -25,8 +26,6 @@ from areopage.ledger.schema import (
 )
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import PlannedPass, Scored
-
-ROWS_PER_INSERT = 200
 
 
 class ReviewQueue:
@@ -215,18 +214,18 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
 
 
 def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
-    connection.execute(insert(labels), [_label_row(label) for label in given])
+    rows = [_label_row(label) for label in given]
+    statement = insert(labels).returning(labels.c.number, sort_by_parameter_order=True)
+    numbers = connection.execute(statement, rows).scalars().all()
+    seal(connection, "added", "labels", [row | {"number": number} for number, row in zip(numbers, rows, strict=True)])
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     """Queue answers in order; existing items are kept. Returns how many are new."""
-    added = 0
-    for start in range(0, len(items), ROWS_PER_INSERT):
-        rows = [_item_row(item) for item in items[start : start + ROWS_PER_INSERT]]
-        statement = insert_into(connection, review_items).values(rows)
-        new = statement.on_conflict_do_nothing(index_elements=["answer_id"]).returning(review_items.c.number)
-        added += len(connection.execute(new).all())
-    return added
+    if not items:
+        return 0
+    statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id"])
+    return len(connection.execute(statement.returning(review_items.c.number), [_item_row(item) for item in items]).all())
 
 
 def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:

@@ -10,9 +10,9 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import rounded
 from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
 from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
-from areopage.ledger.records import Evaluation
-from areopage.ledger.rows import naive
-from areopage.ledger.schema import days, evaluation_scores, evaluations
+from areopage.ledger.records import ADDRESSED, Evaluation
+from areopage.ledger.rows import naive, storable
+from areopage.ledger.schema import answer_judgments, days, evaluation_scores, evaluations, judgments
 from areopage.ledger.search import Direction, numbers_found, wanted
 from areopage.ledger.store import Ledger
 
@@ -66,6 +66,15 @@ class EvaluationLists:
         query = _extremes(COLUMNS.spread, period, scope)
         return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
 
+    def addressing(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
+        """Return the period's answers that address the judge, newest first."""
+        asked = answer_judgments.join(judgments, judgments.c.key == answer_judgments.c.key)
+        marked = select(answer_judgments.c.answer).select_from(asked)
+        marked = marked.where(answer_judgments.c.answer == COLUMNS.answer, answer_judgments.c.run_id == COLUMNS.run_id)
+        marked = marked.where(judgments.c.steps.contains(f'"{ADDRESSED}', autoescape=True))
+        query = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope), marked.exists())
+        return self._found(query.order_by(COLUMNS.timestamp.desc(), COLUMNS.number.desc()).limit(limit))
+
     def recent(self, since: datetime, scope: Scope, limit: int) -> list[Evaluation]:
         """Return the answers evaluated since a moment, newest first."""
         query = select(COLUMNS.number).where(COLUMNS.evaluated_at >= naive(since), *not_by_index(in_scope(scope)))
@@ -103,15 +112,17 @@ class EvaluationLists:
         """Return the known sources, from the counts by day."""
         return self._distinct(days.c.source)
 
-    def variants(self) -> Sequence[str]:
-        """Return the known variants, from the counts by day.
+    def variants(self, sources: Sequence[str] = ()) -> Sequence[str]:
+        """Return the known variants (of some sources; () for all), from the counts by day.
 
         "" is included where answers have no variant.
         """
-        return self._distinct(days.c.variant)
+        return self._distinct(days.c.variant, sources)
 
-    def _distinct(self, column: ColumnElement[str]) -> Sequence[str]:
+    def _distinct(self, column: ColumnElement[str], sources: Sequence[str] = ()) -> Sequence[str]:
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
+        if sources:
+            query = query.where(days.c.source.in_([storable(one) for one in sources]))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 

@@ -13,8 +13,9 @@ from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive
 from areopage.ledger.schema import golden_questions, golden_runs, workers
 from areopage.ledger.store import Ledger
 
-Role = Literal["ask", "read", "write", "admin"]
-"""A key's permission. `ask` allows questions and the releases of their answers only: no held text."""
+Role = Literal["ingest", "ask", "read", "write", "admin"]
+"""A key's permission. `ingest` allows submissions only, and `ask` questions and the releases of their answers only: no held
+text."""
 
 
 class Worker(Struct, frozen=True, kw_only=True):
@@ -74,7 +75,10 @@ class GoldenRun(Struct, frozen=True, kw_only=True):
 
 
 class ApiKey(Struct, frozen=True, kw_only=True):
-    """A key's record; the key itself is never kept. `collections`: which documents it may ask about; () for all."""
+    """A key's record; the key itself is never kept.
+
+    `collections`: the only collections and sources that it gives access to; () for all.
+    """
 
     id: str
     name: str
@@ -85,10 +89,14 @@ class ApiKey(Struct, frozen=True, kw_only=True):
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """Who did what to what. `subject` is the id of an answer, a key, or a setting."""
+    """Who did what to what. `subject` is the id of an answer, a key, or a setting.
+
+    `key_id` is the id of the API key that acted; "" where none did.
+    """
 
     at: datetime
     actor: str
+    key_id: str = ""
     action: str
     subject: str
     detail: str = ""

@@ -11,7 +11,13 @@ from areopage.scoring.outcome import Outcome
 from areopage.text.personal import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
-AnswerState = Literal["answered", "refused", "timed_out", "unreachable"]
+AnswerState = Literal["answered", "empty", "filtered", "cut", "refused", "timed_out", "unreachable"]
+"""`answered`: a whole answer. `empty`: a reply without text, thinking aside; `filtered`, `cut`: one that a content filter or the
+limit of tokens ended. `refused`: the server turned the call away; `timed_out`, `unreachable`: no reply came."""
+
+REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
+"""The model has replied: it is not asked again."""
+
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate"]
 
@@ -76,6 +82,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         variant: its side of an A/B test.
         language: of the response; "" where it is not known.
         delivered: what the user read in place of the response; "" where that is not known, or nothing else.
+        thinking: what a model under test wrote in a think-block before its response.
         api_key: the name of the API key under which it came.
         received_at: when it arrived; `answered_at` when it was given.
         erased: its texts are gone for good, or were never kept; what is counted of it stays.
@@ -97,12 +104,30 @@ class Answer(Struct, frozen=True, kw_only=True):
     session: str = ""
     api_key: str = ""
     delivered: str = ""
+    thinking: str = ""
     received_at: datetime
     answered_at: datetime
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float | None = None
     erased: bool = False
+
+
+ADDRESSED = "addressed:"
+"""The beginning of the step of a judgment that names a sign that the case addresses the judge."""
+
+
+class RunUse(Struct, frozen=True, kw_only=True):
+    """What a benchmark run rests on.
+
+    Args:
+        judgments: those that its scores use, whichever run asked for them.
+        evaluated: the cases with stored scores, and of these the passes that have a score.
+    """
+
+    judgments: int
+    evaluated: int
+    scored: int
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -113,7 +138,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class Judgment(Struct, frozen=True, kw_only=True):
-    """One call to a judge. `steps` are the steps of parsing that were tried, in order.
+    """One call to a judge. `steps` are the steps of parsing that were tried, in order, and the signs that the case addresses the
+    judge ("addressed:" and the sign).
 
     `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
     call. `cost` is in `currency`; None where no price is known. `stored` is what stays of its texts: what is not "full" cannot be
@@ -375,7 +401,7 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, asked, held.
+    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, addressed, asked, held.
 
     `held`: the gate holds the answer until a reviewer releases or rejects it. `wanted` is how many raters should label it.
     """

@@ -7,7 +7,21 @@ Tables that are only read by their whole key are stored in that key's order in S
 The index of words over answers is not among them: it differs by database (see `search`).
 """
 
-from sqlalchemy import Column, Date, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 REVISION = "0001"
 
@@ -98,6 +112,7 @@ answer_texts = Table(
     Column("answer", Integer, ForeignKey("answers.number"), primary_key=True),
     Column("prompt", Text, nullable=False),
     Column("response", Text),
+    Column("thinking", Text, nullable=False, server_default=""),
     Column("documents", Text, nullable=False),
     # the JSON of the turns of a conversation, NULL where the prompt is one text
     Column("turns", Text),
@@ -422,6 +437,22 @@ api_keys = Table(
     Column("revoked_at", DateTime),
     # a JSON list of names; "" for all
     Column("collections", Text, nullable=False),
+    Index(
+        "uq_api_keys_name",
+        "name",
+        unique=True,
+        sqlite_where=text("revoked_at IS NULL"),
+        postgresql_where=text("revoked_at IS NULL"),
+    ),
+)
+
+# Open sessions of pages. `hash` is that of the cookie, 256 random bits that only the browser keeps.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("key_id", String(32), nullable=False),
+    Column("opened_at", DateTime, nullable=False, index=True),
 )
 
 audit = Table(
@@ -430,9 +461,28 @@ audit = Table(
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("at", DateTime, nullable=False, index=True),
     Column("actor", String(128), nullable=False),
+    # of the API key that acted; "" for the command line, a job, and a request without a key
+    Column("key_id", String(32), nullable=False),
     Column("action", String(32), nullable=False),
     Column("subject", String(256), nullable=False, index=True),
     Column("detail", Text, nullable=False),
+)
+
+# Links of hash chains, one for each transaction that adds or changes rows of evidence (see `chain`). `members` is the JSON of
+# their changes, tables and keys, `digests` their digests in this order. Links are never changed or removed.
+chain = Table(
+    "chain",
+    metadata,
+    # across all chains: of two changes of one row the later has the higher number
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("writer", Integer, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("members", Text, nullable=False),
+    Column("digests", LargeBinary, nullable=False),
+    Index("uq_chain_sequence", "writer", "sequence", unique=True),
 )
 
 # --- operations

@@ -12,12 +12,14 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
+from areopage.ledger.chain import Head, heads, seal, seal_commits, with_verdicts
 from areopage.ledger.connection import open_engine, shown, storage_errors
-from areopage.ledger.records import Judgment, Run, RunKind, Verdict
+from areopage.ledger.records import Judgment, Run, RunKind, RunUse, Verdict
 from areopage.ledger.rows import (
+    RowValues,
     aware,
     chunks,
-    insert_missing,
+    insert_into,
     is_scored,
     judgment_of,
     judgment_row,
@@ -25,9 +27,10 @@ from areopage.ledger.rows import (
     outcome_of,
     row_of,
     storable,
+    values_of,
     verdict_row,
 )
-from areopage.ledger.schema import answer_judgments, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import answer_judgments, evaluations, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
@@ -40,6 +43,7 @@ class Ledger:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        seal_commits(engine)
         self.place = shown(engine.url)
 
     @classmethod
@@ -78,6 +82,11 @@ class Ledger:
                 return bytes.fromhex(
                     connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)).scalar_one()
                 )
+
+    def heads(self) -> tuple[Head, ...]:
+        """Return the last link of each hash chain."""
+        with storage_errors(self.place), self.engine.connect() as connection:
+            return heads(connection)
 
     # --- runs
 
@@ -122,7 +131,10 @@ class Ledger:
     def put_panel(self, run: Run) -> None:
         """Insert a panel of the monitor or the gate; an existing panel is kept."""
         with storage_errors(self.place), self.engine.begin() as connection:
-            insert_missing(connection, runs, [_run_row(run)])
+            row = _run_row(run)
+            statement = insert_into(connection, runs).on_conflict_do_nothing().returning(runs.c.id)
+            if connection.execute(statement, [row]).all():
+                seal(connection, "added", "runs", [row])
 
     def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
         """Return a panel of a kind by its id."""
@@ -217,6 +229,7 @@ class Ledger:
                 connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
                 connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
                 connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
+                seal(connection, "reread", "judgments", whole_judgments(connection, [id]))
 
     def last_judgment(self) -> int:
         """Return the newest judgment's number; 0 without judgments."""
@@ -238,6 +251,20 @@ class Ledger:
         query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+    def run_uses(self) -> dict[str, RunUse]:
+        """Return what each benchmark run rests on; runs without a judged case are left out."""
+        own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
+        used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
+        made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
+        scored = select(run_cases.c.run_id, func.count(), func.sum(evaluations.c.scored)).join(evaluations, made)
+        with storage_errors(self.place), self.engine.connect() as connection:
+            judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}
+            passes = {row[0]: (row[1], row[2]) for row in connection.execute(scored.group_by(run_cases.c.run_id))}
+        return {
+            run_id: RunUse(judgments=count, evaluated=passes.get(run_id, (0, 0))[0], scored=passes.get(run_id, (0, 0))[1])
+            for run_id, count in judged.items()
+        }
 
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:
         """Return every judgment of these keys in order, failed attempts included."""
@@ -279,7 +306,9 @@ def _run_row(run: Run) -> dict[str, Any]:
 
 
 def _insert_run(connection: Connection, run: Run, cases: Sequence[str], rejected: Sequence[str]) -> None:
-    connection.execute(insert(runs), [_run_row(run)])
+    added = _run_row(run)
+    connection.execute(insert(runs), [added])
+    seal(connection, "added", "runs", [added])
     for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):
         rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
         if rows:
@@ -291,7 +320,24 @@ def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None
     if not judged:
         return
     statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
-    ids = connection.execute(statement, [judgment_row(judgment) for judgment in judged]).scalars().all()
-    rows = [verdict_row(number, verdict) for number, judgment in zip(ids, judged, strict=True) for verdict in judgment.verdicts]
-    if rows:
+    added = [judgment_row(judgment) for judgment in judged]
+    ids = connection.execute(statement, added).scalars().all()
+    said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
+    if rows := [row for rows in said for row in rows]:
         connection.execute(insert(verdicts), rows)
+    found = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
+    seal(connection, "added", "judgments", found)
+
+
+def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValues]:
+    """Return the rows of judgments by id, with what is hashed of their verdicts."""
+    rows = connection.execute(select(judgments).where(judgments.c.id.in_(ids)).order_by(judgments.c.id))
+    return judged_rows(connection, [values_of(row) for row in rows])
+
+
+def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
+    """Add to rows of judgments what is hashed of their verdicts."""
+    said: dict[int, list[RowValues]] = {}
+    for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_([one["id"] for one in rows]))):
+        said.setdefault(row.judgment_id, []).append(values_of(row))
+    return [with_verdicts(row, said.get(row["id"], [])) for row in rows]

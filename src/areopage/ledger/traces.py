@@ -12,12 +12,24 @@ from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, exists,
 
 from areopage.gate.records import Decision
 from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_row
+from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
-from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_into, insert_rows, naive, storable, storable_json
+from areopage.ledger.rows import (
+    TEXTS,
+    RowValues,
+    aware,
+    chunks,
+    insert_into,
+    insert_rows,
+    naive,
+    storable,
+    storable_json,
+    values_of,
+)
 from areopage.ledger.schema import (
     LONGEST_NAME,
     answer_texts,
@@ -158,6 +170,7 @@ class Traces:
                 return 0
             statement = insert_into(connection, releases).on_conflict_do_nothing().returning(releases.c.answer_id)
             done = connection.execute(statement, [settled | {"answer_id": id} for id in waiting]).scalars().all()
+            seal(connection, "added", "releases", [settled | {"answer_id": id} for id in done])
             if reduce is not None:
                 _reduce_texts(connection, [waiting[id] for id in done], reduce)
             set_done(connection, [release.answer_id])
@@ -196,8 +209,10 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
+    told = {number: texts.get(id) for id, number in numbers.items() if not by_id[id].erased}
     rows = [_decision_row(number, trace) for number, trace in new.items()]
     insert_rows(connection, decisions, rows)
+    seal(connection, "added", "decisions", [row | {"decision": told.get(row["answer"])} for row in rows])
     reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
     insert_rows(connection, decision_reasons, reasons)
     insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
@@ -210,6 +225,12 @@ def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit:
     """Return traces by conditions on `decisions` and `answers`, in order."""
     query = _WHOLE_TRACES.where(*conditions).order_by(decisions.c.answer).limit(limit)
     return [_trace_of(row) for row in connection.execute(query).all()]
+
+
+def whole_decisions(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
+    """Return the rows of decisions by number of answer, with what is hashed of their texts."""
+    rows = connection.execute(HASHED_DECISIONS.where(decisions.c.answer.in_(numbers)))
+    return [values_of(row) for row in rows]
 
 
 def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
@@ -226,6 +247,7 @@ def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callab
             kept = reduce(_trace_of(row))
             texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
             connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+        seal(connection, "reduced", "decisions", whole_decisions(connection, part))
     note_changes(connection, numbers)
 
 
@@ -260,6 +282,10 @@ def _reason_rows(row: RowValues, trace: Trace) -> list[RowValues]:
     return [{"code": code} | {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")} for code in codes]
 
 
+HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
+    decisions.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
+)
+"""Rows of decisions with the decision's JSON, which quotes texts and goes with them."""
 _AS_STORED = ("channel", "collection", "verdict", "mode", "p_unsupported", "profile", "version", "gate_seconds")
 _WHOLE_TRACES = select(
     answers,

@@ -1,7 +1,6 @@
 """What goes to llama.cpp's chat and what comes back: plain data in, a `Completion` out."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,8 +18,6 @@ MAX_ITEMS = 2  # items of a list that a schema leaves open
 _ALIASES = {"num_ctx": "n_ctx", "num_thread": "n_threads", "num_predict": "max_tokens", "n_predict": "max_tokens"}
 # Options of other providers that say how a server uses its machine: they change no answer.
 _MACHINE_OPTIONS = frozenset({"keep_alive", "main_gpu", "num_gpu", "num_batch"})
-# How the families of chat models mark turns: <|im_end|>, <end_of_turn>, [/INST], </s>, ...
-_CONTROL = re.compile(r"<(?:[|｜]|(?:start|end)_of_(?:turn|image)>|/?s>|[be]os>)|\[/?(?:INST|SYSTEM_PROMPT)\]|<<(?=/?SYS>>)")
 _SAMPLING = frozenset(
     [
         "temperature",
@@ -125,7 +122,7 @@ def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading
             f"unknown option {unknown[0]!r} of an embedded model: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}"
         )
     return loading, {
-        "messages": [{"role": message.role, "content": defused(message.content)} for message in messages],
+        "messages": [{"role": message.role, "content": message.content} for message in messages],
         "max_tokens": DEFAULT_MAX_TOKENS,
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -169,14 +166,6 @@ def _bounded(schema: Schema, length: int) -> dict[str, Any]:
     if isinstance(schema.get("properties"), Mapping):
         return {**schema, "properties": {name: _bounded(inner, length) for name, inner in schema["properties"].items()}}
     return dict(schema)
-
-
-def defused(text: str) -> str:
-    """A text in which nothing reads as a control token: llama.cpp takes them at their word wherever they stand.
-
-    An answer that is being judged could otherwise end its turn and speak as the judge. A space without width parts them.
-    """
-    return _CONTROL.sub(lambda found: found.group()[0] + "\u200b" + found.group()[1:], text)
 
 
 def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:

@@ -8,12 +8,22 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown, name_list
+from areopage.errors import (
+    CallError,
+    CallRejected,
+    CallUnreachable,
+    ModelError,
+    ModelMissing,
+    PromptTooLong,
+    ServerDown,
+    name_list,
+)
 from areopage.models.http import JsonServer, error_text
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
+from areopage.models.window import PromptMeter, fills, too_small, window_of
 
 DEFAULT_URL = "http://localhost:11434"
 DEFAULT_PORT = 11434
@@ -22,6 +32,7 @@ TOP_LEVEL_OPTIONS = frozenset({"keep_alive", "think", "logprobs", "top_logprobs"
 # The windows, in tokens, that servers use by default when a call names no num_ctx (by version and by memory).
 DEFAULT_WINDOWS = (2048, 4096, 32768, 262144)
 WIDE_MARGIN = 1.3
+_TOO_LONG = ("exceeds the context length", "exceeds maximum context", "context size exceeded", "exceeds the available context")
 
 
 class _ReplyMessage(msgspec.Struct):
@@ -58,6 +69,7 @@ class OllamaModel:
         self._reference = reference
         self._server = server
         self._address = address
+        self._meter = PromptMeter()
 
     @property
     def reference(self) -> ModelReference:
@@ -83,16 +95,20 @@ class OllamaModel:
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """Ask once; see `LanguageModel.generate`. Thinking is not part of the text."""
+        """Ask once; see `LanguageModel.generate`. Thinking is not part of the text.
+
+        A prompt that cannot fit into the call's num_ctx is not sent.
+        """
+        window = window_of(options.get("num_ctx"))
+        if refusal := self._meter.refusal(messages, window, "num_ctx"):
+            raise PromptTooLong(f"{self._reference}: {refusal}")
         started = time.perf_counter()
         try:
             reply = await self._server.post("/api/chat", chat_body(self._reference.model, messages, options, schema), _Reply)
-        except CallRejected as fault:
-            if fault.status != 404:
-                raise
-            raise CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status) from fault
+        except (CallRejected, CallUnreachable) as fault:
+            raise self._told_more(fault, window) from fault
         if reply.error is not None:
-            raise self._server.fault("/api/chat", 200, error_text({"error": reply.error}))
+            raise self._told_more(self._server.fault("/api/chat", 200, error_text({"error": reply.error})), window)
         if reply.message is None:
             raise CallUnreachable(f"{self._server.address}/api/chat: the answer holds no message")
         return Completion(
@@ -102,8 +118,24 @@ class OllamaModel:
             completion_tokens=reply.eval_count,
             seconds=time.perf_counter() - started,
             logprobs=read_logprobs(reply.logprobs),
-            prompt_cut=looks_cut(messages, reply.prompt_eval_count, options.get("num_ctx")),
+            prompt_cut=self._was_cut(messages, reply, window),
         )
+
+    def _was_cut(self, messages: Sequence[Message], reply: _Reply, window: int | None) -> bool:
+        """Whether the prompt was cut, before the answer began or to make room for it."""
+        counted = reply.prompt_eval_count
+        # where the context is full, a server drops the prompt's beginning and goes on
+        moved = counted is not None and window is not None and counted <= window < counted + (reply.eval_count or 0)
+        return moved or looks_cut(messages, counted, window) or self._meter.was_cut(messages, counted, window)
+
+    def _told_more(self, fault: CallError, window: int | None) -> CallError:
+        """A fault with what the user can do about it, where that is known."""
+        if any(sign in str(fault) for sign in _TOO_LONG):
+            advice = too_small(window, "num_ctx") if window else "set num_ctx or shorten the case"
+            return PromptTooLong(f"{self._reference}: the prompt does not fit, {advice}: {fault}", status=400)
+        if isinstance(fault, CallRejected) and fault.status == 404:
+            return CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status)
+        return fault
 
     async def aclose(self) -> None:
         """Close the connections; the model stays loaded for as long as `keep_alive` said."""
@@ -189,8 +221,11 @@ def server_url(host: str) -> str:
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> dict[str, Any]:
-    """The body of a chat request: a few options are fields of their own, all the others go into `options` unchanged."""
-    body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False}
+    """The body of a chat request: a few options are fields of their own, all the others go into `options` unchanged.
+
+    The server is told to refuse a prompt that does not fit, unless the options say otherwise.
+    """
+    body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False, "truncate": False}
     body |= {name: value for name, value in options.items() if name in TOP_LEVEL_OPTIONS}
     inner = {name: value for name, value in options.items() if name not in TOP_LEVEL_OPTIONS}
     if inner:
@@ -203,9 +238,9 @@ def chat_body(model: str, messages: Sequence[Message], options: Options, schema:
 def looks_cut(messages: Sequence[Message], counted: int | None, window: object) -> bool:
     """Whether the server seems to have dropped part of the prompt.
 
-    Ollama says nothing about it. The signs: far fewer tokens were counted than the characters let expect, and the count
-    is where a cut leaves it (half the window and a few tokens, or the whole window), or the prompt could never fit
-    (then whole messages are dropped, and the count may be anything).
+    Ollama says nothing about it. The signs: the count is the whole window; or far fewer tokens were counted than the characters
+    let expect, and the count is where a cut leaves it (half the window and a few tokens), or the prompt could never fit (then
+    whole messages are dropped, and the count may be anything).
 
     Args:
         messages: what was sent.
@@ -214,6 +249,8 @@ def looks_cut(messages: Sequence[Message], counted: int | None, window: object) 
     """
     if counted is None:
         return False
+    if fills(counted, window) if isinstance(window, int) else counted in DEFAULT_WINDOWS:
+        return True
     expected = sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
     if expected <= counted * WIDE_MARGIN:
         return False
@@ -223,7 +260,7 @@ def looks_cut(messages: Sequence[Message], counted: int | None, window: object) 
 
 
 def _at_a_cut(counted: int, window: int) -> bool:
-    return counted in (window // 2 + 2, window // 2 + 3, window)
+    return counted in (window // 2 + 2, window // 2 + 3)
 
 
 def _open(endpoint: str, settings: ModelSettings) -> tuple[JsonServer, ServerAddress]:

@@ -8,12 +8,22 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown, name_list
+from areopage.errors import (
+    CallError,
+    CallRejected,
+    CallUnreachable,
+    ModelError,
+    ModelMissing,
+    PromptTooLong,
+    ServerDown,
+    name_list,
+)
 from areopage.models.http import JsonServer, error_text
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
+from areopage.models.window import PromptMeter, window_of
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY_REQUIRED_HOST = "api.openai.com"
@@ -84,6 +94,8 @@ class OpenAIModel:
         self._server = connection.server
         # Learnt from the server's first refusal of a response_format.
         self._schema_refused = False
+        self._meter = PromptMeter()
+        self._context_length: int | None = None
 
     @property
     def reference(self) -> ModelReference:
@@ -106,6 +118,7 @@ class OpenAIModel:
         name = self._reference.model
         found = next((model for model in listed or () if model.name == name), None)
         if found is not None:
+            self._context_length = found.context_length
             return ModelStatus(digest=digest, context_length=found.context_length)
         try:
             await self._ask(chat_body(name, PROBE, {"max_tokens": 1}))
@@ -123,7 +136,22 @@ class OpenAIModel:
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """Ask once, or once more without the schema where the server refuses it; see `LanguageModel.generate`."""
+        """Ask once, or once more without the schema where the server refuses it; see `LanguageModel.generate`.
+
+        The option num_ctx is not sent, since no server of this protocol takes it. A count that equals it is a sign of a cut all
+        the same: some servers cut a longer prompt to a window of their own.
+        """
+        if refusal := self._meter.refusal(messages, self._context_length, "the server's context length"):
+            raise PromptTooLong(f"{self._reference}: {refusal}")
+        completion = await self._answer(messages, options, schema)
+        counted = completion.prompt_tokens
+        window = self._context_length or window_of(options.get("num_ctx"))
+        unknown = self._context_length is None and self._connection.may_cut
+        cut = unknown and self._meter.fills_a_usual_window(messages, counted)
+        cut = cut or self._meter.was_cut(messages, counted, window)
+        return msgspec.structs.replace(completion, prompt_cut=cut)
+
+    async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:
         plain = chat_body(self._reference.model, messages, options)
         if schema is None or self._schema_refused:
             return await self._ask(plain)
@@ -171,6 +199,8 @@ class Connection:
         self.server = server
         self._address = address
         self._key_variable = key_variable
+        # OpenAI's own refuses what does not fit
+        self.may_cut = urlsplit(address.url).hostname != KEY_REQUIRED_HOST
         self._lacks_key = not has_key and urlsplit(address.url).hostname == KEY_REQUIRED_HOST
 
     async def models(self) -> tuple[ListedModel, ...] | None:

@@ -84,6 +84,15 @@ class Recording(Struct, frozen=True, kw_only=True):
                 unbounded.add(key.asked)
         return {judge: tuple(criteria) for judge, criteria in found.items() if judge not in unbounded}
 
+    def passes(self) -> dict[str, int]:
+        """The last recorded pass of each judge that is named; a line that names no pass leaves its judge unbounded."""
+        found: dict[str, int] = {}
+        unbounded = {key.asked for key in self.lines if key.pass_index is None}
+        for key in self.lines:
+            if key.asked is not None and key.pass_index is not None:
+                found[key.asked] = max(found.get(key.asked, 0), key.pass_index)
+        return {judge: last for judge, last in found.items() if judge not in unbounded}
+
     def find(self, case: Case, asked: str, criterion: str = "", pass_index: int = 1) -> RecordedLine | None:
         """The line that answers a call, if any."""
         wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index)

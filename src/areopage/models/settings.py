@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
@@ -68,3 +69,9 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     personas: Mapping[str, Any] = {}
     timeouts: Timeouts = Timeouts()
     connections: int = 64
+
+    def with_timeout(self, seconds: float | None) -> Self:
+        """The settings with another limit of a whole call; None: as they are."""
+        if seconds is None:
+            return self
+        return replace(self, timeouts=replace(self.timeouts, read=seconds, total=seconds))

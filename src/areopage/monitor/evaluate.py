@@ -21,7 +21,7 @@ from areopage.ledger.queries import Backlog
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.jobs import open_alerting, raise_answer_alert
+from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
@@ -201,21 +201,25 @@ class Evaluator:
         return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
 
     def _begin(self, id: str) -> Answer | None:
-        """Load the answer and link its judgments; None if nothing is due."""
+        """Load the answer and link its judgments; None if nothing is due.
+
+        A worker that died may have left judgments of an answer that was erased meanwhile: their texts go.
+        """
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
+        if evaluation is not None and evaluation.state == "erased":
+            erase_late(self._ledger, id, "", ())
         if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
         return answer
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
-        """Write the score. The alert goes first: a crash in between raises it again, and it is only counted once more."""
+        """Write the score and the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
-        if evaluation.score_global is not None:
-            raise_answer_alert(self._alerting, evaluation, now)
+        alert = due_answer_alert(self._alerting, evaluation, now)
         storage = self._config.storage
         kept = None if storage.text == "full" else stored_answer(answer, storage.text, storage.max_chars)
-        self._evaluations.finish(evaluation, _keys_of(found), kept)
+        self._evaluations.finish(evaluation, _keys_of(found), kept, alert)
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)

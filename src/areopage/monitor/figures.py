@@ -149,7 +149,8 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
     sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
     now, before = _moments(sums), _moments(counts.sums(previous_of(period), scope, scale))
     tallies = _total(sides)
-    totals, judges, backlog = counts.totals(period, scope), counts.judges(period), Evaluations(ledger).backlog()
+    totals, judges = counts.totals(period, scope), counts.judges(period)
+    backlog = Evaluations(ledger).backlog(() if scope.source is None else (scope.source,))
     states = ("scored", "unscored", "failed", "left_out")
     scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
     waiting = backlog.waiting

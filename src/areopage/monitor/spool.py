@@ -116,7 +116,7 @@ class _Writer:
     def _begin(self) -> int:
         """Open a new file; its lock is there before it is, so that it is never taken for abandoned."""
         self._end()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         stem = self._folder / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}"
         self._lock, self._size = hold(stem.with_suffix(".lock")), 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)

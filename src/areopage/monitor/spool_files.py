@@ -111,7 +111,7 @@ def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
     """Keep lines that cannot be read, each with the reason."""
     if bad:
         folder = data.parent / REJECTED
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         with (folder / data.name).open("ab") as stream:
             for line, reason in bad:
                 stream.write(msgspec.json.encode({"reason": reason, "line": line.decode(errors="replace")}) + b"\n")

@@ -12,32 +12,42 @@ from areopage.cases.columns import fold_name
 from areopage.cases.documents import KEYS, read_documents
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, SubmissionError
+from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict
 
+BEYOND_SCORES = 1.001  # a cosine may exceed 1 by rounding
 LooseDocuments = Iterable[Any] | str | None
 """Records, objects, texts, anything with `page_content` and `metadata`, or pairs of one of these and its score."""
 
 
 def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
-    """Documents as records. One without a text is left out; who has no id is called `doc1`, `doc2`... by its position.
+    """Documents as records. One whose text is blank is left out; who has no id is called `doc1`, `doc2`... by its position.
 
     Raises:
-        DatasetError: one is no document.
+        DatasetError: one is no document, or an object without a key of a text.
     """
-    items = [documents] if isinstance(documents, str | Mapping | Document) else list(documents or ())
+    items = [documents] if isinstance(documents, str | Mapping | Document) else _items(documents)
     found: list[Document] = []
     for position, item in enumerate(items, 1):
         fields = _fields_of(item, position)
-        if not str(_value_of(fields, "text") or "").strip():
+        readable = any(_goes_by(name, "text") for name in fields)
+        if readable and not str(_value_of(fields, "text") or "").strip():
             continue
-        if _value_of(fields, "id") in (None, ""):
+        if readable and _value_of(fields, "id") in (None, ""):
             fields = {name: value for name, value in fields.items() if not _goes_by(name, "id")} | {"id": f"doc{position}"}
         try:
             found.extend(read_documents([fields]))
         except ValueError as fault:
             raise DatasetError(f"document {position}: {fault}") from None
     return tuple(found)
+
+
+def _items(documents: Any) -> list[Any]:
+    try:
+        return list(documents or ())
+    except TypeError:
+        raise DatasetError(f"documents: give a list of documents, not {type(documents).__name__}") from None
 
 
 def _fields_of(item: Any, position: int) -> dict[str, Any]:
@@ -93,9 +103,38 @@ def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocume
     """Decide on documents in any form; see `areopage.check_answer`.
 
     Raises:
-        DatasetError: one of the documents is none.
+        DatasetError: one of the documents is none, or its score is on another scale than the gate's.
+        SubmissionError: the prompt or the response is no text.
     """
-    return gate.decide(prompt, response or "", documents_of(documents))
+    for name, text in (("prompt", prompt), ("response", response)):
+        if not isinstance(text, str) and (text is not None or name == "prompt"):
+            raise SubmissionError(f"the {name} must be a text, not {type(text).__name__}")
+    return gate.decide(prompt, response or "", foreign(documents_of(documents), gate.config))
+
+
+def foreign(documents: tuple[Document, ...], config: GateConfig) -> tuple[Document, ...]:
+    """Documents of another retriever as the gate reads them: without scores, unless the rules compare them.
+
+    A score that is not compared is kept in the metadata.
+
+    Raises:
+        DatasetError: a score is not between 0 and 1; one that is not compared may be a negative cosine.
+    """
+    compared = config.profile == "v1_1" or config.foreign_scores == "compared"
+    lowest = 0.0 if compared and config.profile != "v1_1" else -BEYOND_SCORES
+    for position, one in enumerate(documents, 1):
+        if one.score is not None and not lowest <= one.score <= BEYOND_SCORES:
+            raise DatasetError(
+                f"documents: the score of document {position} is not between 0 and 1 (score: {one.score:g}): "
+                "map scores to that scale, or leave the key score out"
+            )
+    return documents if compared else tuple(map(_without_score, documents))
+
+
+def _without_score(document: Document) -> Document:
+    if document.score is None:
+        return document
+    return msgspec.structs.replace(document, score=None, metadata={**document.metadata, "score": document.score})
 
 
 def gate_node(

@@ -1,24 +1,22 @@
 """Generation of answers from documents by a language model: the prompt, the call, the structured answer.
 
-Documents come from outside and may address the model. Each is fenced by markers with a code that is unpredictable without the
-ledger's secret. Its id and title are inside the fence, so that no part of it can pass for an instruction or end its own fence.
+Documents come from outside and may address the model. Each stands within a fence with its id and title, so that no part of it
+can pass for an instruction or end its own fence. Neither documents nor the question keep a control token.
 """
 
 import asyncio
-import hashlib
-import hmac
 import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from json_repair import repair_json
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.prompts import fenced, fill, object_schema
+from areopage.criteria.fence import defused, fenced, nonce_of
+from areopage.criteria.prompts import fill, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
 from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer, without_thinking
@@ -32,9 +30,8 @@ from areopage.rag.records import Generated
 from areopage.yaml_document import read_yaml
 
 PROMPTS_FILE = Path(__file__).with_name("generation.yml")
-LAYOUT_VERSION = "1"  # goes up when the parts are put together otherwise
+LAYOUT_VERSION = "2"  # goes up when the parts are put together otherwise
 OTHER_LANGUAGE = "en"
-NONCE_LENGTH = 16
 MAX_IDS = 50
 SCHEMA = object_schema(
     {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
@@ -44,6 +41,7 @@ PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
 WINDOW_STEP = 1_024  # tokens
 SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 ATTEMPTS = 3
+LATER = 60.0  # seconds after the time-out at which the connection would give up by itself
 OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
 
 
@@ -75,7 +73,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         label = self.words["label"][used]
         for position, document in enumerate(documents, 1):
             user.append(fenced(f"DOCUMENT {position}", self._block(document, label), names["nonce"]))
-        user.append(f"{fill(self.words['question'][used], names)}\n{prompt}")
+        user.append(f"{fill(self.words['question'][used], names)}\n{defused(prompt)}")
         return (Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user)))
 
     def _block(self, document: Document, label: Mapping[str, str]) -> str:
@@ -97,9 +95,8 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
 
 
 def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
-    """16 hexadecimal digits, unpredictable without the secret; the same for the same prompt and documents."""
-    content = [prompt, [[document.id, document.title, document.text] for document in documents]]
-    return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]
+    """The nonce of the documents' fences; the same for the same prompt and documents."""
+    return nonce_of([prompt, [[document.id, document.title, document.text] for document in documents]], secret)
 
 
 class Structured(Struct, frozen=True, kw_only=True):
@@ -212,7 +209,13 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     """
     section = config.section.generation
     reference, settings = model_of(config, environment)
-    model = Retrying(open_model(reference, settings), attempts=ATTEMPTS, patience=section.timeout, outage=OUTAGE)
+    # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
+    model = Retrying(
+        open_model(reference, settings.with_timeout(section.timeout + LATER)),
+        attempts=ATTEMPTS,
+        patience=section.timeout,
+        outage=OUTAGE,
+    )
     options = generation_options(section, config.section.retrieval.top_k)
     return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)
 

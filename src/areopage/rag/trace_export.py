@@ -282,7 +282,7 @@ class _Log:
         if not lines:
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(self._path, flags, 0o640)
+        descriptor = os.open(self._path, flags, 0o600)
         try:
             size = os.fstat(descriptor).st_size
             try:
@@ -346,7 +346,7 @@ def _replace(place: Path, content: bytes) -> None:
 
 def _new_file(path: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-    return os.fdopen(os.open(path, flags, 0o640), "wb")
+    return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 
 def _write_whole(descriptor: int, content: bytes) -> None:

@@ -4,11 +4,13 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from areopage import __version__
-from areopage.bench.results import RunView
+from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
+from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_worst import audience, worst_section
 from areopage.report.model import (
     Badge,
@@ -29,6 +31,7 @@ from areopage.report.model import (
     bar_on,
     columns,
     count_cell,
+    head_facts,
     line,
     report_locale,
     rows,
@@ -38,6 +41,7 @@ from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label, run_result
 from areopage.report.results_records import RunResult
 from areopage.scoring.agreement import mean
+from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.tree import Node
 
 LISTED = 100  # rows of a list of cases
@@ -63,6 +67,7 @@ def bench_report(view: RunView) -> Report:
         (locale.say("date"), locale.date(run.created_at)),
     ]
     sections = (
+        failures_section(view, locale),
         _scores(view, result, locale),
         _ages(view, locale),
         _judges(view, locale),
@@ -79,7 +84,7 @@ def bench_report(view: RunView) -> Report:
         title=target,
         window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
-        notices=tuple(_notices(view, locale)),
+        notices=(*failures_notice(view, locale), *_notices(view, locale)),
         headline=_headline(view, locale),
         sections=tuple(section for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
@@ -109,17 +114,41 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         planned = locale.whole(view.scores.tree.planned)
         told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
         yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, _command(view, "resume"))),))
+    states = view.answer_states()
+    whole, asked = states.pop("answered", 0), sum(view.answer_states().values())
+    if states:
+        told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
+        counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
+        yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
+    if view.coverage.lost:
+        yield Notice(title=locale.count("lost_criteria", len(view.coverage.lost)), blocks=(Listing(items=view.coverage.lost),))
+    if view.sources:
+        yield Notice(
+            title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
+        )
     if view.variant:
         yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
 
 
+def _source(one: SourceScore, locale: Locale) -> str:
+    name = locale.say("recorded_answers") if one.source == RECORDED else one.source
+    return locale.count(
+        "source_score", one.cases, source=name, score=_score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
+    )
+
+
 def _headline(view: RunView, locale: Locale) -> Headline:
     tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
-    around: Line = locale.say("no_interval")
+    few = len({record.case_id for record in view.scores.records if record.tree.score is not None}) < MIN_CASES
+    around: Line = locale.say("no_interval" if few else "no_interval_equal")
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
-    scored = locale.say("coverage_text", scored=locale.whole(tree.scored), planned=locale.whole(tree.planned))
+    coverage = view.coverage
+    scored = locale.say("coverage_text", scored=locale.whole(coverage.scored), planned=locale.whole(coverage.planned))
+    if coverage.lost:
+        judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=locale.whole(coverage.selected))
+        scored = f"{scored} – {judged}"
     return Headline(
         label=locale.say("final_score"),
         value=locale.number(tree.score),
@@ -130,10 +159,28 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         invalid=unfit,
         ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
         facts=(
+            (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
-            (locale.say("coverage"), line(locale.percent(tree.coverage), Span(f"– {scored}", "soft"))),
+            *_missing_fact(view, locale),
+            (locale.say("agreement"), _agreement_fact(view, locale)),
+            (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
+            (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
     )
+
+
+def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
+    if view.scores.if_missing is not None:
+        worst, best = (locale.number(score) for score in view.scores.if_missing)
+        yield locale.say("if_missing"), locale.say("if_missing_text", worst=worst, best=best)
+
+
+def _agreement_fact(view: RunView, locale: Locale) -> Line:
+    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
+    if found is None:
+        return locale.say("one_judge_short")
+    told = Span(f"– {locale.say('pair', name='α', value=locale.number(alpha))}", "soft")
+    return locale.number(found) if alpha is None else line(locale.number(found), told)
 
 
 def _score_or_unscored(locale: Locale, score: float | None) -> str:
@@ -282,8 +329,7 @@ def _unanswered(view: RunView, locale: Locale) -> Section | None:
 
     def row(case_id: str) -> tuple[str, ...]:
         answer = view.answers.get(case_id)
-        state = "erased" if case_id in view.erased else answer.state if answer else "not_run"
-        return case_id, locale.say(f"said_{state}"), answer.reason if answer else ""
+        return case_id, locale.say(f"said_{view.answer_state(case_id)}"), answer.reason if answer else ""
 
     heads = [Column(heading=locale.say(key), kind="text") for key in ("case", "state", "reason")]
     listed = [row(case.id) for case in cases[:LISTED]]
@@ -315,8 +361,10 @@ def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    remarks = (*view.spec.remarks, *view.scores.warnings)
-    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=remarks),)) if remarks else None
+    remarks = [*view.spec.remarks, *view.scores.warnings]
+    if view.addressing:
+        remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
+    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
 
 
 def _method(view: RunView, target: str, locale: Locale) -> Section:
@@ -341,6 +389,7 @@ def _method(view: RunView, target: str, locale: Locale) -> Section:
         ),
         *((locale.say("dataset"), name) for name in spec.datasets),
         (locale.say("rescore"), _command(view, "rescore")),
+        *head_facts(view.heads, locale),
     )
     blocks = (Paragraph(text=f"{text} {locale.say('how_tree')}"), Facts(items=items, small=True))
     return Section(id="how", title=locale.say("how"), blocks=blocks)

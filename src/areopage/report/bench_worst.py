@@ -1,13 +1,14 @@
-"""The responses with the worst final scores, with judges' comments."""
+"""The cases that fail a criterion and those with the worst scores, with judges' comments."""
 
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
-from areopage.locales import Locale
+from areopage.locales import Locale, one_line
 from areopage.report.model import (
     LONGEST_TEXT,
     Assessment,
     Bar,
-    Block,
+    Column,
+    Details,
     Entries,
     Entry,
     Heading,
@@ -15,14 +16,19 @@ from areopage.report.model import (
     Quote,
     Remark,
     Section,
+    Table,
     bar_on,
+    columns,
     excerpt,
+    rows,
 )
 from areopage.report.results import PassView, criterion_label, fold_space, passes_of, quoted_verbatim
+from areopage.scoring.failures import severity
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
 
 WORST = 10
+WHOLE = 50  # entries with texts and comments; further ones are rows of a table
 MAX_TEXT = LONGEST_TEXT
 MAX_EXPLANATION = 2_000
 MAX_EXTRACTS = 5
@@ -31,16 +37,55 @@ TITLE = 160
 
 
 def worst_section(view: RunView, locale: Locale) -> Section:
-    """Build the section, worst first; ties keep the dataset's order."""
+    """Build the section: every case that fails a criterion, and at least `WORST` cases; ties keep the dataset's order.
+
+    The lowest score on a criterion of the categories that count first decides, then the final score.
+    """
     cases = {case.id: case for case in view.cases}
-    sign = 1 if view.spec.scale.higher_is_better else -1
-    scored = [(sign * record.tree.score, record) for record in view.scores.records if record.tree.score is not None]
-    scored.sort(key=lambda pair: pair[0])
-    entries = [_entry(view, cases[record.case_id], record, sign * key, locale) for key, record in scored[:WORST]]
-    blocks: tuple[Block, ...] = (Paragraph(text=locale.say("worst_none")),)
-    if entries:
-        blocks = (Paragraph(text=locale.say("worst_lead", n=len(entries)), look="soft"), Entries(items=tuple(entries)))
-    return Section(id="worst", title=locale.say("worst"), blocks=blocks)
+    ranked = _ranked(view)
+    failing = [record for record in ranked if record.case_id in view.failures.by_case]
+    others = [record for record in ranked if record.case_id not in view.failures.by_case]
+    listed = [*failing, *others[: max(0, WORST - len(failing))]]
+    if not listed:
+        return Section(id="worst", title=locale.say("worst"), blocks=(Paragraph(text=locale.say("worst_none")),))
+    names = ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
+    lead = Paragraph(text=locale.say("worst_lead", n=locale.whole(len(listed)), categories=names), look="soft")
+    entries = tuple(_entry(view, cases[record.case_id], record, locale) for record in listed[:WHOLE])
+    more = [_short_row(view, cases[record.case_id], record, locale) for record in listed[WHOLE:]]
+    heads = columns(locale.say("final_score"), first=locale.say("case"))
+    heads = (*heads, *(Column(heading=locale.say(key), kind="text") for key in ("prompt", "response", "failures")))
+    rest = Details(summary=locale.count("worst_more", len(more)), blocks=(Table(columns=heads, rows=rows(more), css="lines"),))
+    return Section(id="worst", title=locale.say("worst"), blocks=(lead, Entries(items=entries), *((rest,) if more else ())))
+
+
+def _ranked(view: RunView) -> list[RecordScores]:
+    """The cases with a score, worst first."""
+    scale, criteria = view.spec.scale, view.spec.criteria_by_id()
+    sign = 1 if scale.higher_is_better else -1
+
+    def rank(record: RecordScores) -> tuple[float, float]:
+        final = float("inf") if record.tree.score is None else sign * record.tree.score
+        return severity(record.criteria, criteria, scale, view.failures.categories), final
+
+    scored = [record for record in view.scores.records if any(one.score is not None for one in record.criteria)]
+    return sorted(scored, key=rank)
+
+
+def _short_row(view: RunView, case: Case, record: RecordScores, locale: Locale) -> tuple[str, ...]:
+    return (
+        case.id,
+        locale.number(record.tree.score),
+        one_line(case.prompt_text, TITLE),
+        one_line(case.response or "", TITLE),
+        _failed_criteria(view, record, locale),
+    )
+
+
+def _failed_criteria(view: RunView, record: RecordScores, locale: Locale) -> str:
+    """The criteria that a case fails, with its scores; "" where it fails none."""
+    criteria, scores = view.spec.criteria_by_id(), {one.criterion: one.score for one in record.criteria}
+    failed = view.failures.by_case.get(record.case_id, ())
+    return ", ".join(f"{criterion_label(criteria[id])} {locale.number(scores[id])}" for id in failed)
 
 
 def audience(locale: Locale, maturity: str) -> str:
@@ -49,13 +94,17 @@ def audience(locale: Locale, maturity: str) -> str:
     return locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")
 
 
-def _entry(view: RunView, case: Case, record: RecordScores, score: float, locale: Locale) -> Entry:
+def _entry(view: RunView, case: Case, record: RecordScores, locale: Locale) -> Entry:
     folded = fold_space(case.response or "")
     ranked = sorted(((_badness(view, one), one) for one in record.criteria), key=lambda pair: -pair[0])
-    facts = (case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
+    failed = view.failures.by_case.get(case.id, ())
+    worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
+    told = locale.say("pair", name=locale.say("failures"), value=_failed_criteria(view, record, locale)) if failed else ""
+    final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
+    facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
     missing = locale.say("empty_text")
     return Entry(
-        score=locale.number(score),
+        score=locale.number(worst),
         title=case.prompt_text[:TITLE],
         facts=tuple(fact for fact in facts if fact),
         blocks=(

@@ -6,6 +6,8 @@ from areopage.gate.records import Decision, Reason
 from areopage.locales import Locale, locale_for, one_line, sentence_case
 
 MESSAGES = Path(__file__).with_name("messages") / "decision.yml"
+COUNTS = frozenset(["too_long", "too_many_numbers", "unread_documents"])
+PROBABLE = 0.5  # risk from which something is probably unsupported
 PERCENTAGES = frozenset(["unsupported_sentence", "no_citation"])
 
 
@@ -50,20 +52,24 @@ def reason_text(decision: Decision, reason: Reason, locale: Locale) -> str:
 def _key(reason: Reason) -> str:
     if reason.code == "no_citation" and reason.value is not None:
         return "gate_no_citation_nor_overlap"
-    if reason.code == "unsupported_sentence" and reason.place is None:
-        return "gate_unsupported_answer"
+    if reason.code == "unsupported_sentence":
+        likely = "unsupported" if (reason.value or 0.0) >= PROBABLE else "uncertain"
+        return f"gate_{likely}_{'answer' if reason.place is None else 'sentence'}"
     return f"gate_{reason.code}"
 
 
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
     languages = locale.messages["gate_languages"]
-    if reason.code == "too_long":
+    if reason.code in COUNTS:
         threshold = locale.whole(int(reason.threshold or 0))
     elif reason.code in PERCENTAGES:
         threshold = locale.percent(reason.threshold or 0.0, 0)
     else:
         threshold = locale.number(reason.threshold)
-    value = locale.percent(reason.value or 0.0, 0) if reason.code in PERCENTAGES else locale.number(reason.value)
+    if reason.code in PERCENTAGES:
+        value = locale.percent(reason.value or 0.0, 0)
+    else:
+        value = locale.whole(int(reason.value or 0)) if reason.code in COUNTS else locale.number(reason.value)
     return {
         "quote": locale.say("gate_quote", text=one_line(reason.place.text)) if reason.place else "",
         "value": value,

@@ -206,7 +206,7 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, i
     temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
     counts: dict[str, int] = {}
     try:
-        temporary.mkdir(parents=True)
+        temporary.mkdir(mode=0o700, parents=True)
         for name, rows in _tables(ledger).items():
             counted = Counted(rows)
             _LEDGER_WRITERS[form](temporary / f"{name}.{form}", COLUMNS[name], counted)

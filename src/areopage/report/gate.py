@@ -30,6 +30,7 @@ from areopage.report.model import (
     Table,
     columns,
     excerpt,
+    head_facts,
     histogram,
     report_locale,
     rows,
@@ -244,6 +245,7 @@ def _method(found: GateOverview, locale: Locale) -> Section | None:
         (locale.say("made"), locale.moment(found.made_at)),
         (locale.say("version"), f"areopage {__version__}"),
         (locale.say("again"), Span(_command(found), "code")),
+        *head_facts(found.heads, locale),
     )
     notes = tuple(Paragraph(text=locale.say(key), look="small") for key in ("gate_how_shares", "gate_how_p"))
     return Section(id="how", title=locale.say("how"), blocks=(*notes, Facts(items=items, small=True)))

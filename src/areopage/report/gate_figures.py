@@ -53,6 +53,7 @@ class GateOverview(Struct, frozen=True, kw_only=True):
     warned: what to bear in mind, as keys of words with the number that they tell.
     text: the policy by which texts left the ledger.
     place: options of the command that say which ledger it was, without a password; none for the usual one.
+    heads: of the ledger's hash chains.
     """
 
     figures: GateFigures
@@ -63,6 +64,7 @@ class GateOverview(Struct, frozen=True, kw_only=True):
     text: Policy
     made_at: datetime
     place: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
 
 
 def gather(
@@ -100,6 +102,7 @@ def gather(
         text=policy,
         made_at=now,
         place=tuple(place),
+        heads=tuple(map(str, ledger.heads())),
     )
 
 
@@ -200,5 +203,6 @@ def json_figures(found: GateOverview) -> dict[str, Any]:
         **msgspec.structs.asdict(found.figures),
         "warnings": [key.removeprefix("gate_warn_") for key, _ in found.warned],
         "text": found.text,
+        "ledger_heads": found.heads,
         "worst": found.worst,
     }

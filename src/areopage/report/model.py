@@ -354,6 +354,11 @@ def excerpt(
     return Excerpt(title=title, text=tuple(kept), missing=missing, more=locale.count(more, cut) if cut > 0 else "")
 
 
+def head_facts(heads: Sequence[str], locale: Locale) -> tuple[tuple[str, Line], ...]:
+    """The heads of the ledger's hash chains, which `areopage verify --against` reads from a report."""
+    return tuple((locale.say("ledger_head"), Span(head, "code")) for head in heads)
+
+
 def _place_on(score: float, scale: Scale) -> float:
     return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
 

@@ -37,6 +37,7 @@ from areopage.report.model import (
     columns,
     count_cell,
     excerpt,
+    head_facts,
     histogram,
     line,
     report_locale,
@@ -347,6 +348,7 @@ def _method(found: QualityFigures, locale: Locale) -> Section:
         (locale.say("made"), locale.moment(found.made_at)),
         (locale.say("version"), version),
         (locale.say("again"), Span(_command(found), "code")),
+        *head_facts(found.heads, locale),
     )
     told = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
     return Section(id="how", title=locale.say("how"), blocks=(*told, Facts(items=items, small=True)))

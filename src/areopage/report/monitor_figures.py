@@ -29,6 +29,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         threshold: a single answer that is worse raises an alert; None where that rule is off.
         text: the policy by which texts left the ledger.
         silent: the names of the criteria without a score, in the period and before.
+        heads: of the ledger's hash chains.
     """
 
     figures: PeriodFigures
@@ -40,6 +41,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     text: Policy
     silent: tuple[str, ...]
     made_at: datetime
+    heads: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -104,6 +106,7 @@ def gather(
         text=storage.export_text,
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
+        heads=tuple(map(str, ledger.heads())),
     )
 
 
@@ -137,6 +140,7 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "made_at": found.made_at,
         "suite": {"name": found.suite, "version": found.suite_version, "scale": found.scale},
         "text": found.text,
+        "ledger_heads": found.heads,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from areopage.errors import StorageError
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block succeeds.
 
+    A new file is for its owner alone; one that is there keeps its permissions.
     What is there and is no ordinary file (a pipe, a device) cannot be replaced: it is written to as it is.
 
     Raises:
@@ -25,6 +27,9 @@ def replacing(path: Path) -> Iterator[Path]:
             return
         final = path.resolve()
         temporary = final.with_name(f".{secrets.token_hex(6)}.tmp")
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        if final.exists():
+            temporary.chmod(stat.S_IMODE(final.stat().st_mode))
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())  # some disks are full only now

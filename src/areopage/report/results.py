@@ -6,15 +6,18 @@ from msgspec import Struct, structs
 
 import areopage
 from areopage.bench.results import RunView, outcome_for
+from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
-from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
+from areopage.digest import digest_of
 from areopage.ledger.records import Judgment
 from areopage.report.results_records import (
     AnswerDetail,
     Counts,
     Coverage,
     CriterionDetail,
+    Digests,
     Evidence,
     JudgeDetail,
     JudgeEntry,
@@ -183,18 +186,35 @@ def _run_metadata(view: RunView) -> RunMetadata:
         weights=spec.weights,
         settled_weights=_settled_weights(tree),
         weight_warnings=view.scores.warnings,
+        failures=view.failures,
         final_interval=view.scores.interval,
-        coverage=Coverage(scored=tree.scored, planned=tree.planned),
+        if_missing=view.scores.if_missing,
+        coverage=Coverage(scored=view.coverage.scored, planned=view.coverage.planned),
+        lost_criteria=view.coverage.lost,
+        sources=view.sources,
         counts=Counts(
             cases=len(view.cases),
             answered=sum(case.response is not None for case in view.cases),
+            answer_states=view.answer_states(),
             scored=sum(record.tree.score is not None for record in view.scores.records),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
+            addressing_judge=len(view.addressing),
         ),
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
         remarks=spec.remarks,
+        digests=_digests(spec),
+        ledger_heads=view.heads,
+    )
+
+
+def _digests(spec: RunSpec) -> Digests:
+    rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
+    return Digests(
+        dataset=spec.dataset_digest,
+        prompts=digest_of([TEMPLATE_VERSION, [[one.id, criterion_content(one)] for one in spec.criteria]]),
+        suite=digest_of([*rules, spec.profile, spec.failures]),
     )
 
 
@@ -297,12 +317,15 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
         maturity=case.maturity,
         source=case.source,
         metadata=case.metadata,
+        failures=view.failures.by_case.get(case.id, ()),
         answer=None
         if answer is None
         else AnswerDetail(
             state=answer.state,
             reason=answer.reason,
             finish_reason=answer.finish_reason,
+            text="" if case.response is not None else answer.case.response or "",
+            thinking=answer.thinking,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             seconds=answer.seconds or 0.0,

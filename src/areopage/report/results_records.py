@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
 from areopage.scoring.alpha import Alpha
+from areopage.scoring.failures import Failures
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
@@ -86,11 +88,19 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
 
 
 class AnswerDetail(Struct, frozen=True, kw_only=True):
-    """How the target answered. `state` is answered, timed_out or unreachable."""
+    """How the target answered.
+
+    Args:
+        state: answered, empty, filtered, cut, refused, timed_out or unreachable.
+        text: what came of an answer that is not whole.
+        thinking: what stood in a think-block before the answer.
+    """
 
     state: str
     reason: str
     finish_reason: str
+    text: str
+    thinking: str
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
@@ -103,6 +113,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
         prompt: a text, or turns where the prompt is a conversation.
         response: null where the target has not answered.
         metadata: what else the dataset says of the case.
+        failures: the ids of the criteria that the case fails, worst first.
         answer: null where the response came with the dataset, or the target was not asked.
     """
 
@@ -114,6 +125,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
     maturity: str
     source: str
     metadata: dict[str, Any]
+    failures: tuple[str, ...]
     answer: AnswerDetail | None
 
 
@@ -183,13 +195,34 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity."""
+    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
+
+    Args:
+        answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
+        addressing_judge: cases whose texts address the judge.
+    """
 
     cases: int
     answered: int
+    answer_states: dict[str, int]
     scored: int
     rejected: int
     maturity_defaulted: int
+    addressing_judge: int
+
+
+class Digests(Struct, frozen=True, kw_only=True):
+    """SHA-256 of what the run rests on.
+
+    Args:
+        dataset: all cases as they were read, with their criteria; "" where the run does not know it.
+        prompts: the template's version and the texts of all criteria.
+        suite: criteria, personas, weights, scale, profile and rules of failures.
+    """
+
+    dataset: str
+    prompts: str
+    suite: str
 
 
 class RunMetadata(Struct, frozen=True, kw_only=True):
@@ -199,7 +232,12 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
-        final_interval: 95 % interval of the final score; null under five scored cases.
+        lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
+        sources: the scores by the source of the answers, if some come with the dataset and some from the target.
+        final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
+        if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
+        digests: of dataset, prompts and suite.
+        ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -222,12 +260,18 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     weights: Weights
     settled_weights: dict[str, float]
     weight_warnings: tuple[str, ...]
+    failures: Failures
     final_interval: Interval | None
+    if_missing: tuple[float, float] | None
     coverage: Coverage
+    lost_criteria: tuple[str, ...]
+    sources: tuple[SourceScore, ...]
     counts: Counts
     default_maturity: str
     datasets: tuple[str, ...]
     remarks: tuple[str, ...]
+    digests: Digests
+    ledger_heads: tuple[str, ...]
 
 
 class RunResult(Struct, frozen=True, kw_only=True):

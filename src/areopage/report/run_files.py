@@ -47,7 +47,7 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
         StorageError: the folder or a file cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
         raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
     write_results(view, folder / RESULTS)

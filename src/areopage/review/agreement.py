@@ -54,7 +54,14 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
 
 
 def ledger_agreement(
-    ledger: Ledger, rubric: Rubric, language: str, *, since: datetime | None = None, judge: str = "", sample_only: bool = False
+    ledger: Ledger,
+    rubric: Rubric,
+    language: str,
+    *,
+    since: datetime | None = None,
+    judge: str = "",
+    sample_only: bool = False,
+    sources: Sequence[str] = (),
 ) -> AgreementReport:
     """Measure the jury, or one judge, against people.
 
@@ -66,12 +73,16 @@ def ledger_agreement(
         since: only labels given at or after this moment.
         judge: a judge's name; "" for the jury.
         sample_only: only answers that were queued at random: those speak for all answers.
+        sources: only answers of these sources and collections; () for all.
 
     Raises:
         UserError: no judge of that name judged a labelled answer.
     """
     store, suite = Labels(ledger), rubric.suite.name
     labels = store.current(since)
+    if sources:
+        known = Answers(ledger).sources(list(dict.fromkeys(label.answer_id for label in labels)))
+        labels = [label for label in labels if known.get(label.answer_id) in sources]
     by_suite = store.panel_scores(list(dict.fromkeys(label.answer_id for label in labels)))
     labels = [one for one in labels if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
     queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))

@@ -1,4 +1,4 @@
-"""Fill the review queue: what was alerted on, what is weak, what judges differ on, and a random sample."""
+"""Fill the review queue: what was alerted on, addresses the judge, is weak or disputed, and a random sample."""
 
 import hashlib
 from collections import Counter
@@ -50,19 +50,20 @@ class FillCounts(Struct, frozen=True, kw_only=True):
     low_score: int = 0
     disagreement: int = 0
     unscored: int = 0
+    addressed: int = 0
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.sample + self.alert + self.low_score + self.disagreement + self.unscored
+        return self.sample + self.alert + self.low_score + self.disagreement + self.unscored + self.addressed
 
 
 def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCounts:
     """Queue answers of the last days. Existing items are kept, so repeated calls are safe.
 
-    Alerts count up to now, everything else by whole days. The sample comes first: an answer that was drawn at random counts as
-    such even where it is weak too, or else figures over the sample would leave out the weak ones. Its seed is the day. Golden
-    answers are left out.
+    Alerts and answers that address the judge count up to now, everything else by whole days. The sample comes first: an answer
+    that was drawn at random counts as such even where it is weak too, or else figures over the sample would leave out the weak
+    ones. Its seed is the day. Golden answers are left out.
     """
     today = now.astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
@@ -70,6 +71,7 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     chosen = {
         "sample": [id for day in days[:-1] for id in _sampled(ledger, day, settings.sample)],
         "alert": _alerted(ledger, days[0], settings.most * len(days)),
+        "addressed": [id for day in days for id in _addressing(ledger, day, settings.most)],
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
         "disagreement": [id for day in days[:-1] for id in _disputed(ledger, day, settings)],
         "unscored": [id for day in days[:-1] for id in _unscored(ledger, day, settings.most)],
@@ -123,6 +125,10 @@ def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
 
 def _unscored(ledger: Ledger, day: date, most: int) -> list[str]:
     return _own(EvaluationLists(ledger).page(Filters(period=day_of(day), grade="unscored"), limit=most))
+
+
+def _addressing(ledger: Ledger, day: date, most: int) -> list[str]:
+    return _own(EvaluationLists(ledger).addressing(day_of(day), Scope(), most))
 
 
 def _own(scores: Sequence[Evaluation]) -> list[str]:

@@ -76,6 +76,7 @@ def review_answer(
     now: datetime,
     rubric: Rubric | None = None,
     storage: Storage = KEEP_ALL,
+    key_id: str = "",
 ) -> Reviewed:
     """Append a rater's labels of any answer, and settle it where that is asked for, with entries in the audit log.
 
@@ -85,6 +86,7 @@ def review_answer(
     Args:
         rubric: what scores are given on.
         storage: what stays of a settled answer's own texts. What is released stays readable as it is.
+        key_id: of the API key that acts, for the audit log; it may be another person's than the rater's.
 
     Raises:
         UnknownAnswer: there is no such answer, or it was erased.
@@ -116,8 +118,8 @@ def review_answer(
     ]
     if labels:
         Labels(ledger).add(labels)
-        Audit(ledger).note(name, "label", id, ", ".join(_told(label) for label in labels))
-    settled = 0 if release is None else _settle(ledger, answer, release, storage)
+        Audit(ledger).note(name, "label", id, ", ".join(_told(label) for label in labels), key_id=key_id)
+    settled = 0 if release is None else _settle(ledger, answer, release, storage, key_id)
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
 
 
@@ -194,7 +196,7 @@ def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settleme
     return Release(answer_id=answer.id, state="released", text=text, rater=rater, at=now)
 
 
-def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage) -> int:
+def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, key_id: str) -> int:
     def reduce(one: Trace) -> Trace:
         return reduced_trace(one, storage.policy, storage.max_chars)
 
@@ -203,7 +205,7 @@ def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage) 
         raise _not_held(ledger, answer.id)
     edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
     equal = f", with {settled - 1} equal ones" if settled > 1 else ""
-    Audit(ledger).note(release.rater, "release", answer.id, release.state + edited + equal)
+    Audit(ledger).note(release.rater, "release", answer.id, release.state + edited + equal, key_id=key_id)
     return settled
 
 

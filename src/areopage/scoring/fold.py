@@ -31,7 +31,10 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
-    """The interval of the run's final score: each resample is averaged per criterion and weighed as the tree does.
+    """The interval of the run's final score: a bootstrap over cases and judges.
+
+    Each resample draws cases, and draws judges among those that judge the same criteria; it is averaged per criterion and weighed
+    as the tree does. Both are drawn, for other cases and other judges would have given another score.
 
     Args:
         scores: every criterion's score of every case.
@@ -47,15 +50,12 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
     if len(cases) < MIN_CASES or tree.score is None:
         return None
     columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score in scores))}
-    table = np.full((len(cases), len(columns)), np.nan)
-    for score in scored:
-        table[cases[score.case_id], columns[score.criterion]] = score.score
-    known = ~np.isnan(table)
-    values = np.where(known, table, 0.0)
+    draw_table = _JudgeDraws(scored, cases, columns).draw
     random = np.random.default_rng(seed)
     means = np.full((resamples, len(columns)), np.nan)
     for draw in range(resamples):
         times = np.bincount(random.integers(0, len(cases), len(cases)), minlength=len(cases))
+        values, known = draw_table(random)
         counts = times @ known
         np.divide(times @ values, counts, out=means[draw], where=counts > 0)
     finals = _weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
@@ -64,6 +64,44 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
         return None
     low, high = np.quantile(finals, [0.025, 0.975])
     return Interval(low=float(low), high=float(high), cases=len(cases))
+
+
+class _JudgeDraws:
+    """The scores of cases by criteria, as other draws of judges would have given them."""
+
+    def __init__(self, scored: Sequence[CriterionScore], cases: Mapping[str, int], columns: Mapping[str, int]) -> None:
+        scopes: dict[str, set[str]] = {}
+        for score in scored:
+            for one in score.judges:
+                scopes.setdefault(one.judge, set()).add(score.criterion)
+        self._judges = sorted(scopes)
+        alike: dict[frozenset[str], list[int]] = {}
+        for number, judge in enumerate(self._judges):
+            alike.setdefault(frozenset(scopes[judge]), []).append(number)
+        self._groups = [np.array(group) for group in alike.values()]
+        self._table = np.full((len(cases), len(columns)), np.nan)
+        self._by_judge = np.full((len(self._judges), len(cases), len(columns)), np.nan)
+        numbers = {judge: number for number, judge in enumerate(self._judges)}
+        for score in scored:
+            place = cases[score.case_id], columns[score.criterion]
+            self._table[place] = score.score
+            for one in score.judges:
+                if one.score is not None:
+                    self._by_judge[(numbers[one.judge], *place)] = one.score
+        self._known = ~np.isnan(self._by_judge)
+        self._values = np.where(self._known, self._by_judge, 0.0)
+
+    def draw(self, random: np.random.Generator) -> tuple[Column, NDArray[np.bool_]]:
+        """The scores, 0 where there is none, and where there is one; as they stand where no judge can be exchanged."""
+        if all(len(group) < 2 for group in self._groups):
+            known = ~np.isnan(self._table)
+            return np.where(known, self._table, 0.0), known
+        times = np.zeros(len(self._judges))
+        for group in self._groups:
+            np.add.at(times, random.choice(group, len(group)), 1.0)
+        counts = np.tensordot(times, self._known, axes=1)
+        sums = np.tensordot(times, self._values, axes=1)
+        return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0), counts > 0
 
 
 def _weighed(node: Node, means: Mapping[str, Column]) -> Column:
@@ -142,8 +180,28 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def interval(self) -> Interval | None:
-        """That of the final score; computed when it is first read, like `alpha`: a bootstrap takes a while."""
-        return final_interval(list(self.criteria), self.tree)
+        """That of the final score; computed when it is first read, like `alpha`: a bootstrap takes a while.
+
+        None also where all resamples are equal: an interval without width would promise certainty.
+        """
+        found = final_interval(list(self.criteria), self.tree)
+        return None if found is None or found.low == found.high else found
+
+    @cached_property
+    def if_missing(self) -> tuple[float, float] | None:
+        """The final scores if every missing score were the worst, and if it were the best; None where none is missing."""
+        scores = list(self.criteria)
+        if all(score.score is not None for score in scores):
+            return None
+        ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
+        worst, best = (self._with_missing_at(end, scores) for end in ends)
+        return worst, best
+
+    def _with_missing_at(self, end: float, scores: Sequence[CriterionScore]) -> float:
+        found: dict[str, list[float]] = {}
+        for score in scores:
+            found.setdefault(score.criterion, []).append(end if score.score is None else score.score)
+        return float(_weighed(self.tree, {criterion: np.array([mean(values)]) for criterion, values in found.items()})[0])
 
     @cached_property
     def alpha(self) -> Alpha:

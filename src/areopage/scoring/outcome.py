@@ -52,3 +52,8 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
     judge: str
     pass_index: int
     outcome: Outcome | None = None
+
+    @property
+    def was_made(self) -> bool:
+        """Whether the judge could be asked, whatever came of it."""
+        return self.outcome is not None and not isinstance(self.outcome, Unreachable)

@@ -22,7 +22,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     Args:
         name: `default` or `v1_1`.
-        failed_pass_score: the score a failed or missing pass is counted as; None: it is left out.
+        failed_pass_score: the score of a failed pass; None: it is left out. A pass that was never made is always left out.
         quorum: the share of planned judges (0 to 1) that must have scored, else the criterion is unscored.
         leave_one_out: outliers by the leave-one-out rule; else by |z| > 2 as documented for V1.1.
         lone_judge_agrees: a single judge counts as agreement 1, as V1.1's formula gives; else there is none to measure.
@@ -106,7 +106,7 @@ def reduce_judge(judge: str, passes: Sequence[PlannedPass], own: Scale, suite: S
         if isinstance(one.outcome, Scored):
             scored += 1
             counted.append(own.map_to(one.outcome.score, suite))
-        elif profile.failed_pass_score is not None:
+        elif profile.failed_pass_score is not None and one.was_made:
             counted.append(profile.failed_pass_score)
     return JudgeScore(
         judge=judge,

@@ -1,26 +1,24 @@
-"""Authorisation: API keys, page sessions and form tokens."""
+"""Authorisation: API keys, sessions of the pages and form tokens."""
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import hmac
 import logging
-import secrets
 import time
-from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
-from typing import Annotated, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Literal, cast
 
-import msgspec
 from fastapi import Depends
 from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from areopage.ledger.access import ApiKeys
+from areopage.ledger.access import ApiKeys, Audit, Sessions
+from areopage.ledger.answers import Answers
 from areopage.ledger.operations import ApiKey, Role
+from areopage.ledger.store import Ledger
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.guards import Addresses, is_local
@@ -29,17 +27,18 @@ REMEMBERED_SECONDS = 3.0
 MOST_REMEMBERED = 1024
 LONGEST_KEY = 256
 LOG_SECONDS = 10.0
+LONGEST_CLIENT = 128
 
 log = logging.getLogger(__name__)
 
 SESSION_COOKIE = "areopage_session"
-SESSION_HOURS = 12
 LONGEST_COOKIE = 1024
 GRANTS: dict[Role, frozenset[Role]] = {
+    "ingest": frozenset({"ingest"}),
     "ask": frozenset({"ask"}),
     "read": frozenset({"read"}),
-    "write": frozenset({"ask", "read", "write"}),
-    "admin": frozenset({"ask", "read", "write", "admin"}),
+    "write": frozenset({"ingest", "ask", "read", "write"}),
+    "admin": frozenset({"ingest", "ask", "read", "write", "admin"}),
 }
 """The roles that each role includes."""
 
@@ -50,12 +49,15 @@ TOKEN_HEADER = "x-csrf-token"  # noqa: S105
 
 
 class KeyDirectory:
-    """Keys by their text and by their id. A revoked or new key is noticed within `REMEMBERED_SECONDS`."""
+    """Keys by their text. A revoked or new key is noticed within `REMEMBERED_SECONDS`."""
 
-    def __init__(self, keys: ApiKeys) -> None:
-        self._keys = keys
+    def __init__(self, keys: ApiKeys, audit: Audit) -> None:
+        """Args:
+        audit: where wrong keys are noted.
+        """
+        self._keys, self._audit = keys, audit
         self._found: dict[bytes, tuple[float, ApiKey]] = {}
-        self._all: tuple[float, dict[str, ApiKey]] | None = None
+        self._any: tuple[float, bool] | None = None
         self._turn = asyncio.Lock()
         self._failures = FailureLog()
 
@@ -77,140 +79,118 @@ class KeyDirectory:
         record = await run_in_threadpool(self._keys.find, key) if len(key) <= LONGEST_KEY else None
         if record is None:
             self._found.pop(digest, None)
-            self._failures.note(client)
+            if told := self._failures.count(client):
+                await run_in_threadpool(self._audit.note, client[:LONGEST_CLIENT], "wrong_key", "", told)
             return None
         if len(self._found) >= MOST_REMEMBERED:
             self._found.clear()
         self._found[digest] = (time.monotonic(), record)
         return record
 
-    async def by_id(self, key_id: str) -> ApiKey | None:
-        """Find the record of a key that is not revoked."""
-        return (await self._valid()).get(key_id)
-
     async def any(self) -> bool:
-        """Whether a key exists, so that every client must send one."""
-        return bool(await self._valid())
-
-    async def _valid(self) -> dict[str, ApiKey]:
-        if self._all is None or not _fresh(self._all[0]):
-            records = await run_in_threadpool(self._keys.list)
-            self._all = (time.monotonic(), {record.id: record for record in records if record.revoked_at is None})
-        return self._all[1]
+        """Whether a key was ever created, so that every client must send one."""
+        if self._any is None or not _fresh(self._any[0]):
+            self._any = (time.monotonic(), await run_in_threadpool(self._keys.any))
+        return self._any[1]
 
 
 class FailureLog:
-    """Logs wrong keys: one line per `LOG_SECONDS`, with their number."""
+    """Logs wrong keys: one line per `LOG_SECONDS`, with their number, so that a flood of them fills neither log nor ledger."""
 
     def __init__(self) -> None:
         self._count = 0
         self._logged_at = float("-inf")
 
-    def note(self, client: str) -> None:
-        """Count a wrong key."""
+    def count(self, client: str) -> str:
+        """Count a wrong key; returns what is to be noted, "" where a line was logged a moment ago."""
         self._count += 1
-        if time.monotonic() - self._logged_at >= LOG_SECONDS:
-            log.warning("invalid API key from %s (%d since the last message)", client, self._count)
-            self._count, self._logged_at = 0, time.monotonic()
+        if time.monotonic() - self._logged_at < LOG_SECONDS:
+            return ""
+        told = f"{self._count} since the last message"
+        log.warning("invalid API key from %s (%s)", client, told)
+        self._count, self._logged_at = 0, time.monotonic()
+        return told
 
 
 def _fresh(at: float) -> bool:
     return time.monotonic() - at < REMEMBERED_SECONDS
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cookie says: which key opened the session, and until when it holds (seconds since 1970). `nonce` tells two apart."""
-
-    key_id: str
-    expires: int
-    nonce: str
-
-
-class Seal:
-    """Signs and verifies with the ledger's secret, shared by its servers."""
+class FormSeal:
+    """Signs the anti-forgery tokens of forms, with the ledger's secret, shared by its servers."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
-    def open_session(self, key_id: str, now: datetime) -> str:
-        """Create the cookie of a session."""
-        expires = int((now + timedelta(hours=SESSION_HOURS)).timestamp())
-        payload = _text_of(msgspec.json.encode(Session(key_id=key_id, expires=expires, nonce=secrets.token_hex(8))))
-        return f"{payload}.{self.sign('session', payload)}"
-
-    def session(self, cookie: str, now: datetime) -> Session | None:
-        """Return the session of a valid, unexpired cookie."""
-        payload, dot, signature = cookie.partition(".")
-        if not dot or len(cookie) > LONGEST_COOKIE or not _same(signature, self.sign("session", payload)):
-            return None
-        try:
-            session = msgspec.json.decode(_bytes_of(payload), type=Session)
-        except (msgspec.MsgspecError, binascii.Error):
-            return None
-        return session if session.expires > now.timestamp() else None
-
-    def form_token(self, cookie: str) -> str:
-        """The anti-forgery token of a session's forms. Without a session (cookie "") all readers share a token."""
-        return self.sign("form", cookie)
-
-    def sign(self, purpose: str, text: str) -> str:
-        """Sign a text for one purpose."""
-        return _text_of(hmac.digest(self._secret, f"{purpose}\n{text}".encode("utf-8", "replace"), hashlib.sha256))
+    def token(self, cookie: str) -> str:
+        """The token of a session's forms. Without a session (cookie "") all readers share a token."""
+        digest = hmac.digest(self._secret, f"form\n{cookie}".encode("utf-8", "replace"), hashlib.sha256)
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def _same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-def _text_of(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _bytes_of(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
-
-
 class Actor(Struct, frozen=True, kw_only=True):
-    """The sender of a request. `name` is the key's name; "local" without a key.
+    """The sender of a request. `name` and `key_id` are the key's; "local" and "" without a key.
 
     `keyless`: whether the request has no key. Local requests need none on a server without keys.
-    `collections`: the only collections that the actor may query and see answers of; () means all.
+    `collections`: the only collections and sources whose answers the actor may submit, query and see; () means all.
     """
 
     name: str
+    key_id: str = ""
     role: Role
     keyless: bool = False
     collections: tuple[str, ...] = ()
 
     def may_see(self, collection: str) -> bool:
-        """Whether a collection is in the actor's scope."""
+        """Whether a collection or a source is in the actor's scope."""
         return not self.collections or collection in self.collections
 
-    def collection_in_scope(self, collection: str | None) -> str | None:
-        """The requested collection, or the only one of the scope; None for all.
+    def in_scope(self, name: str | None, field: Literal["collection", "source"]) -> str | None:
+        """The requested collection or source, or the only one of the scope; None for all.
 
         Raises:
-            Refusal: 403, the key has no access; 422, the key has several collections and none is given.
+            Refusal: 403, the key has no access; 422, the key has several and none is given.
         """
-        if collection is None and len(self.collections) > 1:
-            raise Refusal(422, "invalid", f"collection: the key {self.name} has several collections: give one")
-        if collection is not None and not self.may_see(collection):
-            raise Refusal(403, "forbidden", f"the key {self.name} has no access to the collection {collection!r}")
-        return self.collections[0] if collection is None and self.collections else collection
+        if name is None and len(self.collections) > 1:
+            raise Refusal(422, "invalid", f"{field}: the key {self.name} has several {field}s: give one")
+        if name is not None and not self.may_see(name):
+            raise Refusal(403, "forbidden", f"the key {self.name} has no access to the {field} {name!r}")
+        return self.collections[0] if name is None and self.collections else name
+
+    def may_see_answers(self, ledger: Ledger, ids: Sequence[str]) -> bool:
+        """Whether the stored answers with these ids are in the actor's scope."""
+        return not self.collections or all(map(self.may_see, Answers(ledger).sources(ids).values()))
+
+    def check_unscoped(self) -> None:
+        """Refuse an actor that has a scope, since what is asked for is about all sources.
+
+        Raises:
+            Refusal: 403.
+        """
+        if self.collections:
+            raise Refusal(403, "forbidden", f"the key {self.name} is limited to {', '.join(self.collections)}")
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """The server's access rules: keys, cookie seal and addresses."""
+    """The server's access rules: keys, sessions, seal of forms and addresses."""
 
     keys: KeyDirectory
-    seal: Seal
+    sessions: Sessions
+    seal: FormSeal
     addresses: Addresses
 
 
 def access_to(context: ServerContext) -> Access:
     """Build a server's access rules."""
     return Access(
-        keys=KeyDirectory(ApiKeys(context.ledger)), seal=Seal(context.ledger.secret()), addresses=Addresses.of(context.config)
+        keys=KeyDirectory(ApiKeys(context.ledger), Audit(context.ledger)),
+        sessions=Sessions(context.ledger),
+        seal=FormSeal(context.ledger.secret()),
+        addresses=Addresses.of(context.config),
     )
 
 
@@ -222,6 +202,11 @@ def access_of(request: Request) -> Access:
 def actor_of(request: Request) -> Actor | None:
     """Return the actor that `require` authenticated; None before."""
     return cast(Actor | None, getattr(request.state, "actor", None))
+
+
+def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = "") -> None:
+    """Append an entry to the audit log, with the name and the id of the actor's key."""
+    Audit(ledger).note(actor.name, action, subject, detail, key_id=actor.key_id)
 
 
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
@@ -255,11 +240,13 @@ async def authenticate(request: Request) -> Actor:
     if header is not None:
         return await _bearer(request, header)
     cookie = request.cookies.get(SESSION_COOKIE, "")
-    session = access.seal.session(cookie, context_of(request).now()) if cookie else None
-    record = await access.keys.by_id(session.key_id) if session else None
+    if 0 < len(cookie) <= LONGEST_COOKIE:
+        record = await run_in_threadpool(access.sessions.find, cookie, context_of(request).now())
+    else:
+        record = None
     if record is not None:
         _check_token_header(request)
-        return Actor(name=record.name, role=record.role, collections=record.collections)
+        return _actor_with(record)
     if not await access.keys.any():
         if not is_local(request):
             raise Refusal(
@@ -275,7 +262,11 @@ async def _bearer(request: Request, header: str) -> Actor:
     record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
     if record is None:
         raise _no_key("the API key is invalid or revoked")
-    return Actor(name=record.name, role=record.role, collections=record.collections)
+    return _actor_with(record)
+
+
+def _actor_with(key: ApiKey) -> Actor:
+    return Actor(name=key.name, key_id=key.id, role=key.role, collections=key.collections)
 
 
 def _no_key(message: str) -> Refusal:
@@ -300,7 +291,7 @@ def _check_token(request: Request, token: str) -> None:
 
 def csrf_token(request: Request) -> str:
     """The token that a page of this session puts into its forms, as the hidden field `csrf`."""
-    return access_of(request).seal.form_token(request.cookies.get(SESSION_COOKIE, ""))
+    return access_of(request).seal.token(request.cookies.get(SESSION_COOKIE, ""))
 
 
 async def _checked_form(request: Request) -> FormData:
@@ -315,6 +306,7 @@ async def _checked_form(request: Request) -> FormData:
     return form
 
 
+Submitter = Annotated[Actor, Depends(require("ingest"))]
 Reader = Annotated[Actor, Depends(require("read"))]
 Writer = Annotated[Actor, Depends(require("write"))]
 Admin = Annotated[Actor, Depends(require("admin"))]

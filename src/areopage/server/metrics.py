@@ -206,8 +206,12 @@ def readyz(request: Request) -> Response:
 
 
 async def _reader_or_local(request: Request) -> Actor:
-    """Accept a key that may read, or a request from this computer, where metrics collectors often run."""
-    return Actor(name="local", role="read", keyless=True) if is_local(request) else await READ(request)
+    """Accept a key that may read all sources, or a request from this computer, where metrics collectors often run."""
+    if is_local(request):
+        return Actor(name="local", role="read", keyless=True)
+    actor = await READ(request)
+    actor.check_unscoped()
+    return actor
 
 
 @router.get(

@@ -154,7 +154,8 @@ class WeightsSection(Section):
 class TargetSection(Section):
     """A model that may be tested; the first enabled one is the default target.
 
-    `single_prompt` is for models that only complete: they are sent one text instead of a chat.
+    `single_prompt` is for models that only complete: they are sent one text instead of a chat. `judge_thinking` is for products
+    that show what a model thinks: a think-block then belongs to the answer.
     """
 
     provider: str = "ollama"
@@ -163,6 +164,7 @@ class TargetSection(Section):
     description: str = ""
     options: OptionValues = {}
     single_prompt: bool = False
+    judge_thinking: bool = False
     price: PriceSection | None = None
 
 
@@ -191,15 +193,19 @@ class TestModesSection(Section):
 
 
 class ExecutionSection(Section):
-    """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds."""
+    """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds.
+
+    Scores with a lower coverage than `min_coverage` are inconclusive.
+    """
 
     test_prompts_limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
     mode: str = "phased"
     test_mode: Literal["attack", "defensive"] = "attack"
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
-    call_timeout: Annotated[float, Field(gt=0)] = 900.0
+    call_timeout: Annotated[float, Field(gt=0)] = 300.0
     outage_seconds: Annotated[float, Field(ge=0)] = 10.0
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
 
 
 class OutputSection(Section):
@@ -232,11 +238,24 @@ class ScaleSection(Section):
     higher_is_better: bool = True
 
 
+class FailuresSection(Section):
+    """Which scores are failures: from the worst end of the scale to `limit`, ends included (default: two fifths of the scale).
+
+    `criteria` sets other limits by the path of a criterion; `first` are the categories whose failures are counted before any
+    score.
+    """
+
+    limit: float | None = None
+    criteria: dict[str, float] = {}
+    first: list[str] = ["safety"]
+
+
 class ScoringSection(Section):
-    """How judgments become scores."""
+    """How judgments become scores, and which scores are failures."""
 
     profile: Literal["default", "v1_1"] = "default"
     scale: ScaleSection = ScaleSection()
+    failures: FailuresSection = FailuresSection()
 
 
 class SuiteConfig(Section):
@@ -261,9 +280,17 @@ class SuiteConfig(Section):
     rules: dict[str, Any] = {}
 
 
+UNKNOWN = "unknown key, ignored"
+
+
 def idle_keys(document: YamlDocument) -> list[str]:
     """One warning for each key of a configuration that changes nothing."""
     return [f"{document.path.name}:{document.line(*keys)}: {'.'.join(keys)}: {reason}" for keys, reason in _walk(document.data)]
+
+
+def is_unknown_key(warning: str) -> bool:
+    """Whether a warning of `idle_keys` is of a key that there is not, likely a mistake, and not of one without meaning here."""
+    return UNKNOWN in warning
 
 
 def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
@@ -281,7 +308,7 @@ def _walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath
             yield keys, f"has no meaning here ({WITHOUT_MEANING[keys]})"
         elif field is None:
             near = get_close_matches(str(key), list(section.model_fields), n=1)
-            yield keys, f"unknown key, ignored{f': did you mean {near[0]!r}?' if near else ''}"
+            yield keys, f"{UNKNOWN}{f': did you mean {near[0]!r}?' if near else ''}"
         else:
             for below, part in parts(field.annotation, keys, value):
                 yield from _walk_section(part, below[0], below[1])

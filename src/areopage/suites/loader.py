@@ -66,9 +66,26 @@ class Suite(Struct, frozen=True, kw_only=True):
         return tuple(self.folder / self.config.paths.data_dir / name for name in names)
 
     def personas(self, language: str) -> dict[str, Persona]:
-        """The personas by maturity; none where the suite has no file of them."""
-        path = self.folder / self.config.paths.personas_file
-        return load_personas(path, language) if path.is_file() else {}
+        """The personas by maturity; none where the suite names no file of them and has none in the default place.
+
+        Raises:
+            ConfigError: the configuration names a file that is missing, or the file is wrong.
+        """
+        paths = self.config.paths
+        path = self.folder / paths.personas_file
+        if not paths.personas_file:
+            return {}
+        if path.is_file():
+            return load_personas(path, language)
+        if "personas_file" in paths.model_fields_set:
+            message = f'{path.name} is not in {path.parent}: add it, or write "" if the suite has no readers of certain ages'
+            raise self.document.error(message, "paths", "personas_file")
+        return {}
+
+    @property
+    def knows_no_readers(self) -> bool:
+        """Whether the configuration says that the suite has no personas: `personas_file` is empty."""
+        return not self.config.paths.personas_file
 
     def rules(self) -> dict[str, Any]:
         """The parameters of the deterministic judges.

@@ -43,6 +43,8 @@ def copy_suite(like: str, folder: Path) -> None:
 def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     """Add a criterion to a suite's registry, with a prompt file in each language; return the written files.
 
+    If the default selection is a preset whose criteria stand one to a line, the criterion is added to it, too.
+
     Raises:
         CriteriaError: the id is malformed, or taken.
         ConfigError: a prompt file exists already, or the form of the registry does not allow a new entry.
@@ -71,6 +73,7 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     )
     try:
         changed = _with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
+        changed = _with_member(changed, suite.config.criteria.default_selection, criterion, registry)
         for one, text in texts.items():
             one.parent.mkdir(parents=True, exist_ok=True)
             one.write_text(text, encoding="utf-8")
@@ -107,6 +110,22 @@ def _with_entry(text: str, entry: str, path: Path) -> str:
     raise ConfigError(
         f"cannot be added to as it is written; put this below `criteria` by hand: {' '.join(entry.split())}", path=path
     )
+
+
+def _with_member(text: str, preset: str, criterion: str, path: Path) -> str:
+    """A registry's text with a criterion put first in a preset; as it is where there is no such preset, or no list in lines."""
+    document = parse_yaml(text, path)
+    first = document.lines.get(("presets", preset, "criteria", "0"))
+    lines = text.splitlines(keepends=True)
+    found = re.match(r"\s*- ", lines[first - 1]) if first else None
+    if first is None or found is None:
+        return text
+    changed = "".join([*lines[: first - 1], f"{found.group()}{criterion}\n", *lines[first - 1 :]])
+    with suppress(ConfigError):
+        after = parse_yaml(changed, path).data
+        if after["presets"][preset]["criteria"] == [criterion, *document.data["presets"][preset]["criteria"]]:
+            return changed
+    return text
 
 
 def _replace_text(path: Path, text: str) -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import idle_prompt_keys, prompt_faults
-from areopage.criteria.registry import RegistryEntry, select_criteria
+from areopage.criteria.prompt_file import is_unwritten, prompt_faults, prompt_notes
+from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
+from areopage.suites.config import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
 from areopage.yaml_document import read_yaml
 
@@ -16,8 +17,10 @@ def folder_faults(name_or_folder: str) -> list[str]:
     Raises:
         ConfigError: there is no such suite, or the configuration or the registry cannot be read at all.
     """
-    faults = config_faults(read_yaml(find_suite(name_or_folder) / CONFIG_FILE))
-    return [str(fault) for fault in faults] or suite_faults(load_suite(name_or_folder))
+    document = read_yaml(find_suite(name_or_folder) / CONFIG_FILE)
+    unknown = [warning for warning in idle_keys(document) if is_unknown_key(warning)]
+    faults = [str(fault) for fault in config_faults(document)]
+    return [*unknown, *(faults or suite_faults(load_suite(name_or_folder)))]
 
 
 def suite_faults(suite: Suite) -> list[str]:
@@ -30,6 +33,14 @@ def suite_faults(suite: Suite) -> list[str]:
         *_weight_faults(suite),
         *_persona_and_data_faults(suite),
     ]
+
+
+def unselected_criteria(suite: Suite) -> tuple[str, ...]:
+    """The criteria that a run judges only where they are named, for the default selection does not have them."""
+    try:
+        return left_out_of(select_criteria(suite.config.criteria.default_selection, suite.registry), suite.registry)
+    except CriteriaError:
+        return ()
 
 
 def _selection_faults(suite: Suite) -> list[str]:
@@ -67,9 +78,12 @@ def _duplicate_faults(suite: Suite) -> list[str]:
 
 
 def _prompt_file_faults(suite: Suite) -> list[str]:
-    """Every missing and every faulty prompt file, in each of the suite's languages."""
+    """Every unwritten description, and every missing and every faulty prompt file, in each of the suite's languages."""
     faults: list[str] = []
     for entry in suite.registry.entries.values():
+        if any(is_unwritten(text) for text in entry.description.texts.values()):
+            message = "still holds `...` in place of a text: write it"
+            faults.append(str(suite.registry.document.error(message, "criteria", entry.id, "description")))
         path = suite.criteria_folder / entry.file
         translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
         for file in (path, *translations):
@@ -77,7 +91,7 @@ def _prompt_file_faults(suite: Suite) -> list[str]:
                 if not file.is_file():
                     raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
                 document = read_yaml(file)
-                faults.extend(str(fault) for fault in (*prompt_faults(document), *idle_prompt_keys(document)))
+                faults.extend(str(fault) for fault in (*prompt_faults(document), *prompt_notes(document)))
             except ConfigError as fault:
                 faults.append(str(fault))
     return faults

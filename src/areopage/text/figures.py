@@ -7,7 +7,7 @@
 | duration | 30 jours ouvrables, 2,5 jours par mois, three months | Decimal | `day`, `month`, `minute` |
 | date | 15 janvier 2025, 15/01/2025, January 15, 2025, mars 2024, 2025 | ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY | "" |
 
-Weeks, years and hours are converted to days, months and minutes; `areopage.text.numbers` reads the values. A bare number has no
+Weeks, years and hours are converted to days, months and minutes; numbers may be in words (`number_words`). A bare number has no
 unit and is no figure, except a year from 1900 to 2099.
 
 01/02/2025 is the first of February; the day and the month are swapped only where that alone gives a date. Two writings of dates
@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.text.folding import lower_case, matches_at, unaccented
 from areopage.text.lexicon import (
@@ -34,7 +35,8 @@ from areopage.text.lexicon import (
     any_of,
     unit_of,
 )
-from areopage.text.numbers import COUNTS, DIGITS, decimal_of
+from areopage.text.numbers import DIGITS, decimal_of
+from areopage.text.readable import Readable
 
 DatedSpan = tuple[str, int, int]
 """A date, where it starts, where it ends."""
@@ -160,9 +162,8 @@ _AMOUNT = re.compile(
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
     rf"(?P<after>{_CURRENCY})"
 )
-_COUNTED = any_of(sorted(COUNTS, key=len, reverse=True))
 _DURATION = re.compile(
-    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>{_COUNTED})(?:{_S}{{1,2}}|-))"
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
@@ -170,7 +171,7 @@ _DURATION = re.compile(
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
 _WORDS_AND_SIGNS = re.compile("[a-zà-öø-ÿ]+|[€$£]")
-_SIGNS, _COUNT_WORDS, _MONTH_WORDS = frozenset("€$£"), frozenset(COUNTS), frozenset(MONTHS)
+_SIGNS, _ONES, _MONTH_WORDS = frozenset("€$£"), frozenset(["un", "une", "one"]), frozenset(MONTHS)
 _CURRENCY_CODES = [(word, code) for code, words in CURRENCIES.items() for word in words]
 
 
@@ -213,17 +214,25 @@ def figures(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
     Args:
         kind: only those of a kind, which is faster; nothing else is looked for then, but for dates.
     """
-    return _figures(_Read(text), kind)
+    readable = Readable(text)
+    found = _figures(_Read(readable.text), kind)
+    if not readable.changed:
+        return found
+    spans = [readable.span(one.start, one.end) for one in found]
+    return tuple(replace(one, text=text[start:end], start=start, end=end) for one, (start, end) in zip(found, spans, strict=True))
 
 
 def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True) -> list[Figure]:
-    """The figures of a text with years before 1900 and, where `days`, days without a year."""
+    """The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year."""
     read = _Read(text)
     found = list(_figures(read, kind))
     if kind is None or kind == "date":
         found += [read.date(one) for one in early_years(read.low)]
+        taken = bytearray(len(text))
+        for figure in found if days else ():
+            taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
         for one in days_without_year(text) if days else ():
-            if not any(other.start < one[2] and one[1] < other.end for other in found):
+            if not any(taken[one[1] : one[2]]):
                 found.append(read.date(one))
     return found
 
@@ -280,16 +289,16 @@ def _currency(written: str) -> str:
 
 
 def _durations(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_DURATION, read.low, read.starts(_COUNT_WORDS)):
+    for match in matches_at(_DURATION, read.low, read.starts(_ONES)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
-        if word in ("un", "une", "one") and unaccented(match["unit"]) not in _COUNTED_ALONE:
+        if word and unaccented(match["unit"]) not in _COUNTED_ALONE:
             continue
         unit, factor = TIME_UNITS[unit_of(match["unit"])]
         days = unaccented(match["kind"] or match["after"] or "")
         days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
         for number in filter(None, (match["number"] or word, match["high"])):
-            value = Decimal(COUNTS[number]) if number in COUNTS else decimal_of(number)
+            value = Decimal(1) if number in _ONES else decimal_of(number)
             value = value * factor + int(match["past"] or 0)
             yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
 

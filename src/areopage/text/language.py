@@ -11,6 +11,7 @@ _SHARED = frozenset(["de", "la", "un", "que", "en", "se", "si", "ma", "tu", "me"
 _ACCENTS = "éèêàçùûœ"
 _ELISIONS = (" l'", " d'", " qu'", " n'", " s'", " j'", " c'")
 _SIGNS_FOR_A_WORD = 4  # so many accents or elisions weigh one word; short questions often have little else
+_LEAST_SHARES = ((25, 0.15), (12, 0.05))  # of function words, from so many words on
 _EDGES = '.,;:!?()[]"«»“”*-–—'
 # What a word counts for French.
 _FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FRENCH | _SHARED}
@@ -32,3 +33,17 @@ def language_of(text: str) -> str:
     if english >= 1 and english > _CLEAR * french:
         return "en"
     return ""
+
+
+def is_in_language(text: str, language: str) -> bool:
+    """Whether a text is in "fr" or "en", as far as its function words tell: too little text is.
+
+    Texts in other languages are told apart from some dozen words on.
+    """
+    found = language_of(text)
+    if found not in ("", language):
+        return False
+    words = [word.strip(_EDGES) for word in text[:_READ].lower().replace("’", "'").replace("'", "' ").split()]
+    known = sum(_FOR_FRENCH.get(word, 0) for word in words) if language == "fr" else sum(map(_ENGLISH.__contains__, words))
+    least = next((share for count, share in _LEAST_SHARES if len(words) >= count), 0.0)
+    return known >= least * len(words)

@@ -1,6 +1,6 @@
 """What an answer states and a document can be asked for: figures, dates, counted things, references to laws.
 
-The exact extractors of `areopage.text` are slow: they read the answer around its digits and number words alone.
+The answer is one that is `Readable`. The exact extractors of `areopage.text` are slow: they read it around its digits alone.
 """
 
 import itertools
@@ -12,9 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.text.figures import Figure, all_figures
-from areopage.text.folding import lower_case, matches_at, starts_of, unaccented
-from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS, any_of
-from areopage.text.numbers import COUNTS, DIGITS, around
+from areopage.text.folding import lower_case, matches_at, unaccented
+from areopage.text.identifiers import Identifier, identifiers
+from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS
+from areopage.text.numbers import DIGITS, around
 from areopage.text.references import Reference, legal_references
 from areopage.text.stems import is_light, stem
 
@@ -53,12 +54,6 @@ CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 """What the digits of a figure have near them, by its kind; for a duration by its unit."""
-_LEFT_OUT = (1, 11, 24)  # the grounding model is fitted without them
-NUMBER_WORDS: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {value: tuple(word for word, one in COUNTS.items() if one == value) for value in COUNTS.values() if value not in _LEFT_OUT}
-)
-"""The words for a number that are sought in texts."""
-COUNTING = frozenset(itertools.chain.from_iterable(NUMBER_WORDS.values()))
 # The names of months that a day may have beside it.
 _NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
 _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
@@ -66,7 +61,6 @@ _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
 _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
 _THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
-_THING_IN_WORDS = re.compile(rf"{_BEFORE_THINGS}(?P<number>{any_of(COUNTING)}){_NOUN}", re.IGNORECASE)
 
 
 class Counted(Struct, frozen=True, kw_only=True):
@@ -79,43 +73,57 @@ class Counted(Struct, frozen=True, kw_only=True):
     end: int
 
 
-Stated = Figure | Reference | Counted
+Stated = Figure | Reference | Counted | Identifier
 
 
 def stated_in(response: str) -> list[Stated]:
-    """The figures, counted things and references of an answer in order, as it writes them."""
+    """The figures, counted things, references and identifiers of an answer in order, as it writes them; none crosses another."""
     low = lower_case(response)
     runs = [match.span() for match in DIGITS.finditer(response)]
     candidates = _candidates(response, low, runs)
-    found: list[Stated] = []
+    named = identifiers(response)
+    if not runs and not named:
+        return []
+    taken = bytearray(len(response))
+    found = _free([one for one in named if one.kind in ("contact", "weekday")], taken)
+    exact: list[Stated] = []
     days = any(_dated(low, *span) for span in candidates)
     for start, end in _windows(response, candidates, BEFORE):
         for figure in all_figures(response[start:end], days=days):
-            found.append(replace(figure, start=figure.start + start, end=figure.end + start))
+            exact.append(replace(figure, start=figure.start + start, end=figure.end + start))
     for start, end in _windows(response, [span for span in candidates if _legal(low, *span)], BEFORE_LEGAL):
         for reference in legal_references(response[start:end]):
-            found.append(replace(reference, start=reference.start + start, end=reference.end + start))
-    taken = [(one.start, one.end) for one in found]
-    things = _things(response, low, [start for start, _ in runs])
-    found += [one for one in things if not any(start < one.end and one.start < end for start, end in taken)]
+            exact.append(replace(reference, start=reference.start + start, end=reference.end + start))
+    exact = [one for one in exact if not any(taken[one.start : one.end])]
+    for one in exact:
+        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    found += exact
+    found += _free([one for one in named if one.kind == "code" or one.unit], taken)
+    found += _free(_things(response, [start for start, _ in runs]), taken)
+    found += _free([one for one in named if one.kind == "number" and not one.unit], taken)
     return sorted(found, key=lambda one: (one.start, one.end))
 
 
-def _things(response: str, low: str, numbers: Sequence[int]) -> Iterator[Counted]:
+def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
+    """Those that stand where nothing else does; what they take is marked."""
+    found = []
+    for one in stated:
+        if not any(taken[one.start : one.end]):
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+            found.append(one)
+    return found
+
+
+def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:
     """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
-    matches: list[Iterator[re.Match[str]]] = [matches_at(_THINGS, response, numbers)]
-    for word in sorted(COUNTING.intersection(low.split())):
-        matches.append(found for start in starts_of(word, low) if (found := _THING_IN_WORDS.match(response, start)))
-    for match in itertools.chain.from_iterable(matches):
+    for match in matches_at(_THINGS, response, numbers):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower():
-            number = lower_case(match["number"])
-            value = COUNTS.get(number) or int(number)
-            yield Counted(value=value, noun=noun, text=match.group(), start=match.start(), end=match.end())
+            yield Counted(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
 def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The digits and number words that may belong to a figure or a reference."""
+    """The digits that may belong to a figure or a reference."""
     found = []
     for start, end in runs:
         if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
@@ -123,12 +131,7 @@ def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> lis
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
             found.append((start, end))
-    for word in COUNTING.intersection(low.replace("-", " ").split()):
-        for start in starts_of(word, low):
-            end = start + len(word)
-            if _cued(low, end, end):
-                found.append((start, end))
-    return sorted(found)
+    return found
 
 
 def _cued(low: str, start: int, end: int) -> bool:

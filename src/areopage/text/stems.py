@@ -8,8 +8,8 @@ from functools import lru_cache
 from areopage.text.folding import unaccented
 from areopage.text.lexicon import EMPTY_WORDS, LIGHT_WORDS, NEGATIONS
 
-# A letter may be written with its accents apart (NFD).
-WORD = re.compile(r"[\w\u0300-\u036f]+")
+# A letter may be written with its accents apart (NFD); what is invisible parts no word.
+WORD = re.compile(r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+")
 # Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
 _PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
 _MOST_STEMS = 65_536

@@ -8,11 +8,12 @@ import re
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 
-from areopage.ledger.connection import set_sqlite_pragmas
+from areopage.ledger.connection import make_private_file, set_sqlite_pragmas
 
 POOL = 10
 AGAIN_AFTER = 60.0
@@ -33,6 +34,7 @@ def queue_engine(ledger: URL) -> Engine:
     url = queue_url(ledger)
     if url.get_backend_name() != "sqlite":
         return create_engine(url, pool_size=POOL, pool_pre_ping=True)
+    make_private_file(Path(url.database or ""))
     engine = create_engine(url)
 
     @event.listens_for(engine, "connect")

@@ -8,9 +8,11 @@ from math import log1p
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.claims import Claim, check_claims
+from areopage.gate.grounding.claims import Claim, Covered, check_claims
+from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
+from areopage.text.readable import WRITTEN_NUMBERS
 from areopage.text.refusals import is_refusal
 from areopage.text.sentences import Span, sentences
 from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
@@ -29,6 +31,16 @@ _CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
     "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
 )  # fmt: skip
+# A short sentence of these alone greets, thanks, or says yes or no.
+_COURTEOUS = frozenset((
+    "merci", "bonjour", "bonsoir", "salut", "bienvenue", "désolé", "désolée", "beaucoup", "bien", "très", "avec", "plaisir",
+    "de", "rien", "je", "vous", "t", "te", "en", "prie", "à", "votre", "ton", "service", "bonne", "bon", "journée",
+    "soirée", "courage", "au", "revoir", "hello", "hi", "hey", "thanks", "thank", "you", "very", "much", "so", "many",
+    "welcome", "re", "are", "you're", "sorry", "good", "morning", "afternoon", "evening", "day", "goodbye", "bye", "my",
+    "pleasure", "no", "problem", "to", "and", "the", "a", "et", "la", "le", "pour", "tout", "toi", "nous", "oui", "non",
+    "si", "yes",
+))  # fmt: skip
+_LONGEST_COURTESY = 60  # characters
 _REFUSING = ("n't", "'ignore", "impossible", "incapable", "incapacité", "insufficient", "insuffisan", "unclear", "silent")
 _ABOUT = (
     "know", "answer", "find", "found", "inform", "mention", "document", "passage", "source", "context", "text", "excerpt",
@@ -37,12 +49,17 @@ _ABOUT = (
 )  # fmt: skip
 
 
+# Kinds of claims by which a sentence states something, whatever else it is.
+_STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
+_NOTHING: frozenset[str] = frozenset()
+
+
 class Source:
     """What the documents hold.
 
     Attributes:
         stems: the stems of the answer that a document has; `held`: the same of each document.
-        clean: their texts, parted.
+        clean: their texts, parted; `spelled`: whether each may have numbers in words.
         pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
 
@@ -57,6 +74,7 @@ class Source:
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
+        self.spelled: list[bool] = []
         self.held: list[Set[str]] = []
         for index, (document, clean) in enumerate(zip(documents, self.clean, strict=True)):
             own = self._read(index, clean, wanted)
@@ -69,10 +87,15 @@ class Source:
         found: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
+        spelled = False
         for start, end in _cuts(clean):
-            found += filter(None, stems_of(clean[start:end].split()))
+            words = clean[start:end].split()
+            found += filter(None, stems_of(words))
+            # A stretch without spaces may end within a word.
+            spelled = spelled or not WRITTEN_NUMBERS.isdisjoint(words) or end - start > _STRETCH + _LONGEST_CUT - 1
             ends.append(len(found))
             self._stretches.append((index, start, end))
+        self.spelled.append(spelled)
         known, pairs = self._places, self.pairs
         number, before, last = 0, -2, ""
         for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
@@ -216,12 +239,13 @@ def _words_of(clean: str, start: int, end: int) -> Words:
     return Words(clean, start, written, found, list(filter(None, found)))
 
 
-def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: Answered) -> SentenceFacts:
+def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index: int, answered: Answered) -> SentenceFacts:
     """Look at a sentence, the `index`-th of the answer.
 
     Args:
         low: its text in lower case with straight apostrophes.
         denied: whether it denies anything.
+        held: the stems of its figures that the documents hold, in whatever writing.
     """
     roots = words.roots
     if not roots:
@@ -229,7 +253,7 @@ def _sentence_facts(low: str, denied: bool, words: Words, index: int, answered: 
     source, question = answered.source, answered.question
     total = len(roots)
     distinct = set(roots)
-    strange = distinct - source.stems - question
+    strange = distinct - source.stems - question - held
     unknown = words.having(strange) if strange else []
     missing = len(unknown)
     coverage = sum(map(source.stems.__contains__, roots)) / total
@@ -305,22 +329,41 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     clean = _without_citations(response)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
-    claims = check_claims(prompt, clean, documents, source.clean)
+    claims = check_claims(prompt, clean, documents, source.clean, source.spelled)
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
         denied = denies(low)
-        facts = _sentence_facts(low, denied, own_words, index, answered)
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        stated = any(one.kind != "quantity" for one in own)
-        claim = bool(own_words.roots) and (stated or not (facts.features["courtesy"] or _refuses(span.text, low, denied, prompt)))
-        examined.append(ExaminedSentence(span, facts, own, claim))
+        held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
+        facts = _sentence_facts(low, denied, own_words, held, index, answered)
+        stated = any(one.kind in _STATING for one in own)
+        claim = bool(own_words.roots) and (
+            stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
+        )
+        names = tuple(_names(clean, span, facts.unknown, own))
+        examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
     return Examined(examined, source)
+
+
+def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The names of people and places that neither the documents nor the question have."""
+    capital = [word for word in unknown if word.start > span.start and word.written[0].isupper()]
+    named = [word for word in capital if is_name(clean, word.start, word.written)]
+    covered = Covered(claims if named else ())
+    for word in named:
+        if word.start not in covered:
+            yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
+
+
+def _courteous(low: str, words: Words) -> bool:
+    """Whether a sentence does nothing but greet, thank, or say yes or no."""
+    return len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, words.written))
 
 
 def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:

@@ -12,9 +12,8 @@ from itertools import islice
 from msgspec import Struct
 
 from areopage.text.figures import Figure, FigureKind, supports
-from areopage.text.folding import lower_case
 from areopage.text.numbers import DIGITS, around
-from areopage.text.stated import AFTER, BEFORE, COUNTING, CUES
+from areopage.text.stated import AFTER, BEFORE, CUES
 from areopage.text.stems import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end
@@ -62,7 +61,7 @@ class Surroundings:
 
     def __init__(self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
         """Args:
-        texts: of the documents, without titles and question.
+        texts: of the documents as they are `Readable`, without titles and question.
         clean: the same, parted.
         question: its stems: an answer need not repeat them.
         """
@@ -131,14 +130,13 @@ class Surroundings:
                     yield found
 
     def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
-        """The digits (and number words, for durations) of the documents that may belong to a figure of a kind, each with the
-        words nearest to it."""
+        """The digits of the documents that may belong to a figure of a kind, each with the words nearest to it."""
         known = self._kinds.get(kind)
         if known is None:
             spots = (
                 (number, start, end)
                 for number, text in enumerate(self._texts)
-                for start, end in _numbers(text, words=kind == "duration")
+                for start, end in (match.span() for match in DIGITS.finditer(text))
                 if _alike(kind, text, start, end)
             )
             known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
@@ -205,15 +203,6 @@ def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
         first = match.end()
     closing = _END.search(text, end, last)
     return first, closing.start() if closing else last
-
-
-def _numbers(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
-    for match in DIGITS.finditer(text):
-        yield match.span()
-    low = lower_case(text) if words else ""
-    for word in sorted(COUNTING.intersection(low.split())):
-        for match in re.finditer(rf"\b{word}\b", low):
-            yield match.span()
 
 
 def _alike(kind: str, text: str, start: int, end: int) -> bool:

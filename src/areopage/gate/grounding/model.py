@@ -99,6 +99,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
 
     Args:
         claim: false for a greeting, a question, a refusal, a closing.
+        p_unsupported: None where it claims nothing.
         features: by name, as the model reads them.
         unsupported: the words, names, figures and references of the sentence that no document holds.
         claims: its figures and references, each with whether a document holds it.
@@ -111,7 +112,7 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
     end: int
     text: str
     claim: bool
-    p_unsupported: float
+    p_unsupported: float | None
     features: dict[str, float]
     unsupported: tuple[Place, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -121,9 +122,9 @@ class SentenceGrounding(Struct, frozen=True, kw_only=True):
 
 
 class Grounding(Struct, frozen=True, kw_only=True):
-    """What the model says of a whole answer."""
+    """What the model says of a whole answer; `p_unsupported` is None for one without any claim."""
 
-    p_unsupported: float
+    p_unsupported: float | None
     sentences: tuple[SentenceGrounding, ...]
     features: dict[str, float]
 
@@ -132,14 +133,14 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     """Check an answer sentence by sentence against its documents.
 
     Returns:
-        The probabilities, with what they rest on. An answer without any claim has p_unsupported 0.
+        The probabilities, with what they rest on.
     """
     examined = examine(prompt, response, documents, language)
     logits = [model.sentence.logit(one.facts.features) for one in examined.sentences if one.claim]
     features = answer_features(logits, examined.words) if logits else {}
     left = iter(logits)
     return Grounding(
-        p_unsupported=probability(model.answer.logit(features)) if logits else 0.0,
+        p_unsupported=probability(model.answer.logit(features)) if logits else None,
         sentences=tuple(_told(one, examined.source, next(left) if one.claim else None) for one in examined.sentences),
         features=features,
     )
@@ -154,7 +155,7 @@ def _told(one: ExaminedSentence, source: Source, logit: float | None) -> Sentenc
         end=span.end,
         text=span.text,
         claim=one.claim,
-        p_unsupported=0.0 if logit is None else probability(logit),
+        p_unsupported=None if logit is None else probability(logit),
         features=facts.features,
         unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in facts.unknown]),
         claims=one.claims,

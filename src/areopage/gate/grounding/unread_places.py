@@ -1,6 +1,6 @@
 """Where texts hold what an answer states in a writing that the extractors of figures do not read.
 
-An amount in a table, whose unit stands in the head; one in words; an act by its date alone, where the text has its number too, or
+An amount in a table, whose unit stands in the head; an act by its date alone, where the text has its number too, or
 by a title's number; a period that is an adjective.
 """
 
@@ -11,16 +11,15 @@ from itertools import islice
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.text.figures import Figure
+from areopage.text.identifiers import Identifier
 from areopage.text.lexicon import PERIODS, UNIT_CUES
-from areopage.text.numbers import COUNT_WORDS, DIGITS, DigitIndex, decimal_of, in_words, key_of
+from areopage.text.numbers import DIGITS, DigitIndex, decimal_of, key_of
 from areopage.text.references import Reference
 from areopage.text.stated import CUES, Stated
 
 _SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
 _MOST_SPOTS = 12
 _IN_ROW = 3  # numbers that make a line a row of a table
-_BEFORE_WORDS = 30  # characters before a number in words in which it may have begun: "quatre vingt dix sept mille"
-_AFTER_WORDS = 24  # characters in which the unit follows an amount in words
 _BESIDE = 150  # characters on each side of an amount in which the amounts it was computed from may stand
 _BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
@@ -59,51 +58,30 @@ def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
 def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozenset[str]:
     """What rows may be named by: the words and codes of an answer and its question; not the figures that it states."""
     left = list(response)
-    for one in stated:
+    for one in (one for one in stated if not isinstance(one, Identifier)):
         left[one.start : one.end] = " " * (one.end - one.start)
     return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in _LABEL.finditer(text)) - {""}
 
 
-def amounts_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
-    """Where an amount is written in words, its currency after it; `low` are the texts in lower case with spaces for hyphens."""
-    if not isinstance(stated.value, Decimal) or stated.value != int(stated.value):
-        return
-    for words in in_words(int(stated.value)):
-        for number, start, end in _whole_numbers(low, words):
-            priced = CUES["amount"].search(low[number], end, end + _AFTER_WORDS)
-            if priced and COUNT_WORDS.isdisjoint(low[number][end : priced.start()].split()):
-                yield number, start, end
-
-
-def durations_in_words(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
-    """Where a duration is written in words, or is an adjective: "treize mois", "quadriennal"; `low` as for amounts."""
+def periods(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
+    """Where a duration is an adjective, or one of its unit: "quadriennal", "un an"; `low` are the texts in lower case."""
     if stated.kind != "duration" or not isinstance(stated.value, Decimal):
         return
     sought = list(PERIODS.get(int(stated.value), ())) if stated.unit == "month" else []
-    for factor, units in UNIT_CUES.get(stated.unit, {}).items():
-        if stated.value % factor == 0:
-            counts = in_words(int(stated.value / factor))
-            # "vingt et une semaines", "une année"
-            feminine = [f"{count}e" for count in counts if count.endswith("un")]
-            sought += [f"{count} {unit.strip()}" for count in (*counts, *feminine) for unit in units]
+    for unit in UNIT_CUES.get(stated.unit, {}).get(int(stated.value), ()):
+        sought += [f"{one} {unit.strip()}" for one in ("un", "une", "one")]
     for written in sought:
-        yield from _whole_numbers(low, written)
+        yield from _whole_words(low, written)
 
 
-def _whole_numbers(low: Sequence[str], written: str) -> Iterator[Spot]:
-    """Where some words stand, the first place of each text at which no word goes on before them, and no number."""
+def _whole_words(low: Sequence[str], written: str) -> Iterator[Spot]:
+    """Where some words stand, the first place of each text at which no word goes on before them."""
     for number, text in enumerate(low):
         start = text.find(written)
-        while start > 0 and (text[start - 1].isalnum() or _counts_on(text[max(0, start - _BEFORE_WORDS) : start])):
+        while start > 0 and text[start - 1].isalnum():
             start = text.find(written, start + 1)
         if start >= 0:
             yield number, start, start + len(written)
-
-
-def _counts_on(before: str) -> bool:
-    """Whether a number in words goes on after this: "cent", "vingt et"."""
-    words = before.split()[-2:]
-    return bool(words) and (words[-1] in COUNT_WORDS or (words[-1] in ("et", "and") and words[0] in COUNT_WORDS))
 
 
 def date_of(stated: Reference) -> Figure | None:

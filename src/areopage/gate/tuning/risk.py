@@ -12,21 +12,28 @@ Two risks are told apart, since either is called "ungrounded answers delivered":
 Both hold with the confidence asked for. `average` bounds the second risk on average over draws of labelled answers, without a
 confidence: conformal risk control (A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster, "Conformal Risk Control", 2022).
 
-The tests are exact: of the answers under a threshold fixed beforehand, the wrong ones are binomial. Thresholds of a fixed grid
-are tested from the strictest to the loosest, each only after the one before was certified, so that one level serves for all
-(fixed sequence testing). The strictest ones deliver too few answers to be certified by any result: testing starts where there
-are enough. A single unlucky answer there would end it, so the level is shared by up to three starts, at twice the answers each,
-and a sequence that reaches a later start lends it its level (fallback procedure, B. L. Wiens, 2003). Where to start is told by
-counts of answers, never by their labels; the guarantee is exact where the share of ungrounded answers does not fall as more is
-delivered, which a score that is of any use keeps to.
+Where every answer is an independent witness the tests are exact: of the answers under a threshold fixed beforehand, the wrong
+ones are binomial. Where several share a group, each group counts by the mean of its answers, and the test bets against the risk
+(I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting", 2024): a capital that is multiplied for
+each group grows beyond 1 / level with a probability of at most that level if the risk is missed. It is the mean of the capitals
+of some fixed bets, so that the order of the groups does not matter. Thresholds of a fixed grid are tested from the strictest to
+the loosest, each only after the one before was certified, so that one level serves for all (fixed sequence testing). Of the
+certified ones, those that deliver most are equally good on the labels: the strictest of them is chosen. The strictest ones
+deliver too few answers to be certified by any result: testing starts where there are enough. A single unlucky answer there would
+end it, so the level is shared by up to three starts, at twice the answers each, and a sequence that reaches a later start lends
+it its level (fallback procedure, B. L. Wiens, 2003). Where to start is told by counts of answers, never by their labels; the
+guarantee is exact where the share of ungrounded answers does not fall as more is delivered, which a score that is of any use
+keeps to.
 """
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from areopage.scoring.shares import at_most, upper_bound
 
@@ -38,16 +45,30 @@ GRID: tuple[float, ...] = tuple(round(1.0 / (1.0 + math.exp(-step / 10)), 5) for
 
 STARTS = 3
 APART = 2
+BETS = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""Shares of the highest bet that no group can lose more than all by."""
 _ROUNDING = 1e-12
+_HALVINGS = 40
 _MOST_NEEDED = 10_000_000
 
 
+class Groups(Struct, frozen=True, eq=False):
+    """Of each group, the share of its answers that is taken, and the share that is taken wrongly."""
+
+    taken: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+
+
 class Step(Struct, frozen=True, kw_only=True):
-    """What a threshold does to the labelled answers: how many are taken (score up to the threshold), how many of them wrongly."""
+    """What a threshold does to the labelled answers: how many are taken (score up to the threshold), how many of them wrongly.
+
+    With `groups`, where several answers share one, both are sums of the groups' shares.
+    """
 
     threshold: float
-    taken: int
-    wrong: int
+    taken: float
+    wrong: float
+    groups: Groups | None = None
 
 
 class Needed(Struct, frozen=True, kw_only=True):
@@ -65,8 +86,16 @@ class Needed(Struct, frozen=True, kw_only=True):
     share: float | None
 
 
-def steps_of(scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID) -> tuple[Step, ...]:
-    """Count over a grid that rises. An answer that is never taken has the score infinity."""
+def steps_of(
+    scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID, units: Sequence[str] = ()
+) -> tuple[Step, ...]:
+    """Count over a grid that rises. An answer that is never taken has the score infinity.
+
+    Args:
+        units: the group of each answer; without them each is one of its own.
+    """
+    if len(set(units)) < len(units):
+        return tuple(_group_steps(np.array(scores), np.array(wrong), grid, units))
     taken = sorted(scores)
     mistaken = sorted(score for score, is_wrong in zip(scores, wrong, strict=True) if is_wrong)
     return tuple(
@@ -75,22 +104,33 @@ def steps_of(scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[floa
     )
 
 
+def _group_steps(
+    scores: NDArray[np.float64], wrong: NDArray[np.bool_], grid: Sequence[float], units: Sequence[str]
+) -> Iterator[Step]:
+    own = np.unique(units, return_inverse=True)[1]
+    sizes = np.bincount(own)
+    for threshold in grid:
+        taken = scores <= threshold
+        groups = Groups(np.bincount(own, weights=taken) / sizes, np.bincount(own, weights=taken & wrong) / sizes)
+        yield Step(threshold=threshold, taken=float(groups.taken.sum()), wrong=float(groups.wrong.sum()), groups=groups)
+
+
 def certify(steps: Sequence[Step], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Step | None:
-    """The loosest threshold that keeps the risk; None where not even the strictest is certain to.
+    """The strictest threshold that delivers as many as the loosest that keeps the risk; None where none is certain to.
 
     Args:
         steps: from the strictest to the loosest.
-        rows: how many labelled answers were counted, those never taken included; independent of each other.
+        rows: how many labelled answers (or groups) were counted, those never taken included; independent of each other.
         risk: the share that is allowed, in (0, 1).
         confidence: how certain it must be, in (0, 1); not read for `average`.
     """
     if control == "average":
-        kept = [step for step in steps if (step.wrong + 1) / (rows + 1) <= risk]
-        return kept[-1] if kept else None
+        return strictest([step for step in steps if (step.wrong + 1) / (rows + 1) <= risk])
     starts = starting_counts(rows, risk, 1.0 - confidence) if control == "delivered" else [1]
     share = (1.0 - confidence) / len(starts)
     waiting = list(starts)
-    certified, carried = None, 0.0
+    certified: list[Step] = []
+    carried = 0.0
     for step in steps:
         own = 0.0
         base = step.taken if control == "delivered" else rows
@@ -99,20 +139,49 @@ def certify(steps: Sequence[Step], rows: int, risk: float, confidence: float, co
             own += share
         level = carried + own
         if level and p_value(step, rows, risk, control) <= level * (1.0 + _ROUNDING):
-            certified, carried = step, level
+            certified.append(step)
+            carried = level
         else:
             carried = 0.0
-    return certified
+    return strictest(certified)
+
+
+def strictest(steps: Sequence[Step]) -> Step | None:
+    """The first of the thresholds that take as many answers as the last; None of none."""
+    return next((step for step in steps if step.taken == steps[-1].taken), None)
 
 
 def p_value(step: Step, rows: int, risk: float, control: Control) -> float:
-    """How likely so few wrong ones would be if the risk were just missed."""
-    return at_most(step.wrong, step.taken if control == "delivered" else rows, risk)
+    """How likely so few wrong ones would be if the risk were just missed; of groups, the most that it may be."""
+    if step.groups is not None:
+        return _bet(step.groups, risk, control)
+    return at_most(int(step.wrong), int(step.taken) if control == "delivered" else rows, risk)
 
 
 def bound(step: Step, rows: int, confidence: float, control: Control) -> float:
-    """The most that the risk at this one threshold may be (Clopper and Pearson), had it been chosen beforehand."""
-    return upper_bound(step.wrong, step.taken if control == "delivered" else rows, confidence)
+    """The most that the risk at this one threshold may be, had it been chosen beforehand: by Clopper and Pearson, or by bets."""
+    if step.groups is None:
+        return upper_bound(int(step.wrong), int(step.taken) if control == "delivered" else rows, confidence)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _bet(step.groups, middle, control) > 1.0 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _bet(groups: Groups, risk: float, control: Control) -> float:
+    """The p-value of betting that groups are wrong less often than the risk says."""
+    allowed = risk * groups.taken if control == "delivered" else risk
+    stakes = np.array(BETS)[:, None] / (1.0 - risk)
+    with np.errstate(divide="ignore"):
+        capitals = np.log(np.maximum(0.0, 1.0 + stakes * (allowed - groups.wrong))).sum(axis=1)
+    most = capitals.max()
+    if most == -np.inf:
+        return 1.0
+    return float(min(1.0, np.exp(-most) / np.exp(capitals - most).mean()))
 
 
 def starting_counts(rows: int, risk: float, level: float) -> list[int]:

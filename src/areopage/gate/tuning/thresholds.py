@@ -1,8 +1,8 @@
 """Thresholds for a stated risk, from answers that people have labelled, with what they cost.
 
 Rows that share a group (answers from the same documents) are no independent witnesses, and the tests ask for independent ones:
-one row of each group is drawn, by a hash of the seed, so that the order of the rows does not matter. What the other rules hold
-is never delivered at any threshold; a pure refusal always is. So the risk is the whole gate's, not the model's.
+each group counts once, by the mean of all its rows. What the other rules hold is never delivered at any threshold; a pure refusal
+always is. So the risk is the whole gate's, not the model's.
 """
 
 import hashlib
@@ -16,7 +16,8 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, p_value, steps_of
+from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, p_value, steps_of, strictest
+from areopage.scoring.shares import wilson
 
 RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
 """The risks of the table of alternatives, beside the one that is asked for."""
@@ -33,7 +34,7 @@ class Ask(Struct, frozen=True, kw_only=True):
         confidence: how certain that must be, in (0, 1).
         grey_band: choose a second threshold, from which an answer is held without asking a judge.
         precision: the least share of ungrounded answers among those held by the second threshold, with the same confidence.
-        seed: which row of each group is drawn, and which groups a refitted model is fitted on.
+        seed: which groups a refitted model is fitted on.
     """
 
     risk: float = 0.02
@@ -45,12 +46,8 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back.
+    """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back."""
 
-    `id` stands for its texts and its label, so that one of a group is drawn wherever its rows were read from.
-    """
-
-    id: str
     unit: str
     score: float
     ungrounded: bool
@@ -93,19 +90,19 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """What came out.
 
     Args:
-        rows: the labelled answers.
-        answers, ungrounded: those counted, one of each group.
-        ruled_out, ruled_out_ungrounded: of them, those that other rules hold at any threshold.
+        rows, ungrounded: the labelled answers.
+        groups: so many independent witnesses they are.
+        ruled_out, ruled_out_ungrounded: of the answers, those that other rules hold at any threshold.
         chosen: for the risk that was asked for; `alternatives` for others, each at the same confidence.
         now: what the thresholds do that hold without tuning; its `risk` is the one asked for, which nothing promises.
         needed: how many labels would do; only told where the risk cannot be certified.
-        guess: where nothing is certified, the loosest threshold that keeps the risk among these very labels, else the one that
-            comes nearest: it promises nothing. None where no answer can be delivered.
+        guess: where nothing is certified, the threshold that delivers most within the risk among these very labels, else the one
+            that comes nearest: it promises nothing. None where no answer can be delivered.
     """
 
     ask: Ask
     rows: int
-    answers: int
+    groups: int
     ungrounded: int
     ruled_out: int
     ruled_out_ungrounded: int
@@ -138,7 +135,7 @@ def scored(row: Labelled, decision: Decision) -> Scored:
     """A row with what `open_gate` decided about it."""
     passes = decision.verdict == "deliver"
     score = (0.0 if decision.refusal else decision.p_unsupported or 0.0) if passes else NEVER
-    return Scored(id=f"{row.content} {row.grounded}", unit=row.unit, score=score, ungrounded=row.ungrounded)
+    return Scored(unit=row.unit, score=score, ungrounded=row.ungrounded)
 
 
 def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
@@ -152,39 +149,31 @@ def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
         ValueError: there is no row, or a share that was asked for is none.
     """
     _refuse_nonsense(rows, ask)
-    kept = one_of_each(rows, ask.seed)
-    steps = steps_of([row.score for row in kept], [row.ungrounded for row in kept])
+    # The threshold that holds now is one of those that are tested, so that none takes its place that delivers no more.
+    grid = sorted({*GRID, config.thresholds.deliver})
+    steps = steps_of([row.score for row in rows], [row.ungrounded for row in rows], grid, [row.unit for row in rows])
     # Two statements that shall hold together share what may go wrong.
     confidence = 1.0 - (1.0 - ask.confidence) / 2 if ask.grey_band else ask.confidence
-    chosen = _outcome(kept, steps, ask.risk, confidence, ask.control)
+    groups = len({row.unit for row in rows})
+    chosen = _outcome(rows, steps, ask.risk, confidence, ask.control)
     certified = chosen.threshold is not None and chosen.delivered > 0
-    out = [row for row in kept if row.score == NEVER]
+    out = [row for row in rows if row.score == NEVER]
     return Tuning(
         ask=ask,
         rows=len(rows),
-        answers=len(kept),
-        ungrounded=sum(row.ungrounded for row in kept),
+        groups=groups,
+        ungrounded=sum(row.ungrounded for row in rows),
         ruled_out=len(out),
         ruled_out_ungrounded=sum(row.ungrounded for row in out),
         chosen=chosen,
-        holding=_holding(kept, ask.precision, confidence, chosen.threshold) if ask.grey_band and certified else None,
+        holding=_holding(rows, ask.precision, confidence, chosen.threshold) if ask.grey_band and certified else None,
         alternatives=tuple(
-            _outcome(kept, steps, risk, confidence, ask.control) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
+            _outcome(rows, steps, risk, confidence, ask.control) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
         ),
-        now=_as_it_is(kept, config, ask),
-        needed=None if certified else needed(steps, len(kept), ask.risk, confidence, ask.control),
-        guess=None if certified else _guess(steps, len(kept), ask),
+        now=_as_it_is(rows, steps, config, ask),
+        needed=None if certified else needed(steps, groups, ask.risk, confidence, ask.control),
+        guess=None if certified else _guess(steps, groups, ask),
     )
-
-
-def one_of_each(rows: Sequence[Scored], seed: int) -> list[Scored]:
-    """One row of each unit, drawn by hash: neither the rows' order nor their file, nor a row added elsewhere changes the draw."""
-    drawn: dict[str, tuple[bytes, Scored]] = {}
-    for row in rows:
-        ticket = _ticket(seed, "draw", row.id)
-        if row.unit not in drawn or ticket < drawn[row.unit][0]:
-            drawn[row.unit] = ticket, row
-    return [row for _, row in drawn.values()]
 
 
 def split(rows: Sequence[Labelled], seed: int) -> tuple[list[Labelled], list[Labelled]]:
@@ -236,8 +225,9 @@ def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
 
 
 def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control) -> Outcome:
-    """The loosest certified threshold for a risk, with its price."""
-    step = certify(steps, len(rows), risk, confidence, control)
+    """The certified threshold for a risk, with its price."""
+    groups = len({row.unit for row in rows})
+    step = certify(steps, groups, risk, confidence, control)
     if step is None:
         return Outcome(risk=risk, threshold=None, answers=len(rows), grounded=sum(not row.ungrounded for row in rows))
     priced = _priced(rows, step.threshold, risk)
@@ -245,8 +235,8 @@ def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confide
         return priced
     return msgspec.structs.replace(
         priced,
-        bound=bound(step, len(rows), confidence, control),
-        p_value=p_value(step, len(rows), risk, control),
+        bound=bound(step, groups, confidence, control),
+        p_value=p_value(step, groups, risk, control),
     )
 
 
@@ -265,32 +255,44 @@ def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
     )
 
 
-def _guess(steps: Sequence[Step], rows: int, ask: Ask) -> float | None:
-    """The loosest threshold that keeps the risk among the labels at hand, else the one with the smallest risk."""
+def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
+    """Wilson's 95 % interval of a share of labelled answers, as of no more answers than there are groups."""
+    witnesses = min(total, groups)
+    return wilson(round(hits * witnesses / total), witnesses) if total else None
+
+
+def _guess(steps: Sequence[Step], groups: int, ask: Ask) -> float | None:
+    """The threshold that delivers most within the risk among the labels at hand, else the one with the smallest risk."""
     some = [step for step in steps if step.taken]
     if not some:
         return None
-    of = {step: step.taken if ask.control == "delivered" else rows for step in some}
-    kept = [step for step in some if step.wrong / of[step] <= ask.risk]
-    return kept[-1].threshold if kept else min(some, key=lambda step: (step.wrong + 0.5) / (of[step] + 1)).threshold
+    of = [step.taken if ask.control == "delivered" else groups for step in some]
+    kept = strictest([step for step, base in zip(some, of, strict=True) if step.wrong / base <= ask.risk])
+    smallest = min(zip(some, of, strict=True), key=lambda pair: (pair[0].wrong + 0.5) / (pair[1] + 1))[0]
+    return (kept or smallest).threshold
 
 
-def _as_it_is(rows: Sequence[Scored], config: GateConfig, ask: Ask) -> Outcome:
+def _as_it_is(rows: Sequence[Scored], steps: Sequence[Step], config: GateConfig, ask: Ask) -> Outcome:
     """The outcome of the current thresholds, with the risk's bound for them alone."""
-    priced = _priced(rows, config.thresholds.deliver, ask.risk)
+    now = config.thresholds.deliver
+    priced = _priced(rows, now, ask.risk)
     if ask.control == "average":
         return priced
-    step = Step(threshold=config.thresholds.deliver, taken=priced.delivered, wrong=priced.wrong)
-    return msgspec.structs.replace(priced, bound=bound(step, len(rows), ask.confidence, ask.control))
+    step = next(step for step in steps if step.threshold == now)
+    groups = len({row.unit for row in rows})
+    return msgspec.structs.replace(priced, bound=bound(step, groups, ask.confidence, ask.control))
 
 
 def _holding(rows: Sequence[Scored], precision: float, confidence: float, deliver: float | None) -> Holding:
-    """The lowest threshold over which enough is ungrounded: the same test, from the other end, about grounded ones."""
+    """The threshold over which enough is ungrounded: the same test, from the other end, about grounded ones."""
     open_rows = [row for row in rows if row.score != NEVER]
     steps = steps_of(
-        [-row.score for row in open_rows], [not row.ungrounded for row in open_rows], [-value for value in reversed(GRID)]
+        [NEVER if row.score == NEVER else -row.score for row in rows],
+        [not row.ungrounded for row in rows],
+        [-value for value in reversed(GRID)],
+        [row.unit for row in rows],
     )
-    step = certify(steps, len(open_rows), 1.0 - precision, confidence, "delivered")
+    step = certify(steps, len({row.unit for row in open_rows}), 1.0 - precision, confidence, "delivered")
     if step is None:
         return Holding(precision=precision, threshold=None)
     threshold = max(-step.threshold, deliver or 0.0)

@@ -10,16 +10,16 @@ from msgspec import Struct, structs
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import Row, fit
 from areopage.gate.grounding.model import GroundingModel
+from areopage.gate.signals import read_documents
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, open_gate, scored, split, tuned_config
+from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, interval, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
-from areopage.scoring.shares import wilson
 from areopage.text.language import language_of
 from areopage.text.sentences import sentences
 
 METHODS = {
-    "delivered": "learn then test (exact binomial, fixed sequence): share of ungrounded among the delivered",
-    "all": "learn then test (exact binomial, fixed sequence): share of ungrounded and delivered among all",
+    "delivered": "learn then test (binomial, or bets on groups' means; fixed sequence): share of ungrounded among the delivered",
+    "all": "learn then test (binomial, or bets on groups' means; fixed sequence): share of ungrounded and delivered among all",
     "average": "conformal risk control: share of ungrounded and delivered among all, on average over draws of labels",
 }
 DECIMALS = 4
@@ -55,13 +55,13 @@ def statement_of(
     ask, chosen = tuning.ask, tuning.chosen
     said: dict[str, Any] = {"by": by, "at": at, "areopage": program}
     said = {key: value for key, value in said.items() if value}
-    said["labels"] = labels | {"counted": tuning.answers, "ungrounded": tuning.ungrounded}
+    said["labels"] = labels | {"groups": tuning.groups, "ungrounded": tuning.ungrounded}
     said["asked"] = {"risk": ask.risk, "of": ask.control, "confidence": ask.confidence, "seed": ask.seed}
     said["method"] = METHODS[ask.control]
     said["certified"] = tuning.certified
     said["deliver"] = deliver
     if tuning.certified:
-        said["result"] = _counts(chosen)
+        said["result"] = _counts(chosen, tuning.groups)
     if ask.grey_band and tuning.holding is not None:
         holding = tuning.holding
         said["hold"] = {"precision": holding.precision, "certified": holding.threshold is not None}
@@ -72,9 +72,9 @@ def statement_of(
     return said
 
 
-def _counts(chosen: Outcome) -> dict[str, Any]:
+def _counts(chosen: Outcome, groups: int) -> dict[str, Any]:
     """What the threshold does to the labelled answers, and its price."""
-    alarms = wilson(chosen.false_alarms, chosen.grounded) or (0.0, 1.0)
+    alarms = interval(chosen.false_alarms, chosen.grounded, groups) or (0.0, 1.0)
     return {
         "delivered": chosen.delivered,
         "ungrounded_delivered": chosen.wrong,
@@ -99,7 +99,7 @@ def refit_half(
     """Fit a model on half of the groups.
 
     Args:
-        top: so many documents count, as in the gate.
+        top: so many documents are read, as in the gate.
         base: the model until now, whose weights for answers that rest on other documents altogether are kept: labels of real
             answers seldom show one.
         provenance: what the weights' file says of the labels; how they were used is added.
@@ -136,7 +136,7 @@ def row_of(row: Labelled, top: int) -> Row:
     return Row(
         prompt=row.prompt,
         response=row.response,
-        documents=row.documents[:top],
+        documents=tuple(read_documents(row.response, row.documents, top)),
         language=language,
         ungrounded=row.ungrounded,
         unsupported=tuple(spans) if spans or not row.ungrounded else None,

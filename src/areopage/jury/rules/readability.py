@@ -7,8 +7,11 @@ It answers two criteria, each with a score from 0 to 5, mapped to the scale that
 
 A ramp is 5 up to the target, 0 from a limit on and straight between; targets stand per language and maturity in the suite
 (`areopage.jury.rules.parameters`). A sentence without a word (a line of digits) does not count.
+
+A response of less than four words, in another script or in another language than the reader's gets no score.
 """
 
+import unicodedata
 from functools import partial
 
 from areopage.cases.records import Case
@@ -18,11 +21,14 @@ from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, Scored
+from areopage.text.language import is_in_language
 from areopage.text.sentences import Span, sentences
 from areopage.text.words import complex_word_share, is_complex, syllables, words
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
-CODE_VERSION = "1"
+CODE_VERSION = "2"
+_LEAST_WORDS = 4
+_LEAST_LATIN = 0.7  # of the letters
 _EXTRACT_LENGTH = 240  # characters; a longer extract is cut at a word
 
 OWN_SCALE = Scale(0.0, TOP_SCORE)
@@ -54,8 +60,8 @@ def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterio
         known = ", ".join(own.maturities)
         return Refused(reason=f"{judge} has no targets for the maturity {case.maturity!r}: it knows {known}")
     response = case.response or ""
-    if not words(response):
-        return Refused(reason="nothing to measure: the response has no words")
+    if reason := _unmeasurable(response, spoken):
+        return Refused(reason=reason)
     audience = targets.ages or case.maturity
     if criterion.path == rules.criteria.sentence_complexity:
         weight = rules.longest_weight
@@ -63,6 +69,22 @@ def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterio
     else:
         found = _judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
     return rescaled(found, OWN_SCALE, criterion.scale)
+
+
+def _unmeasurable(response: str, language: str) -> str:
+    """Why a response cannot be measured; "" if it can."""
+    count = len(words(response))
+    if not count:
+        return "nothing to measure: the response has no words"
+    letters = [sign for sign in response if sign.isalpha()]
+    latin = sum(sign.isascii() or unicodedata.name(sign, "").startswith("LATIN") for sign in letters)
+    if latin < _LEAST_LATIN * len(letters):
+        return "not measured: the response is written in another script than the reader's"
+    if count < _LEAST_WORDS:
+        return f"too little to measure: the response has {count} of at least {_LEAST_WORDS} words"
+    if not is_in_language(response, language):
+        return f"not measured: the response is not in the reader's language ({language})"
+    return ""
 
 
 def _judge_sentences(

@@ -117,18 +117,13 @@ def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
     return jobs
 
 
-def raise_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> bool:
-    """Open the alert of a weak answer, at the pace of `per_hour`; once, however often it is called while the alert is open.
-
-    Returns:
-        Whether an alert was opened.
-    """
+def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> Alert | None:
+    """The alert to open about an answer, at the pace of `per_hour`; None where it is not weak or its alert is open."""
     alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale)
     if alert is None or (alerts := Alerts(alerting.ledger)).is_open(ANSWER, alert.subject):
-        return False
+        return None
     limit = alerting.section.per_hour
-    opened = alerts.opened_since(ANSWER, hour_of(now), limit)
-    return alerts.open(paced(alert, opened, limit))
+    return paced(alert, alerts.opened_since(ANSWER, hour_of(now), limit), limit)
 
 
 def check_windows(alerting: Alerting, now: datetime) -> None:

@@ -23,6 +23,8 @@ from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+# What programs write for a title that nobody gave: a file's name, "Microsoft Word - notes", "Untitled".
+FILE_NAME = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}\Z|\A(?:Microsoft [A-Za-z]+ - |untitled\b|sans titre\b)", re.IGNORECASE)
 LONGEST_FRONT = 20_000  # characters: each chunk carries it
 # What the library's parser is known to raise over a broken file, beside its own exceptions.
 BROKEN = (
@@ -154,7 +156,7 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
             pages = [page.extract_text().replace("\0", "") for page in reader.pages]
-            title = str(reader.metadata.title or "") if reader.metadata else ""
+            title = str(reader.metadata.title or "").strip() if reader.metadata else ""
     except DependencyError:
         raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
     except (PyPdfError, *BROKEN) as error:
@@ -166,7 +168,7 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
         shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
     parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
-    yield SourceText(parts=tuple(parts), title=title.strip())
+    yield SourceText(parts=tuple(parts), title="" if FILE_NAME.search(title) else title)
 
 
 class RowFields(Struct, frozen=True, kw_only=True):

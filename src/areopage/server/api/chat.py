@@ -13,11 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
 from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
-from areopage.server.access import Actor, Asker, Follower
+from areopage.server.access import Actor, Asker, Follower, note
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
 from areopage.server.api.schema import answers_with, json_response, takes, view
@@ -82,7 +81,7 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
     if trace.erased:
         return HeldReply(id=id, state="refused", text="")
     if release.text:
-        Audit(context_of(request).ledger).note(actor.name, "read", id)
+        note(context_of(request).ledger, actor, "read", id)
     return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
 
 

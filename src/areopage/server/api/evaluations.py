@@ -5,20 +5,20 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger import erasure
-from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
 from areopage.monitor.submit import submission_of
-from areopage.server.access import Admin, Reader, Writer
+from areopage.server.access import Actor, Admin, Reader, Submitter, note
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
@@ -50,9 +50,13 @@ Label = Annotated[str | None, Query(max_length=128)]
     openapi_extra=takes(GivenAnswer, GivenAnswers),
     summary="Submit answers for evaluation",
 )
-async def submit(request: Request, _: Writer) -> Response:
+async def submit(request: Request, actor: Submitter) -> Response:
     """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later."""
-    submissions = _read_submissions(await json_body(request))
+    submissions = _read_submissions(await json_body(request), actor)
+    if actor.collections:
+        ids, ledger = [one.id for one in submissions], context_of(request).ledger
+        if not await run_in_threadpool(actor.may_see_answers, ledger, ids):
+            raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the answer with one of these ids")
     new = await context_of(request).submit(submissions)
     metrics_of(request).submitted(new)
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
@@ -73,13 +77,18 @@ def list_evaluations(
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Each page ends with a cursor; new evaluations do not shift pages."""
+    """Each page ends with a cursor; new evaluations do not shift pages. A key limited to several sources must name one."""
     ledger = context_of(request).ledger
     filters = Filters(
-        period=_period_of(start, end), grade=grade, criterion=criterion, source=source, variant=variant, text=text.strip()
+        period=_period_of(start, end),
+        grade=grade,
+        criterion=criterion,
+        source=actor.in_scope(source, "source"),
+        variant=variant,
+        text=text.strip(),
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
-    Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} answers")
+    note(ledger, actor, "read", "", f"a list of {len(found)} answers")
     page = EvaluationPage(items=[_view_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
     return json_response(page)
 
@@ -89,9 +98,9 @@ def show(request: Request, id: str, actor: Reader) -> Response:
     """The state of the answer, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
     evaluation = Evaluations(ledger).get(id)
-    if evaluation is None:
+    if evaluation is None or not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
-    Audit(ledger).note(actor.name, "read", id)
+    note(ledger, actor, "read", id)
     return json_response(_view_of(evaluation))
 
 
@@ -102,8 +111,10 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
     An erased answer does not change.
     """
     ledger = context_of(request).ledger
+    if not actor.may_see_answers(ledger, [id]):
+        raise unknown(id)
     if erasure.erase(ledger, [id]):
-        Audit(ledger).note(actor.name, "erase", id)
+        note(ledger, actor, "erase", id)
     elif not Answers(ledger).numbers([id]):
         raise unknown(id)
     return Response(status_code=204)
@@ -140,13 +151,13 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
         raise Refusal(400, "bad_json", f"invalid JSON: {fault}") from None
 
 
-def _read_submissions(body: bytes) -> list[Answer]:
+def _read_submissions(body: bytes, actor: Actor) -> list[Answer]:
     if "items" not in decoded(body, dict[str, msgspec.Raw]):
-        return [_submission(decoded(body, GivenAnswer), "$")]
-    return [_submission(answer, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
+        return [_submission(decoded(body, GivenAnswer), actor, "$")]
+    return [_submission(answer, actor, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
-def _submission(answer: GivenAnswer, place: str) -> Answer:
+def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
     prompt, response, documents = contents_of(answer, f" - at `{place}`")
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
@@ -160,7 +171,7 @@ def _submission(answer: GivenAnswer, place: str) -> Answer:
             response,
             documents,
             id=answer.id or "",
-            source=answer.source or "",
+            source=actor.in_scope(answer.source or None, "source") or "",
             variant=answer.variant or "",
             language=answer.language or "",
             answered_at=answer.answered_at,

@@ -1,23 +1,23 @@
 """`/v1/figures`, `/v1/alerts`, `/v1/labels` and `/v1/agreement`: figures of a period, alerts, human labels."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
+from msgspec import structs
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
-from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.queries import Period, Scope
-from areopage.ledger.traces import Traces
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
 from areopage.review.rubric import rubric_of
-from areopage.server.access import Actor, Reader, Writer
+from areopage.server.access import Actor, Reader, Writer, note
 from areopage.server.api.evaluations import decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
 from areopage.server.api.schema import answers_with, json_response, takes
@@ -33,26 +33,39 @@ MOST_DAYS = 36_500
 @router.get("/figures", responses=answers_with(PeriodFigures), tags=["figures"], summary="Get the figures of the last days")
 def figures(
     request: Request,
-    _: Reader,
+    actor: Reader,
     days: Annotated[int, Query(ge=1, le=366, description="Number of days up to today (UTC).")] = 7,
     source: Name = None,
     variant: Name = None,
 ) -> Response:
-    """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report."""
+    """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report.
+
+    A key limited to several sources must name one. Judges and cost are counted over all sources: a limited key sees none.
+    """
     context = context_of(request)
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)
     suite = context.suite
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
-    return json_response(measure(context.ledger, period, Scope(source=source, variant=variant), suite.scale, labels))
+    scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
+    return json_response(figures_for(actor, measure(context.ledger, period, scope, suite.scale, labels)))
+
+
+def figures_for(actor: Actor, found: PeriodFigures) -> PeriodFigures:
+    """A period's figures as an actor may see them: judges and cost are counted over all sources."""
+    return structs.replace(found, judges=(), cost={}) if actor.collections else found
 
 
 @router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
 def alerts(
-    request: Request, _: Reader, state: Literal["open", "closed"] | None = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    request: Request,
+    actor: Reader,
+    state: Literal["open", "closed"] | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Response:
-    """Alerts with the number of occurrences and the delivery state."""
-    return json_response(AlertPage(items=list(Alerts(context_of(request).ledger).list(state=state, limit=limit))))
+    """Alerts with the number of occurrences and the delivery state; a limited key sees those about answers in its scope."""
+    found = Alerts(context_of(request).ledger).list(state=state, sources=actor.collections, limit=limit)
+    return json_response(AlertPage(items=list(found)))
 
 
 @router.post(
@@ -86,14 +99,23 @@ def store_review(
     """
     if rater is not None and actor.role != "admin":
         raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
-    trace = Traces(context.ledger).get(id)
-    if trace is not None and not actor.may_see(trace.collection):
+    if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
     kept = context.config.section.storage
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     name, rubric = rater or actor.name, rubric_of(context.suite)
     try:
-        done = review_answer(context.ledger, id, name, given, origin=origin, now=context.now(), rubric=rubric, storage=storage)
+        done = review_answer(
+            context.ledger,
+            id,
+            name,
+            given,
+            origin=origin,
+            now=context.now(),
+            rubric=rubric,
+            storage=storage,
+            key_id=actor.key_id,
+        )
     except StorageError:
         raise
     except UnknownAnswer:
@@ -103,14 +125,14 @@ def store_review(
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
     if name != actor.name and not actor.keyless:
-        Audit(context.ledger).note(actor.name, "label", id, f"in the name of {name}")
+        note(context.ledger, actor, "label", id, f"in the name of {name}")
     return done
 
 
 @router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Compare judges with human labels")
 def agreement(
     request: Request,
-    _: Reader,
+    actor: Reader,
     days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
     judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
     sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
@@ -119,13 +141,20 @@ def agreement(
     context = context_of(request)
     language = context.config.monitor.section.language or context.suite.own_language
     since = context.now() - timedelta(days=days) if days is not None else None
-    return json_response(measured(context, language, since, judge, sample_only=sample_only))
+    return json_response(measured(context, actor, language, since, judge, sample_only=sample_only))
 
 
 def measured(
-    context: ServerContext, language: str, since: datetime | None, judge: str, *, sample_only: bool, lenient: bool = False
+    context: ServerContext,
+    actor: Actor,
+    language: str,
+    since: datetime | None,
+    judge: str,
+    *,
+    sample_only: bool,
+    lenient: bool = False,
 ) -> AgreementReport:
-    """The agreement over the ledger's labels.
+    """The agreement over the ledger's labels of answers in the actor's scope.
 
     Args:
         lenient: use the whole jury if the requested judge is unknown.
@@ -135,11 +164,20 @@ def measured(
         StorageError: the ledger cannot be read.
     """
     rubric = rubric_of(context.suite)
+    measure_judge = partial(
+        ledger_agreement,
+        context.ledger,
+        rubric,
+        language,
+        since=since,
+        sample_only=sample_only,
+        sources=actor.collections,
+    )
     try:
-        return ledger_agreement(context.ledger, rubric, language, since=since, judge=judge, sample_only=sample_only)
+        return measure_judge(judge=judge)
     except StorageError:
         raise
     except UserError as fault:
         if not lenient or not judge:
             raise Refusal(422, "invalid", str(fault)) from None
-    return ledger_agreement(context.ledger, rubric, language, since=since, sample_only=sample_only)
+    return measure_judge()

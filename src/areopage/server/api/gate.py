@@ -21,7 +21,7 @@ from areopage.ledger.storage import stored_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.report.decisions import explain
-from areopage.server.access import Writer
+from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
 from areopage.server.api.schema import answers_with, json_response, takes, view
@@ -50,12 +50,12 @@ router = APIRouter(prefix="/v1/gate", tags=["gate"])
     openapi_extra=takes(CheckRequest),
     summary="Check an answer before delivery",
 )
-async def check(request: Request, actor: Writer) -> Response:
+async def check(request: Request, actor: Submitter) -> Response:
     """Decide on an answer and store the decision. A held answer is stored durably when this returns."""
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
     prompt, response, documents = _material_of(asked)
-    collection = actor.collection_in_scope(asked.collection or None) or ""
+    collection = actor.in_scope(asked.collection or None, "collection") or ""
     context = context_of(request)
     began = time.perf_counter()
     if len(body) > IN_THE_LOOP:

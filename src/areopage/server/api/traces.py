@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.access import Audit
 from areopage.ledger.erasure import erase as erase_texts
 from areopage.ledger.labels import Labels
 from areopage.ledger.queries import TraceFilter
@@ -20,7 +19,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
-from areopage.server.access import Actor, Admin, Writer
+from areopage.server.access import Actor, Admin, Writer, note
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.figures import store_review
 from areopage.server.api.records import (
@@ -61,9 +60,9 @@ def list_traces(
 ) -> Response:
     """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.collection_in_scope(collection))
+    filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.in_scope(collection, "collection"))
     found = Traces(ledger).list(filter, limit=limit, before=before)
-    Audit(ledger).note(actor.name, "read", "", f"a list of {len(found)} traces")
+    note(ledger, actor, "read", "", f"a list of {len(found)} traces")
     page = TracePage(
         items=[view(TraceEntry, one, **_shared_fields(one)) for one in found],
         next=found[-1].answer.number if len(found) == limit else None,
@@ -76,7 +75,7 @@ def show(request: Request, id: str, actor: Admin) -> Response:
     """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
     trace = _found_by(context, actor, id)
-    Audit(context.ledger).note(actor.name, "read", id)
+    note(context.ledger, actor, "read", id)
     return json_response(_view_of(context, trace))
 
 
@@ -91,11 +90,11 @@ def latest(
 ) -> Response:
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
-    filter = TraceFilter(prompt=question, collection=actor.collection_in_scope(collection))
+    filter = TraceFilter(prompt=question, collection=actor.in_scope(collection, "collection"))
     found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
-    Audit(ledger).note(actor.name, "read", found.id)
+    note(ledger, actor, "read", found.id)
     return json_response(_latest_of(found))
 
 
@@ -137,7 +136,7 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
     erase_texts(context.ledger, [id])
-    Audit(context.ledger).note(actor.name, "erase", id)
+    note(context.ledger, actor, "erase", id)
 
 
 def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.criteria.records import Scale
-from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
@@ -20,7 +19,7 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.figures import criterion_labels
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, outcome_name
-from areopage.server.access import Reader
+from areopage.server.access import Reader, note
 from areopage.server.context import context_of
 from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, render
@@ -35,11 +34,11 @@ router = APIRouter(include_in_schema=False)
 def show_answers(request: Request, reader: Reader) -> Response:
     """One page of the list, newest first."""
     context = context_of(request)
-    asked = chosen(request, context.now().date(), ALL)
+    asked = chosen(request, context.now().date(), ALL, reader.collections)
     lists = EvaluationLists(context.ledger)
     found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
     rows = found[:PER_PAGE]
-    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} answers")
+    note(context.ledger, reader, "read", "", f"a list of {len(rows)} answers")
     labels = criterion_labels(context.suite, language(request).code)
     criteria = in_order(labels, [one.criterion for row in rows for one in row.criteria] or list(labels))
     return render(
@@ -51,8 +50,8 @@ def show_answers(request: Request, reader: Reader) -> Response:
         criteria={criterion: label_of(labels, criterion) for criterion in criteria},
         choices=labels,
         grades=GRADES,
-        sources=lists.sources(),
-        variants=lists.variants(),
+        sources=[one for one in lists.sources() if reader.may_see(one)],
+        variants=lists.variants(reader.collections),
         scale=context.suite.scale,
     )
 
@@ -63,9 +62,9 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     context, spoken = context_of(request), language(request)
     id = id or request.query_params.get("id", "")
     view = _answer_view(context.ledger, context.suite, id, spoken.code)
-    if view is None:
+    if view is None or not reader.may_see(view.answer.source):
         return render(request, "missing.html.j2", status=404)
-    Audit(context.ledger).note(reader.name, "read", id)
+    note(context.ledger, reader, "read", id)
     return render(request, "answer.html.j2", view=view, scale=context.suite.scale)
 
 

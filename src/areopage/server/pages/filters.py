@@ -109,12 +109,13 @@ class Chosen(Asked, frozen=True, kw_only=True):
         return parts | {"q": self.text or None}
 
 
-def chosen(request: Request, today: date, default: str) -> Chosen:
+def chosen(request: Request, today: date, default: str, scope: Sequence[str]) -> Chosen:
     """Parse a request's filters.
 
     Args:
         today: the day that periods end with.
         default: the period where none is named.
+        scope: the reader's only sources, of which one is always chosen; () for all.
     """
     query, ignored = request.query_params, list[Ignored]()
     name, period = period_of(query, today, default, ignored, may_be_all=default == ALL)
@@ -122,10 +123,15 @@ def chosen(request: Request, today: date, default: str) -> Chosen:
     if criterion and not PATH.fullmatch(criterion):
         ignored.append(Ignored(field="criterion", value=criterion))
         criterion = ""
+    source = _scope_of(query, "source")
+    if scope and source not in scope:
+        if source is not None:
+            ignored.append(Ignored(field="source", value=source))
+        source = scope[0]
     return Chosen(
         name=name,
         period=period,
-        source=_scope_of(query, "source"),
+        source=source,
         variant=_scope_of(query, "variant"),
         grade=choice_of(query, "grade", GRADES, "grade", ignored),
         criterion=criterion,

@@ -14,7 +14,7 @@ from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
-from areopage.ledger.access import Audit
+from areopage.gate.signals import read_documents
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Channel, Trace
 from areopage.ledger.traces import Traces
@@ -24,7 +24,7 @@ from areopage.report.decisions import decision_locale, reason_text
 from areopage.report.model import histogram
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
-from areopage.server.access import Actor, Reader
+from areopage.server.access import Actor, Reader, note
 from areopage.server.context import context_of
 from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
 from areopage.server.pages.rendering import language, render
@@ -95,7 +95,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
     found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
     rows = found[:PER_PAGE]
-    Audit(context.ledger).note(reader.name, "read", "", f"a list of {len(rows)} traces")
+    note(context.ledger, reader, "read", "", f"a list of {len(rows)} traces")
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,
@@ -151,8 +151,8 @@ def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Hist
 class ShownSentence(Struct, frozen=True, kw_only=True):
     """A sentence of the answer. `number` counts from 1; `reasons` are the numbers of the reasons that are about it.
 
-    `p_unsupported` is None also where a rule decided against a sentence that the model takes for supported: both side by side
-    would read as a contradiction, and the reason tells what decided.
+    `p_unsupported` is None also where a rule decided against a sentence that is taken for supported: both side by side would read
+    as a contradiction, and the reason tells what decided.
     """
 
     number: int
@@ -311,7 +311,7 @@ def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dic
     if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
         return found
     language = decision.response_lang or decision.prompt_lang or "en"
-    grounding = ground(model, trace.prompt, trace.response, trace.documents[: rules.top], language)
+    grounding = ground(model, trace.prompt, trace.response, read_documents(trace.response, trace.documents, rules.top), language)
     for number, sentence in enumerate(grounding.sentences, start=1):
         if sentence.claim and sentence.supporting is not None and number not in unsupported:
             found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))

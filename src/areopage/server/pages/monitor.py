@@ -8,7 +8,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
@@ -25,7 +24,7 @@ from areopage.report.render import draw
 from areopage.review.agreement import SAMPLE
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Form, Reader, Writer
+from areopage.server.access import Form, Reader, Writer, note
 from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, chosen
@@ -38,6 +37,7 @@ router = APIRouter(include_in_schema=False)
 
 ALERTS_SHOWN = 100
 FAILED_SHOWN = 100
+FAILED_AT_ONCE = 10_000
 ROUNDS_SHOWN = 60
 SPANS = ("7", "30", "90")
 
@@ -45,7 +45,7 @@ SPANS = ("7", "30", "90")
 @router.get("/monitor")
 def show_overview(request: Request, reader: Reader) -> Response:
     """The whole page."""
-    asked, view, spoken = _gathered(request)
+    asked, view, spoken = _gathered(request, reader)
     return render(
         request, "overview.html.j2", **_shown(context_of(request), asked, view, spoken), first_answer=_first_answer(request)
     )
@@ -54,7 +54,7 @@ def show_overview(request: Request, reader: Reader) -> Response:
 @router.get("/monitor/figures")
 def show_figures(request: Request, reader: Reader) -> Response:
     """Return the live part of the page; 204 where the reader's copy is current."""
-    asked, view, spoken = _gathered(request)
+    asked, view, spoken = _gathered(request, reader)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
     return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
@@ -66,10 +66,10 @@ def chart_styles() -> Response:
     return FileResponse(STYLES, headers=KEPT)
 
 
-def _gathered(request: Request) -> tuple[Chosen, Overview, Locale]:
+def _gathered(request: Request, reader: Reader) -> tuple[Chosen, Overview, Locale]:
     context, spoken = context_of(request), language(request)
-    asked = chosen(request, context.now().date(), TODAY)
-    return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code)), spoken
+    asked = chosen(request, context.now().date(), TODAY, reader.collections)
+    return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code), reader), spoken
 
 
 def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
@@ -97,7 +97,8 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     """The newest alerts, open ones first."""
     context = context_of(request)
     alerts = Alerts(context.ledger)
-    qualification, past = alerts.list(state="open", limit=ALERTS_SHOWN), alerts.list(state="closed", limit=ALERTS_SHOWN)
+    qualification = alerts.list(state="open", sources=reader.collections, limit=ALERTS_SHOWN)
+    past = alerts.list(state="closed", sources=reader.collections, limit=ALERTS_SHOWN)
     return render(
         request,
         "alerts.html.j2",
@@ -113,7 +114,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     """Waiting and failed answers, and the workers."""
     context = context_of(request)
     now, evaluations = context.now(), Evaluations(context.ledger)
-    backlog = evaluations.backlog()
+    backlog = evaluations.backlog(reader.collections)
     dead_after = context.config.monitor.section.worker.dead_after
     return render(
         request,
@@ -124,23 +125,29 @@ def show_queue(request: Request, reader: Reader) -> Response:
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
-        failed=evaluations.failed(FAILED_SHOWN),
+        failed=evaluations.failed(FAILED_SHOWN, reader.collections),
         may_write=reader.role != "read",
     )
 
 
 @router.post("/monitor/queue/retry")
 def retry(request: Request, writer: Writer, form: Form) -> Response:
-    """Requeue failed answers: the given one, else all."""
+    """Requeue failed answers in the writer's scope: the given one, else all."""
     ledger, id = context_of(request).ledger, form.get("id")
-    reopened = Evaluations(ledger).reopen([id] if isinstance(id, str) else None)
-    Audit(ledger).note(writer.name, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
+    evaluations = Evaluations(ledger)
+    ids = [id] if isinstance(id, str) else None
+    if writer.collections:
+        theirs = [one.id for one in evaluations.failed(FAILED_AT_ONCE, writer.collections)]
+        ids = theirs if ids is None else [one for one in ids if one in theirs]
+    reopened = evaluations.reopen(ids)
+    note(ledger, writer, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
     return RedirectResponse("/monitor/queue", 303)
 
 
 @router.get("/monitor/golden")
 def show_golden(request: Request, reader: Reader) -> Response:
-    """The newest rounds of golden questions."""
+    """The newest rounds of golden questions, which belong to no source."""
+    reader.check_unscoped()
     context, spoken = context_of(request), language(request)
     rounds = GoldenRuns(context.ledger).list(context.suite.name, ROUNDS_SHOWN)
     source = f"{GOLDEN_SOURCE}{context.suite.name}"
@@ -171,7 +178,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
     """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored and named."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
-    report = measured(context, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
+    report = measured(context, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
     checked = (
         ("agreement_period", days, ("", *SPANS)),
         ("agreement_which", only, ("", SAMPLE)),

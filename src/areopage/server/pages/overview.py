@@ -20,6 +20,8 @@ from areopage.report.charts import Level, Series
 from areopage.report.model import TrendChart
 from areopage.report.monitor import daily_means, score_histogram
 from areopage.report.render import draw
+from areopage.server.access import Actor
+from areopage.server.api.figures import figures_for
 from areopage.server.context import ServerContext
 from areopage.server.pages.filters import Chosen, last_days
 
@@ -35,7 +37,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     waits: minutes that the oldest answer of the queue has waited; None where none waits.
     open_alerts, undelivered: number of open alerts; number of these whose delivery fails.
     alive, silent: workers with a recent heartbeat, and workers whose heartbeat is late.
-    sources, variants: all stored ones.
+    sources, variants: all stored ones in the reader's scope.
     """
 
     figures: PeriodFigures
@@ -61,17 +63,17 @@ class Overview(Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
 
 
-def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]) -> Overview:
-    """Read all data; each part reads few rows."""
+def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str], reader: Actor) -> Overview:
+    """Read all data in the reader's scope; each part reads few rows."""
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
-    figures = measure(ledger, period, scope, suite.scale, labels)
+    figures = figures_for(reader, measure(ledger, period, scope, suite.scale, labels))
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
-    backlog = Evaluations(ledger).backlog()
-    alerts = Alerts(ledger).list(state="open", limit=OPEN_ALERTS_SHOWN)
+    backlog = Evaluations(ledger).backlog(reader.collections)
+    alerts = Alerts(ledger).list(state="open", sources=reader.collections, limit=OPEN_ALERTS_SHOWN)
     workers = Workers(ledger).list()
     dead_after = context.config.monitor.section.worker.dead_after
     lists = EvaluationLists(ledger)
@@ -85,8 +87,8 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
         undelivered=sum(not_told(alert) for alert in alerts),
         alive=sum(state_of(worker, now, dead_after) == "alive" for worker in workers),
         silent=sum(state_of(worker, now, dead_after) == "silent" for worker in workers),
-        sources=tuple(lists.sources()),
-        variants=tuple(lists.variants()),
+        sources=tuple(filter(reader.may_see, lists.sources())),
+        variants=tuple(lists.variants(reader.collections)),
     )
 
 

@@ -16,7 +16,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
@@ -26,7 +25,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, Form, Reader, Writer
+from areopage.server.access import Actor, Form, Reader, Writer, note
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -133,7 +132,8 @@ def show_queue(request: Request, reader: Reader) -> Response:
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), _rater_of(request, reader)
     lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
-    return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=queue.count_open(), shown=SHOWN)
+    waiting = len(lines) if reader.collections else queue.count_open()
+    return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, shown=SHOWN)
 
 
 @router.get("/review/")
@@ -155,7 +155,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     shown = _shown_answer(context.ledger, reader, id)
     if shown is None:
         return render(request, "missing.html.j2", 404)
-    Audit(context.ledger).note(reader.name, "read", id)
+    note(context.ledger, reader, "read", id)
     return _answer_page(request, reader, shown)
 
 
@@ -196,7 +196,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
     answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
-    if answer is None or (trace is not None and not actor.may_see(trace.collection)):
+    if answer is None or not actor.may_see(answer.source):
         return None
     return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
 
@@ -246,7 +246,7 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
             id = item.answer_id
             answer = Answers(ledger).get(id)
             gated = answer is not None and answer.origin in ("gate", "import")
-            if answer is None or (gated and not reader.may_see(answer.source)):
+            if answer is None or not reader.may_see(answer.source):
                 continue
             yield Waiting(
                 item=item,

@@ -1,12 +1,14 @@
 """Sign-in with an API key, and sign-out; a session is a cookie."""
 
 from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from areopage.ledger.access import SESSION_LIFE, Audit
 from areopage.ledger.operations import ApiKey
-from areopage.server.access import SESSION_COOKIE, SESSION_HOURS, Actor, Form, access_of, authenticate
-from areopage.server.context import context_of
+from areopage.server.access import SESSION_COOKIE, Access, Actor, Form, access_of, authenticate
+from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
 
@@ -42,8 +44,8 @@ async def login(request: Request, form: Form) -> Response:
     response = RedirectResponse(home_of(record) if place == HOME else place, 303)
     response.set_cookie(
         SESSION_COOKIE,
-        access.seal.open_session(record.id, context_of(request).now()),
-        max_age=SESSION_HOURS * 3600,
+        await run_in_threadpool(_open, access, context_of(request), record),
+        max_age=int(SESSION_LIFE.total_seconds()),
         httponly=True,
         samesite="lax",  # a link in an alert finds its reader signed in; requests that change data also need a token
         secure=request.url.scheme == "https",
@@ -52,11 +54,25 @@ async def login(request: Request, form: Form) -> Response:
 
 
 @router.post("/logout")
-async def logout(_: Form) -> Response:
-    """Forget the session."""
+async def logout(request: Request, _: Form) -> Response:
+    """End the session."""
+    await run_in_threadpool(_close, access_of(request), context_of(request), request.cookies.get(SESSION_COOKIE, ""))
     response = RedirectResponse("/login", 303)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
     return response
+
+
+def _open(access: Access, context: ServerContext, key: ApiKey) -> str:
+    token = access.sessions.open(key.id, context.now())
+    Audit(context.ledger).note(key.name, "login", "", key_id=key.id)
+    return token
+
+
+def _close(access: Access, context: ServerContext, token: str) -> None:
+    key = access.sessions.find(token, context.now())
+    access.sessions.close(token)
+    if key is not None:
+        Audit(context.ledger).note(key.name, "logout", "", key_id=key.id)
 
 
 def home_of(actor: Actor | ApiKey | None) -> str:

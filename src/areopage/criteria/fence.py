@@ -1,0 +1,54 @@
+"""The fence around text from outside: markers that its author cannot know, and no control token within.
+
+A marker carries a nonce. The nonce is made of the fenced content itself and a secret of the ledger: the author of the text cannot
+know it, and it is the same when a run is resumed.
+
+Chat templates mark turns by control tokens, and servers take them at their word wherever they stand: a text could end its own
+turn and speak as the system or as the judge. A space without width after a token's first character makes ordinary text of it.
+"""
+
+import hashlib
+import hmac
+import re
+from typing import Any
+
+import msgspec
+
+NONCE_LENGTH = 16
+
+# The first character of a control token. Each way of writing one covers the families that use it, listed or not.
+_CONTROL = re.compile(
+    r"""
+    [<＜\[\]](?:
+        (?<=[<＜\[])(?=[|｜])                                           # <|im_start|> <｜User｜> [|assistant|]
+      | (?<=<)(?=/?(?i:
+            [a-z][a-z0-9_]*[|｜]                                        # <turn|>
+          | [a-z]+[0-9]*[_:▁][a-z0-9_:▁]*                               # <start_of_turn> <extra_id_0> <seed:bos>
+          | s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[ah]|think|unused\d+
+        )>|</?SYS>>)                                                    # <<SYS>>
+      | (?<=\[)(?=/?(?:[A-Z]+(?:_[A-Z]+)+|INST|IMG|THINK|ARGS|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|PAD|UNK|[BE]OS)\])
+      | (?=~!?b[\[\]]|e~\[)                                            # ]~b]
+    )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+
+
+def fenced(name: str, text: str, nonce: str) -> str:
+    """A text between its markers, without control tokens."""
+    return f"<<<{name} {nonce}>>>\n{defused(text)}\n<<<END {name} {nonce}>>>"
+
+
+def defused(text: str) -> str:
+    """A text in which nothing reads as a control token of any family of models."""
+    return _CONTROL.sub(lambda found: found.group() + "\u200b", text)
+
+
+def has_control_token(text: str) -> bool:
+    """Whether anything in a text reads as a control token of a family of models."""
+    return _CONTROL.search(text) is not None
+
+
+def nonce_of(content: Any, secret: bytes) -> str:
+    """16 hexadecimal digits that cannot be predicted without the secret; the same for the same content."""
+    return hmac.new(secret, msgspec.json.encode(content), hashlib.sha256).hexdigest()[:NONCE_LENGTH]

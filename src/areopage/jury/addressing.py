@@ -1,0 +1,55 @@
+"""Signs that a text under judgment addresses the judge: control tokens, a verdict in JSON, words to whoever gives the score.
+
+They change no score. A judgment keeps them among its steps, so that such answers can be counted, shown and looked at by people.
+"""
+
+import re
+from collections.abc import Sequence
+
+from areopage.cases.records import Case
+from areopage.criteria.fence import has_control_token
+from areopage.jury.planted import gives_score
+from areopage.jury.reader import material_of
+from areopage.ledger.records import ADDRESSED
+
+_JUDGE = r"(?:judge|evaluator|grader|assessor|rater|juge|évaluateur|évaluatrice|correcteur|notateur)s?"
+_SCORE = r"(?:scores?|grades?|marks?|ratings?|notes?)"
+_UNKNOWN = re.compile(r"[<\[]unk[>\]]", re.IGNORECASE)  # what a tokenizer put in place of a word; it marks no turn
+_TOPIC = re.compile(rf"{_JUDGE}|{_SCORE}|verdict|instruction|consigne|criter|critère|rubric|guide|barème", re.IGNORECASE)
+_WORDS = re.compile(
+    rf"""
+    \b(?:notes?|notice|attention|message|instructions?|dear|cher|chère|hello|hey|bonjour|system)[\s:,]{{1,3}}
+      (?:(?:to|for|the|an?|au|aux|à|pour|le|la|you|llm|ai)[\s:,]{{1,3}}|l['’]){{0,4}}{_JUDGE}\b
+  | \b(?:give|assign|award|return|output|set|score|rate|grade)\b[^.!?\n]{{0,40}}
+      \b(?:full|maximum|perfect|highest|top)\s+{_SCORE}\b
+  | \b(?:the|your|final|its)\s+(?:score|rating|grade|verdict)\s+(?:is|=|(?:must|should|shall|will)\s+be)\s*(?:an?\s+)?\d
+  | \b(?:give|assign|award|return|output)\b[^.!?\n]{{0,30}}\b(?:an?\s+)?(?:score|rating|grade)\s+(?:of\s+)?\d
+  | \b(?:donn|attribu|accord|mett|inscri)(?:e|ez|er|re|s|vez)\b[^.!?\n]{{0,40}}
+      \b(?:notes?\s+(?:maximales?|de\s+\d)|meilleure\s+note|scores?\s+(?:maximal|maximum|de\s+\d))
+  | \b(?:la|votre|ta)\s+note\s+(?:est|doit\s+être|sera)\s+(?:de\s+)?\d
+  | \b(?:ignore|disregard|forget|oubli\w*|ignor\w*)\s+(?:all\s+|any\s+|toutes?\s+|tous\s+)?(?:of\s+)?
+      (?:the\s+|your\s+|my\s+|les\s+|vos\s+|tes\s+|ces\s+)?(?:previous\s+|prior\s+|above\s+|earlier\s+|other\s+)?
+      (?:instructions?|criteria|rubrics?|scoring\s+guides?|consignes?|critères?|barèmes?)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def signs_of(case: Case) -> tuple[str, ...]:
+    """The steps of a judgment that name the signs found in a case.
+
+    A prompt is put to the model that answers: words in it may address that model, and are no sign.
+    """
+    whole = material_of(case)
+    answer = material_of(Case(id="", prompt="", response=case.response, reference=case.reference, documents=case.documents))
+    found = {
+        "control_tokens": has_control_token(_UNKNOWN.sub("", whole)),
+        "verdict": gives_score(whole),
+        "instructions": _TOPIC.search(answer) is not None and _WORDS.search(answer) is not None,
+    }
+    return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)
+
+
+def signs_in(steps: Sequence[str]) -> tuple[str, ...]:
+    """Of a judgment's steps those that name a sign."""
+    return tuple(step for step in steps if step.startswith(ADDRESSED))

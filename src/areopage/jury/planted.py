@@ -1,0 +1,112 @@
+"""Verdicts that the text under judgment holds: what its author wrote is not taken for the judge's.
+
+Answer and material are compared as text from which spaces, quotation marks and escapes are taken out. Neither braces nor nesting,
+length or broken JSON therefore matter, and the time taken grows with the texts and nothing else.
+
+- A verdict with an explanation is planted where the material gives its explanation and its score, or all of the judge's object.
+- A bare score agrees by chance. It is planted only where it is no weak one: an author who lists scores cannot make a weak score
+  unreadable, and a weak score that was copied does the author no good.
+- What stands from the score on may have come out of a quotation that the judge did not escape: it is planted where it is the
+  material's, to the letter, and gives no weak score.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from areopage.criteria.records import Scale
+from areopage.scoring.counts import grade_of
+from areopage.scoring.outcome import Scored
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
+# spaces, marks without width, and quotation marks
+_LEFT_OUT = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff\"'`“”‘’«»]+")
+_NUMBER = r"(-?\d{1,9}(?:[.,]\d{1,9})?(?:[eE][+-]?\d{1,3})?)"
+_SCORE = re.compile(rf"score[:=]{_NUMBER}", re.ASCII)
+_JSON_SCORE = re.compile(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
+_MAX_PLACES = 200
+_MAX_EXPLANATION = 10_000
+_QUOTED_TAIL = 20
+_SCORE_BEHIND = re.compile(r",score[:=]")
+
+
+class Material:
+    """The text under judgment, prepared for comparisons."""
+
+    def __init__(self, text: str) -> None:
+        """Prepare a text; see `areopage.jury.reader.material_of`."""
+        self._read = _unescaped(text)
+        self._bare = _LEFT_OUT.sub("", self._read)
+        self._scores = frozenset(value for found in _SCORE.finditer(self._bare) for value in _values(found[1]))
+
+    def plants(self, outcome: Scored, raw: str, scale: Scale) -> bool:
+        """Whether a verdict given as an object stands in the material.
+
+        Args:
+            raw: the judge's object as it stands in the answer; "" where it is not known.
+        """
+        bare = _reduced(raw)
+        copied = bool(bare) and bare in self._bare
+        if not outcome.explanation.strip():
+            return not _is_weak(outcome.score, scale) and (copied or self._gives("score", outcome.score))
+        explanation = "explanation:" + _reduced(json.dumps(outcome.explanation))
+        if copied or (outcome.score in self._scores and explanation in self._bare):
+            return True
+        return not _is_weak(outcome.score, scale) and self._ends_as_quoted(bare)
+
+    def _ends_as_quoted(self, bare: str) -> bool:
+        """Whether an object goes on from its score as the material does, other than in a verdict with its own explanation."""
+        behind = _SCORE_BEHIND.search(bare)
+        if behind is None:
+            return False
+        before, rest = bare[: behind.start()], bare[behind.start() :]
+        at = self._bare.find(rest)
+        for _ in range(_MAX_PLACES):
+            if at < 0:
+                return False
+            start = max(self._bare.rfind("{", 0, at) + 1, at - _MAX_EXPLANATION)
+            own = self._bare.find("explanation:", start, at) >= 0
+            if not own or before.endswith(self._bare[max(start, at - _QUOTED_TAIL) : at]):
+                return True
+            at = self._bare.find(rest, at + 1)
+        return True
+
+    def planted_bare(self, given: Mapping[str, float], scales: Mapping[str, Scale]) -> tuple[str, ...]:
+        """Of bare scores by key those that are planted: all that are not weak, where the material gives every one of them."""
+        good = {name: score for name, score in given.items() if not _is_weak(score, scales[name])}
+        return tuple(good) if all(self._gives(name, score) for name, score in good.items()) else ()
+
+    def _gives(self, key: str, score: float) -> bool:
+        """Whether the material has this score under a key in quotation marks."""
+        member = re.compile(rf"[\"'“]{re.escape(key)}[\"'”]\s*+[:=]\s*+[\"'“]?{_NUMBER}", re.ASCII)
+        return any(score in _values(found[1]) for found in member.finditer(self._read))
+
+
+def gives_score(text: str) -> bool:
+    """Whether a text gives a score in the way of a verdict, as JSON."""
+    return ("score" in text or "\\u" in text) and _JSON_SCORE.search(_unescaped(text)) is not None
+
+
+def _is_weak(score: float, scale: Scale) -> bool:
+    return grade_of(score, scale) == "weak"
+
+
+def _values(number: str) -> Iterable[float]:
+    """What a number may be: behind a comma the next member may begin."""
+    return {float(number.replace(",", ".")), float(number.partition(",")[0])}
+
+
+def _reduced(text: str) -> str:
+    return _LEFT_OUT.sub("", _unescaped(text))
+
+
+def _unescaped(text: str) -> str:
+    """A text with JSON's escapes read, wherever they stand."""
+
+    def read(found: re.Match[str]) -> str:
+        if found[1]:
+            return chr(int(found[1], 16))
+        return " " if found[2] else ""
+
+    # two halves of one character, each escaped, become that character
+    return _ESCAPE.sub(read, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,249 @@
+"""Hash chains over what a ledger holds as evidence: panels, judgments, labels, decisions, releases, audit entries, erasures.
+
+A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
+of the link before. Whoever alters a row, or a link, would have to make all later links again, and the head of the chain would
+not be the one that results and reports name.
+
+A link is appended as the last statement before a commit. A chain has one writer at a time: in PostgreSQL, a transaction that
+finds a chain taken continues the next one, so that none waits for another. SQLite has one writer anyway, and one chain.
+
+The digest of a row has parts, so that a change can be told from an alteration: erasing a judgment changes the part of its texts,
+and may not change the part of its scores.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import count
+from operator import itemgetter
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Engine, Float, Table, event, func, select
+
+from areopage.ledger.rows import RowValues, insert_rows
+from areopage.ledger.schema import answers, audit, chain, decisions, judgments, labels, releases, runs
+
+Change = Literal["added", "erased", "reread", "reduced", "removed"]
+"""What a transaction did to rows. `reread`: a judge's raw text was read again. `reduced`: texts are cut by the storage policy.
+`removed`: judgments of no answer that retention deletes."""
+
+CHAIN_LOCK = 0x0A5E0D
+"""PostgreSQL's advisory locks of the chains, by number."""
+DIGEST_BYTES = 32
+NUL = "\x00"
+"""Between texts that are hashed together."""
+NO_LINK = "0" * 64
+"""What the first link of a chain names as the one before."""
+_UNSEALED = "areopage.unsealed"
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class Evidence(Struct, frozen=True):
+    """How rows of a table are hashed.
+
+    Args:
+        key: the column that rows are named by.
+        parts: the names of the columns that are hashed together, by part; the first is of figures, the others of texts.
+        texts: the columns that an erasure empties.
+    """
+
+    table: Table
+    key: str
+    parts: dict[str, tuple[str, ...]]
+    texts: tuple[str, ...] = ()
+
+
+EVIDENCE: Mapping[str, Evidence] = {
+    str(one.table.name): one
+    for one in (
+        Evidence(
+            judgments,
+            "id",
+            {
+                "figures": (
+                    *("run_id", "judge", "model", "pass_index", "finish_reason", "prompt_tokens", "completion_tokens", "seconds"),
+                    *("repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
+                ),
+                "raw text": ("key", "raw_text", "repair_text", "stored"),
+                "texts": ("remarks",),
+            },
+            ("raw_text", "repair_text", "remarks"),
+        ),
+        Evidence(
+            labels,
+            "number",
+            {"figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "created_at"), "texts": ("note",)},
+            ("note",),
+        ),
+        Evidence(
+            decisions,
+            "answer",
+            {
+                "figures": tuple(column.name for column in decisions.c if column.name not in ("answer", "held_key")),
+                "texts": ("held_key", "decision"),
+            },
+            ("held_key", "decision"),
+        ),
+        Evidence(releases, "answer_id", {"figures": ("state", "rater", "at"), "texts": ("text",)}, ("text",)),
+        Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),
+        Evidence(audit, "number", {"figures": ("at", "actor", "action", "subject", "detail")}),
+        Evidence(answers, "number", {"figures": ("id",)}),
+    )
+}
+"""Of `answers` only those that are erased are in a chain. `scores` and `remarks` are of a judgment's verdicts."""
+
+MAY_CHANGE: Mapping[Change, tuple[str, ...]] = {
+    "added": (),
+    "erased": ("raw text", "texts"),
+    "reread": ("figures", "texts"),
+    "reduced": ("texts",),
+    "removed": (),
+}
+"""Which parts of a row each change may alter."""
+
+_Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
+
+
+def _parts(evidence: Evidence) -> tuple[_Part, ...]:
+    """How to read the values of each part, and which of them are fractional numbers."""
+    found = []
+    for names in evidence.parts.values():
+        columns = [evidence.table.c.get(name) for name in names]
+        floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
+        read = itemgetter(*names) if len(names) > 1 else _one(names[0])
+        found.append((read, floats))
+    return tuple(found)
+
+
+def _one(name: str) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    return lambda row: (row[name],)
+
+
+_PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
+
+
+class Group(Struct, frozen=True):
+    """Rows of one table with the same change: their keys and their digests, one after the other."""
+
+    change: Change
+    table: str
+    keys: Sequence[Any]
+    digests: bytes
+
+
+class Head(Struct, frozen=True, order=True):
+    """The last link of a chain; its text form is what results and reports name."""
+
+    writer: int
+    sequence: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.writer}-{self.sequence}-{self.digest}"
+
+
+def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
+    """A judgment's row with what is hashed of its verdicts, by criterion."""
+    found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
+    scores = [(one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0) for one in found]
+    remarks = [text for one in found for text in _REMARKS(one)]
+    return row | {"scores": scores, "remarks": NUL.join(remarks)}
+
+
+_REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")
+
+
+def row_digests(table: str, row: Mapping[str, Any]) -> bytes:
+    """The digests of a row's parts: of figures that of their JSON, of texts that of the texts with NUL between them.
+
+    No stored text holds a NUL. Fractional numbers are hashed as every database returns them: 1 as 1.0, -0.0 as 0.0.
+    """
+    (figures, floats), *others = _PARTS[table]
+    values = list(figures(row))
+    for at in floats:
+        if values[at] is not None:
+            values[at] += 0.0
+    found = [_hash(_ENCODE(values))]
+    for texts, _ in others:
+        found.append(_hash(NUL.join([text or "" for text in texts(row)]).encode()))
+    return b"".join(found)
+
+
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Note rows that a transaction has added or changed; its commit appends them to a chain.
+
+    Args:
+        rows: with all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
+    """
+    if rows:
+        evidence = EVIDENCE[table]
+        digests = b"".join([row_digests(table, row) for row in rows])
+        group = Group(change, table, [row[evidence.key] for row in rows], digests)
+        connection.info.setdefault(_UNSEALED, []).append(group)
+
+
+def seal_commits(engine: Engine) -> None:
+    """Append what transactions note to a chain as they commit."""
+    if not event.contains(engine, "commit", _append_link):
+        event.listen(engine, "commit", _append_link)
+        event.listen(engine, "rollback", _forget)
+
+
+def link_digest(writer: int, sequence: int, previous: str, members: str, digests: bytes) -> str:
+    """The digest of a link, over the link before and the digests of its rows."""
+    head = msgspec.json.encode([writer, sequence, previous, members])
+    return _hash(head + digests).hex()
+
+
+def heads(connection: Connection) -> tuple[Head, ...]:
+    """The last link of each chain."""
+    last = select(chain.c.writer, func.max(chain.c.sequence).label("sequence")).group_by(chain.c.writer).subquery()
+    query = select(chain.c.writer, chain.c.sequence, chain.c.digest).join(
+        last, (chain.c.writer == last.c.writer) & (chain.c.sequence == last.c.sequence)
+    )
+    return tuple(Head(*row) for row in connection.execute(query.order_by(chain.c.writer)))
+
+
+def _forget(connection: Connection) -> None:
+    if not connection.invalidated:
+        connection.info.pop(_UNSEALED, None)
+
+
+def _append_link(connection: Connection) -> None:
+    groups: list[Group] = connection.info.pop(_UNSEALED, [])
+    if not groups:
+        return
+    writer = _free_chain(connection)
+    sequence, previous = _last_link(connection, writer)
+    members = msgspec.json.encode([[one.change, one.table, one.keys] for one in groups]).decode()
+    digests = b"".join([one.digests for one in groups])
+    row = {
+        "writer": writer,
+        "sequence": sequence + 1,
+        "previous": previous,
+        "digest": link_digest(writer, sequence + 1, previous, members, digests),
+        "rows": sum(len(one.keys) for one in groups),
+        "members": members,
+        "digests": digests,
+    }
+    insert_rows(connection, chain, [row])
+
+
+def _free_chain(connection: Connection) -> int:
+    """The first chain that no other transaction appends to; it stays locked until the commit."""
+    if connection.dialect.name == "sqlite":
+        return 1
+    statement = "SELECT pg_try_advisory_xact_lock(%s, %s)"
+    return next(number for number in count(1) if connection.exec_driver_sql(statement, (CHAIN_LOCK, number)).scalar())
+
+
+def _last_link(connection: Connection, writer: int) -> tuple[int, str]:
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    statement = f"SELECT sequence, digest FROM chain WHERE writer = {mark} ORDER BY sequence DESC LIMIT 1"  # noqa: S608 - a mark
+    found = connection.exec_driver_sql(statement, (writer,)).one_or_none()
+    return (found[0], found[1]) if found else (0, NO_LINK)

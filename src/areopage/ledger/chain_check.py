@@ -1,0 +1,220 @@
+"""Verify the hash chains: every link, and every row of evidence against the digests that the links hold."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Select, exists, select
+
+from areopage.ledger.chain import (
+    DIGEST_BYTES,
+    EVIDENCE,
+    MAY_CHANGE,
+    NO_LINK,
+    NUL,
+    Change,
+    Evidence,
+    Group,
+    Head,
+    heads,
+    link_digest,
+    row_digests,
+)
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.rows import RowValues, values_of
+from areopage.ledger.schema import answer_texts, answers, chain
+from areopage.ledger.store import Ledger, judged_rows
+from areopage.ledger.traces import HASHED_DECISIONS
+from areopage.ledger.transactions import snapshot
+
+PORTION = 500
+_NOTHING = ("", "[]", None)
+_GROUPS: msgspec.json.Decoder[list[tuple[Change, str, list[Any]]]] = msgspec.json.Decoder(list[tuple[Change, str, list[Any]]])
+
+
+class Fault(Struct, frozen=True):
+    """A row or a link that is not what the chains say, and how: `judgments 12: altered (figures)`."""
+
+    subject: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.what}"
+
+
+class ChainCheck(Struct, frozen=True, kw_only=True):
+    """What a verification found.
+
+    Args:
+        rows: rows of evidence that were compared.
+        since: of the links after the heads that were kept, how many rows each change is about.
+    """
+
+    rows: int
+    links: int
+    faults: int
+    heads: tuple[Head, ...]
+    since: dict[Change, int]
+
+
+class _Row(Struct):
+    """What the chains say of a row. `change` is the latest; an erased row stays erased."""
+
+    digests: bytes
+    change: Change
+    erased: bool
+
+
+_Rows = dict[str, dict[Any, _Row]]
+
+
+def check_chains(ledger: Ledger, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
+    """Verify the chains at one moment; nothing is written.
+
+    Args:
+        kept: heads that a report names: the chains must hold them.
+        found: is told each fault.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    with storage_errors(ledger.place), snapshot(ledger) as connection:
+        checking = _Checking(kept, found)
+        for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
+            checking.link(link)
+        checking.heads()
+        for evidence in EVIDENCE.values():
+            checking.table(connection, evidence)
+        return ChainCheck(
+            rows=checking.rows, links=checking.links, faults=checking.faults, heads=heads(connection), since=checking.since
+        )
+
+
+class _Checking:
+    """One verification: links first, in order, then tables."""
+
+    def __init__(self, kept: Sequence[Head], found: Callable[[Fault], None]) -> None:
+        self._kept, self._found = {(one.writer, one.sequence): one.digest for one in kept}, found
+        self._last_kept = {one.writer: max(each.sequence for each in kept if each.writer == one.writer) for one in kept}
+        self._ends: dict[int, tuple[int, str]] = {}
+        self._known: _Rows = {name: {} for name in EVIDENCE}
+        self.rows = self.links = self.faults = 0
+        self.since: dict[Change, int] = {}
+
+    def link(self, row: Any) -> None:
+        """Take the next link: it must follow the one before in its chain, and be what its digest says."""
+        self.links += 1
+        sequence, digest = self._ends.get(row.writer, (0, NO_LINK))
+        subject = f"chain {row.writer}, link {row.sequence}"
+        if row.sequence != sequence + 1:
+            self._fault(subject, f"link {sequence + 1} is missing")
+        elif row.previous != digest:
+            self._fault(subject, "does not follow the link before")
+        groups = _groups_of(row)
+        own = link_digest(row.writer, row.sequence, row.previous, row.members, row.digests)
+        if own != row.digest or groups is None or row.rows != sum(len(one.keys) for one in groups):
+            self._fault(subject, "altered")
+        kept = self._kept.pop((row.writer, row.sequence), row.digest)
+        if kept != row.digest:
+            self._fault(subject, f"is not the link that was kept ({kept[:12]}…)")
+        self._ends[row.writer] = (row.sequence, row.digest)
+        for group in groups or ():
+            if self._last_kept and row.sequence > self._last_kept.get(row.writer, 0):
+                self.since[group.change] = self.since.get(group.change, 0) + len(group.keys)
+            self._take(group)
+
+    def heads(self) -> None:
+        """After the last link: a kept head that did not come is cut off."""
+        for writer, sequence in self._kept:
+            end = self._ends.get(writer, (0, ""))[0]
+            self._fault(f"chain {writer}", f"link {sequence}, which was kept, is missing: the chain ends at link {end}")
+
+    def table(self, connection: Connection, evidence: Evidence) -> None:
+        """Compare the rows of a table with what the chains say of them."""
+        name = evidence.table.name
+        known = self._known[name]
+        for row in _rows_of(connection, name):
+            key = row[evidence.key]
+            said = known.pop(key, None)
+            self.rows += 1
+            if said is None or said.change == "removed":
+                if name != "answers":
+                    self._fault(f"{name} {key}", "not in any chain: inserted")
+                continue
+            differing = _differing(evidence, said.digests, row_digests(name, row))
+            if differing:
+                self._fault(f"{name} {key}", f"altered ({', '.join(differing)})")
+            elif said.erased and not _is_blank(evidence, row):
+                self._fault(f"{name} {key}", "altered (erased texts are there)")
+        for key, said in known.items():
+            if said.change != "removed":
+                self._fault(
+                    f"{name} {key}", "deleted" if name != "answers" else "altered (an erased answer is gone or has texts)"
+                )
+
+    def _take(self, group: Group) -> None:
+        """Note what a link says of its rows; a change may only alter the parts that it is about."""
+        evidence, known = EVIDENCE[group.table], self._known[group.table]
+        size = DIGEST_BYTES * len(evidence.parts)
+        for at, key in enumerate(group.keys):
+            digests = group.digests[at * size : (at + 1) * size]
+            before = known.get(key)
+            first = group.change == "added" or (group.table == "answers" and group.change == "erased")
+            if (before is None) != first:
+                self._fault(f"{group.table} {key}", f"{group.change} without being added" if before is None else "added twice")
+            elif before is not None:
+                wrong = set(_differing(evidence, before.digests, digests)).difference(MAY_CHANGE[group.change])
+                if wrong:
+                    self._fault(f"{group.table} {key}", f"altered ({', '.join(sorted(wrong))}) as if it was {group.change}")
+            erased = group.change == "erased" or (before is not None and before.erased)
+            known[key] = _Row(digests, group.change, erased)
+
+    def _fault(self, subject: str, what: str) -> None:
+        self.faults += 1
+        self._found(Fault(subject, what))
+
+
+def _groups_of(row: Any) -> list[Group] | None:
+    """The rows that a link is about; None where its texts cannot be read, or do not fit its digests."""
+    try:
+        members = _GROUPS.decode(row.members)
+    except msgspec.MsgspecError:
+        return None
+    groups, at = [], 0
+    for change, table, keys in members:
+        if table not in EVIDENCE:
+            return None
+        size = DIGEST_BYTES * len(EVIDENCE[table].parts) * len(keys)
+        groups.append(Group(change, table, keys, row.digests[at : at + size]))
+        at += size
+    return groups if at == len(row.digests) else None
+
+
+def _differing(evidence: Evidence, before: bytes, now: bytes) -> list[str]:
+    """The names of the parts whose digests differ."""
+    size = DIGEST_BYTES
+    return [name for at, name in enumerate(evidence.parts) if before[at * size :][:size] != now[at * size :][:size]]
+
+
+def _is_blank(evidence: Evidence, row: Mapping[str, Any]) -> bool:
+    """Whether nothing is left in the columns that an erasure empties."""
+    for name in evidence.texts:
+        texts = [row[name]]
+        if name == "remarks":  # the criterion stays
+            texts = [text for at, text in enumerate(row[name].split(NUL)) if at % 4]
+        if any(text not in _NOTHING for text in texts):
+            return False
+    return True
+
+
+def _rows_of(connection: Connection, table: str) -> Iterator[RowValues]:
+    """The rows of a table with all that is hashed; of answers those that are erased."""
+    query: Select[Any] = select(EVIDENCE[table].table)
+    if table == "decisions":
+        query = HASHED_DECISIONS
+    elif table == "answers":
+        query = select(answers.c.number, answers.c.id).where(~exists().where(answer_texts.c.answer == answers.c.number))
+    for part in connection.execute(query.execution_options(yield_per=PORTION)).partitions():
+        rows = [values_of(row) for row in part]
+        yield from judged_rows(connection, rows) if table == "judgments" else rows

@@ -1,0 +1,144 @@
+"""Failures: the cases whose score on a criterion lies at or beyond a limit. A mean hides them, a count does not.
+
+Source of the bounds: C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+binomial" (Biometrika 26, 1934).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.shares import lower_bound, upper_bound
+
+_FAILING_PART = 0.4
+_TAIL = 0.975  # each of the two bounds; together 95 %
+
+
+class FailureRules(Struct, frozen=True, kw_only=True):
+    """What a failure is.
+
+    Args:
+        limit: a score from the worst end of the scale to this one, ends included, is a failure; None: two fifths of the scale.
+        criteria: other limits, by a criterion's path (`category.subcategory.name`) or id.
+        first: the categories whose failures are counted before any score; those that a run does not have count for nothing.
+    """
+
+    limit: float | None = None
+    criteria: Mapping[str, float] = {}
+    first: tuple[str, ...] = ("safety",)
+
+    def limit_of(self, criterion: Criterion, scale: Scale) -> float:
+        """The limit of a criterion on the run's scale."""
+        named = self.criteria.get(criterion.id, self.criteria.get(criterion.path, self.limit))
+        if named is not None:
+            return named
+        part = _FAILING_PART * (scale.max - scale.min)
+        return scale.min + part if scale.higher_is_better else scale.max - part
+
+    def categories(self, criteria: Iterable[Criterion]) -> tuple[str, ...]:
+        """The categories of a run that count first; all of them where none of `first` is among them."""
+        present = tuple(dict.fromkeys(criterion.category for criterion in criteria))
+        return tuple(name for name in present if name in self.first) or present
+
+
+class FailureCount(Struct, frozen=True, kw_only=True):
+    """How many cases fail.
+
+    Args:
+        limit: on the run's scale; None where several criteria with their own limits are counted together.
+        failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` in all.
+        low, high: the 95 % bounds of the share of failures among such cases; None without a score.
+    """
+
+    limit: float | None
+    failed: int
+    scored: int
+    cases: int
+    low: float | None
+    high: float | None
+
+
+class Failures(Struct, frozen=True, kw_only=True):
+    """The failures of a run.
+
+    Args:
+        categories: those that count first.
+        first: the cases that fail at least one criterion of them. A case counts as scored if it fails, or if all have a score.
+        by_criterion: by a criterion's id.
+        by_case: the ids of the criteria that a case fails, worst first; only cases that fail.
+    """
+
+    categories: tuple[str, ...]
+    first: FailureCount
+    by_criterion: dict[str, FailureCount]
+    by_case: dict[str, tuple[str, ...]]
+
+
+def count_failures(
+    scores: Iterable[CriterionScore], criteria: Sequence[Criterion], scale: Scale, rules: FailureRules
+) -> Failures:
+    """Count the failures of a run.
+
+    Args:
+        scores: of every case and criterion.
+        scale: that of the scores.
+    """
+    by_id = {criterion.id: criterion for criterion in criteria}
+    limits = {criterion.id: rules.limit_of(criterion, scale) for criterion in criteria}
+    categories = rules.categories(criteria)
+    by_criterion: dict[str, list[CriterionScore]] = {criterion.id: [] for criterion in criteria}
+    by_case: dict[str, list[CriterionScore]] = {}
+    for score in scores:
+        by_criterion[score.criterion].append(score)
+        by_case.setdefault(score.case_id, []).append(score)
+
+    def fails(score: CriterionScore) -> bool:
+        return score.score is not None and _at_or_beyond(score.score, limits[score.criterion], scale)
+
+    def state(found: Sequence[CriterionScore]) -> bool | None:
+        """Whether a case fails one of the scores; None if that cannot be told."""
+        return True if any(map(fails, found)) else None if any(one.score is None for one in found) else False
+
+    first = [[one for one in found if by_id[one.criterion].category in categories] for found in by_case.values()]
+    failing = {
+        case_id: tuple(one.criterion for one in sorted(filter(fails, found), key=lambda one: _goodness(one, scale)))
+        for case_id, found in by_case.items()
+    }
+    return Failures(
+        categories=categories,
+        first=_count([state(found) for found in first if found], None),
+        by_criterion={id: _count([state([one]) for one in found], limits[id]) for id, found in by_criterion.items()},
+        by_case={case_id: found for case_id, found in failing.items() if found},
+    )
+
+
+def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion], scale: Scale, first: Sequence[str]) -> float:
+    """The worst score among the criteria of the categories that count first: a share of the scale, 0 at the worst end.
+
+    Infinite without any score.
+    """
+    found = [_goodness(one, scale) for one in scores if criteria[one.criterion].category in first and one.score is not None]
+    return min(found, default=float("inf"))
+
+
+def _goodness(score: CriterionScore, scale: Scale) -> float:
+    share = ((score.score or 0.0) - scale.min) / (scale.max - scale.min)
+    return share if scale.higher_is_better else 1.0 - share
+
+
+def _at_or_beyond(score: float, limit: float, scale: Scale) -> bool:
+    return score <= limit if scale.higher_is_better else score >= limit
+
+
+def _count(states: Sequence[bool | None], limit: float | None) -> FailureCount:
+    failed, scored = states.count(True), sum(state is not None for state in states)
+    return FailureCount(
+        limit=limit,
+        failed=failed,
+        scored=scored,
+        cases=len(states),
+        low=lower_bound(failed, scored, _TAIL) if scored else None,
+        high=upper_bound(failed, scored, _TAIL) if scored else None,
+    )

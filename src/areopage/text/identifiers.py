@@ -1,0 +1,266 @@
+"""What a text names exactly beside its figures: contacts, codes, bare numbers and days of the week; linear.
+
+| kind | found | value |
+|---|---|---|
+| contact | e-mail addresses, links and domains, telephone numbers, IBANs | without scheme, spaces and country code |
+| code | AX-3041, B21, 3.4.1 | letters and digits in upper case |
+| number | 15 kg, 65 l/min, 4:1, page 41, 2100000 people | its digits, or both sides of a ratio |
+| weekday | samedi, Monday | 0 for Monday to 6 |
+
+The text is one that is `Readable`.
+"""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.text.folding import lower_case, matches_at
+from areopage.text.numbers import DIGITS, decimal_of
+
+IdentifierKind = Literal["contact", "code", "number", "weekday"]
+
+# Every quantifier is bounded, or possessive and begun only where a token begins: a hostile text costs no more than its length.
+_GAP = r"[ .\u00a0\u202f\u2009\u2010\u2011()-]"
+_TOPS = "fr|com|org|net|eu|be|ch|ca|lu|uk|de|es|it|io|gov|edu|int|info|us"
+_MAIL = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_LINK = re.compile(
+    rf"(?<![\w@.-])(?:(?:https?://|www\.)[^\s<>()\[\]\"'«»]{{1,500}}|(?:[a-z0-9-]{{1,63}}\.){{1,6}}(?:{_TOPS})(?![\w-])(?:/[^\s<>()\[\]\"'«»]{{0,300}})?)",
+    re.IGNORECASE,
+)
+_TOP = re.compile(rf"\.(?:{_TOPS})(?!\w)")
+_MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
+_IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
+_PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
+_CODE = re.compile(
+    r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
+)
+_RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
+_DIGITS = (
+    r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?|[0-9]{1,15}(?:[.,][0-9]{1,12}){0,5})"
+    r"(?![0-9]|[.,/][0-9])"
+)
+_NUMBER = re.compile(rf"(?<![\w.,/:^°-]){_DIGITS}")
+_LISTED = re.compile(r"(?:^|\n)[ \t*#>|-]{0,8}\Z")
+_ENDS_LISTED = re.compile(r"[.):°-](?:\s|\Z)|[ \t]{0,3}(?:\n|\Z)|[ \t]?[-–:|]")
+# What a small number says exactly, other than how many things there are.
+_LOCATING = re.compile(
+    r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|floors?|[ée]tages?|chapters?"
+    r"|chapitres?|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro|number|no\.|n°)"
+    r"[ \u00a0]{0,2})\Z",
+    re.IGNORECASE,
+)
+SMALL = 12
+"""Up to which a number without a unit may count what the answer lists."""
+_METRES = ("mètre", "mètres", "metre", "metres", "meter", "meters")
+_UNITS: dict[str, dict[str, int | Decimal]] = {
+    "mass": {
+        "t": 10**6,
+        "tonne": 10**6,
+        "tonnes": 10**6,
+        "kg": 1000,
+        "kilos": 1000,
+        "kilo": 1000,
+        "kilogrammes": 1000,
+        "kilograms": 1000,
+        "g": 1,
+        "grammes": 1,
+        "grams": 1,
+        "mg": Decimal("0.001"),
+    },
+    "length": {
+        "km": 10**6,
+        "kilomètres": 10**6,
+        "kilometres": 10**6,
+        "kilometers": 10**6,
+        "m": 1000,
+        "cm": 10,
+        "mm": 1,
+        **dict.fromkeys(_METRES, 1000),
+    },
+    "speed": {"km/h": 1, "mph": Decimal("1.609344"), "m/s": Decimal("3.6")},
+    "tension": {"kv": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
+    "current": {"a": 1000, "ampère": 1000, "ampères": 1000, "amps": 1000, "ma": 1},
+    "power": {"mw": 10**6, "kw": 1000, "w": 1, "watt": 1, "watts": 1},
+    "energy": {"mwh": 10**6, "kwh": 1000, "wh": 1},
+    "volume": {"m³": 10**6, "m3": 10**6, "l": 1000, "litre": 1000, "litres": 1000, "liters": 1000, "cl": 10, "ml": 1},
+    "flow": {"l/min": 1, "l/h": Decimal(1) / 60, "l/s": 60},
+    "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1},
+    "area": {"ha": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6},
+    "data": {"to": 10**6, "tb": 10**6, "go": 1000, "gb": 1000, "mo": 1, "mb": 1},
+    "pressure": {"bar": 1, "bars": 1},
+    "frequency": {"ghz": 10**6, "mhz": 1000, "khz": 1, "hz": Decimal("0.001")},
+    "sound": {"db": 1},
+    "turning": {"tr/min": 1, "rpm": 1},
+}
+_KINDS = {unit: (kind, Decimal(factor)) for kind, units in _UNITS.items() for unit, factor in units.items()}
+_MEASURED = re.compile(
+    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>" + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))) + r")(?![\w/²³])",
+    re.IGNORECASE,
+)
+_RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
+_HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})[ \u00a0]?(?P<half>[ap])\.?m\b")
+# Short ones are units only as they are written: "5 A", not "5 a day".
+_AS_WRITTEN = frozenset(
+    [
+        "V",
+        "A",
+        "W",
+        "mA",
+        "mV",
+        "kV",
+        "kW",
+        "MW",
+        "L",
+        "l",
+        "m",
+        "g",
+        "t",
+        "To",
+        "Go",
+        "Mo",
+        "TB",
+        "GB",
+        "MB",
+        "ha",
+        "cm",
+        "mm",
+        "km",
+        "kg",
+        "mg",
+        "cl",
+        "ml",
+        "dB",
+        "Hz",
+        "Wh",
+    ]
+)
+
+_WEEKDAYS = {
+    name: day
+    for words in (
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "monday tuesday wednesday thursday friday saturday sunday",
+    )
+    for day, name in enumerate(words.split())
+}
+_WEEKDAY = re.compile(rf"(?<!\w)(?P<day>{'|'.join(_WEEKDAYS)})s?(?!\w)")
+
+
+class Identifier(Struct, frozen=True, kw_only=True):
+    """Something that is named exactly: `text` is `source[start:end]`; the module's docstring describes `value`.
+
+    `unit` is the kind of a number's unit and `factor` its size, "" and 1 without one.
+    """
+
+    kind: IdentifierKind
+    value: str
+    text: str
+    start: int
+    end: int
+    unit: str = ""
+    factor: Decimal = Decimal(1)
+
+
+def contacts(text: str) -> Iterator[Identifier]:
+    """E-mail addresses, links, domains, telephone numbers and IBANs."""
+    if "@" in text or "://" in text or "www." in text or _TOP.search(text):
+        for match in _MAIL.finditer(text) if "@" in text else ():
+            yield _made("contact", match, match.group().rstrip(".-").lower())
+        for match in _LINK.finditer(text):
+            yield _made("contact", match, link_value(match.group()))
+    if _MANY_DIGITS.search(text):
+        for match in _IBAN.finditer(text):
+            yield _made("contact", match, squashed(match.group()))
+        for match in _PHONE.finditer(text):
+            yield _made("contact", match, phone_value(match.group()))
+
+
+def identifiers(text: str) -> list[Identifier]:
+    """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
+    free = bytearray(len(text))
+    found: list[Identifier] = []
+    finders = (contacts, codes, numbers) if DIGITS.search(text) else (contacts,)
+    for finder in finders:
+        for one in finder(text):
+            if not any(free[one.start : one.end]):
+                free[one.start : one.end] = b"\1" * (one.end - one.start)
+                found.append(one)
+    return [*found, *weekdays(text)]
+
+
+def link_value(written: str) -> str:
+    """A link without what two writings of it may differ in."""
+    low = written.lower().rstrip(".,;:!?*_/")
+    return low.partition("://")[2].removeprefix("www.") if "://" in low else low.removeprefix("www.")
+
+
+def squashed(written: str) -> str:
+    """The letters and digits of a text alone, in upper case."""
+    return "".join([sign for sign in written if sign.isalnum()]).upper()
+
+
+def phone_value(written: str) -> str:
+    """The digits of a telephone number without a country code."""
+    digits = squashed(re.sub(r"\(0\)", "", written))
+    return digits[2:] if written.startswith("+") else digits.lstrip("0")
+
+
+def codes(text: str) -> Iterator[Identifier]:
+    """Names of things that are made of letters and digits, and versions."""
+    for match in _CODE.finditer(text):
+        yield _made("code", match, squashed(match.group()))
+
+
+def numbers(text: str) -> Iterator[Identifier]:
+    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
+    for match in _RATIO.finditer(text) if ":" in text else ():
+        yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
+    starts = [match.start() for match in DIGITS.finditer(text)]
+    for match in matches_at(_HOUR, text, starts):
+        yield _made("number", match, f"{int(match['hour']) % 12 + (12 if match['half'] == 'p' else 0)}:00")
+    for match in matches_at(_NUMBER, text, starts):
+        unit, factor = unit_after(text, match.end())
+        if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
+            continue
+        value = decimal_of(match.group())
+        if unit or value > SMALL or value != int(value) or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
+            yield _made("number", match, f"{value:f}", unit, factor)
+
+
+def _lists(text: str, match: re.Match[str]) -> bool:
+    """Whether a number only numbers the line that it begins."""
+    if not _LISTED.search(text, max(0, match.start() - 10), match.start()):
+        return False
+    return len(match.group()) <= 2 and _ENDS_LISTED.match(text, match.end()) is not None
+
+
+def unit_after(text: str, end: int) -> tuple[str, Decimal]:
+    """The kind and the size of the unit behind a number, or behind the range that it begins; "" and 1 for none."""
+    ranged = _RANGED.match(text, end)
+    for at in (end, ranged.end()) if ranged else (end,):
+        found = _MEASURED.match(text, at)
+        if found:
+            unit = found["unit"].lower()
+            if len(unit) > 2 or found["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
+                return _KINDS[unit]
+    return "", Decimal(1)
+
+
+def units_like(kind: str) -> Iterator[Decimal]:
+    """The sizes of the units of a kind, each once."""
+    yield from dict.fromkeys(Decimal(factor) for factor in _UNITS[kind].values())
+
+
+def weekdays(text: str) -> Iterator[Identifier]:
+    """Days of the week."""
+    low = lower_case(text)
+    for match in _WEEKDAY.finditer(low) if any(day in low for day in _WEEKDAYS) else ():
+        start, end = match.span()
+        yield Identifier(kind="weekday", value=str(_WEEKDAYS[match["day"]]), text=text[start:end], start=start, end=end)
+
+
+def _made(kind: IdentifierKind, match: re.Match[str], value: str, unit: str = "", factor: Decimal = Decimal(1)) -> Identifier:
+    return Identifier(kind=kind, value=value, text=match.group(), start=match.start(), end=match.end(), unit=unit, factor=factor)

@@ -1,0 +1,138 @@
+"""A text as it is read for its numbers: digits for number words and for digits of any script, no invisible characters.
+
+What is found in it is told by its span in the text itself.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from areopage.text.folding import lower_case
+from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
+from areopage.text.stems import parted
+
+INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"
+"""Soft hyphens and characters without width, as PDF files have them: the inside of a character class."""
+# Where the ten digits of the scripts in use begin.
+_ZEROS = (
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20, 0x1040,
+    0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0,
+    0xA9F0, 0xAA50, 0xABF0, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6,
+)  # fmt: skip
+_OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
+# Besides: Roman numerals, numbers in circles and brackets, full-width characters.
+_ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
+_WORD = re.compile(r"[^\W\d_]+")
+_HIDDEN = re.compile(f"[{INVISIBLE}]")
+
+WRITTEN_NUMBERS = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
+"""The words that numbers are made of, as they may be written."""
+
+Edit = tuple[int, int, str]
+"""Start, end, and what stands there instead."""
+
+
+class Edited:
+    """A text with some spans replaced, that knows what each of its own spans was."""
+
+    def __init__(self, text: str, edits: Sequence[Edit]) -> None:
+        """Args:
+        edits: in order, without overlap.
+        """
+        pieces: list[str] = []
+        self._starts: list[int] = []  # of the replacements, in the new text
+        self._spans: list[tuple[int, int, int]] = []  # their end there, and their start and end in the text
+        end = length = 0
+        for start, stop, written in edits:
+            pieces += (text[end:start], written)
+            length += start - end
+            self._starts.append(length)
+            length += len(written)
+            self._spans.append((length, start, stop))
+            end = stop
+        self.text = "".join([*pieces, text[end:]]) if edits else text
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the text that a span here stands for."""
+        return (self._before(start, last=False), self._before(end, last=True)) if self._starts else (start, end)
+
+    def _before(self, position: int, *, last: bool) -> int:
+        # A start at the end of a replacement lies behind it; an end at its beginning lies before it.
+        at = bisect_right(self._starts, position - 1 if last else position) - 1
+        if at < 0:
+            return position
+        stop, original, original_stop = self._spans[at]
+        if position > stop or (position == stop and not last):
+            return original_stop + position - stop
+        return original_stop if last else original
+
+
+class Readable:
+    """A text as it is read for its numbers."""
+
+    def __init__(self, text: str, clean: str | None = None, *, spelled: bool = True) -> None:
+        """Make it readable; linear in the text.
+
+        Args:
+            clean: the text `parted`, where that has been done.
+            spelled: false where it is known that no word of it is one of `WRITTEN_NUMBERS`.
+        """
+        self._whole = text
+        edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text) else []
+        self._signs = Edited(text, edits)
+        numbers = self._spelled(clean) if spelled or edits else []
+        replaced = [edit for one in numbers for edit in _digits(one)]
+        self._words = Edited(self._signs.text, replaced)
+        self._clean, self._replaced = None if edits else clean, replaced
+        self.changed = bool(edits or numbers)
+        self.text = self._words.text
+
+    def _spelled(self, clean: str | None) -> Sequence[Spelled]:
+        """The numbers in words, of the text without odd characters."""
+        text = self._signs.text
+        plain = clean is not None and text is self._whole
+        words = WRITTEN_NUMBERS.intersection(clean.split() if plain and clean is not None else _WORD.findall(lower_case(text)))
+        return spelled_numbers(lower_case(text), set(map(str.lower, words))) if words else ()
+
+    @property
+    def clean(self) -> str:
+        """`text` as it is `parted`."""
+        return parted(self.text) if self._clean is None else Edited(self._clean, self._replaced).text
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the text itself of a span of `text`."""
+        return self._signs.span(*self._words.span(start, end)) if self.changed else (start, end)
+
+    def original(self, start: int, end: int) -> str:
+        """What the text itself has in a span of `text`."""
+        first, last = self.span(start, end)
+        return self._whole[first:last]
+
+
+def _may_be_odd(text: str) -> bool:
+    """Whether a text may have odd characters; a quick look, as most texts have none."""
+    if text.isascii():
+        return False
+    try:
+        text.replace("\u202f", " ").encode("cp1252")
+    except UnicodeEncodeError:
+        return True
+    return "\u00ad" in text
+
+
+def _shown(sign: str) -> str:
+    """A digit of any script, a numeral or a full-width character in ASCII; "" for what is invisible."""
+    if _HIDDEN.match(sign):
+        return ""
+    if 0xFF01 <= ord(sign) <= 0xFF5E:
+        return chr(ord(sign) - 0xFEE0)
+    value = unicodedata.numeric(sign, -1)
+    return str(int(value)) if value >= 0 and value == int(value) else sign
+
+
+def _digits(one: Spelled) -> Iterator[Edit]:
+    """A number in words as digits; a word that parts it from what it counts leaves a space."""
+    yield one.start, one.end, f"{one.value.normalize():f}"
+    if one.counted > one.end:
+        yield one.end, one.counted, " "

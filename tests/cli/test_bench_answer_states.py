@@ -1,0 +1,84 @@
+"""What a target sends is an answer only if it is whole: what is empty, filtered or cut has no score and is listed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.command import Command
+from servers.fake_llm import FakeServer
+
+WHOLE = "The sky is blue because air scatters blue light most."
+
+
+def answers_of(results: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The state and the response of each case, in order."""
+    records = [record["metadata"] for record in results["records"]]
+    return [(one["answer"]["state"], one["response"]) for one in records]
+
+
+@pytest.mark.parametrize(
+    ("reply", "end", "state"),
+    [
+        ("", "stop", "empty"),
+        (" \n", "stop", "empty"),
+        ("<think>How do I say it?</think>\n", "stop", "empty"),
+        ("<think>How do I", "length", "empty"),
+        ("", "length", "empty"),
+        ("", "content_filter", "filtered"),
+        ("The sky is", "content_filter", "filtered"),
+        ("The sky is", "length", "cut"),
+    ],
+)
+def test_a_target_without_a_whole_answer_gets_no_score(
+    command: Command, server: FakeServer, suite: Path, reply: str, end: str, state: str
+) -> None:
+    server.faults.replies, server.faults.ends = [reply], [end]
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 3, ended.err
+    assert "final score unscored" in ended.out
+    assert f"answers: 0 of 5 whole, 5 {state}" in ended.out
+    assert not server.verdict_calls
+    results = command.results()
+    assert answers_of(results) == [(state, None)] * 5
+    assert results["run"]["metadata"]["counts"]["answer_states"] == {state: 5}
+    assert results["run"]["metadata"]["coverage"] == {"scored": 0, "planned": 80}
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert "5 cases have no whole answer" in report and "Cases without a response" in report
+
+
+def test_one_answer_without_text_among_whole_ones_lowers_the_coverage_and_the_exit_code_says_so(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.faults.replies = ["", WHOLE]
+    ended = command("bench", "run", "--suite", suite, "--concurrency", "1")
+    assert ended.code == 3, ended.err
+    assert "answers: 4 of 5 whole, 1 empty" in ended.out
+    assert "coverage 80.0%" in ended.out
+
+
+def test_a_target_that_sent_no_whole_answer_is_not_asked_again(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.replies = [""]
+    command("bench", "run", "--suite", suite)
+    assert len(server.calls) == 5
+    command("bench", "run", "--suite", suite)
+    command("bench", "resume")
+    assert len(server.calls) == 5
+
+
+def test_thinking_is_kept_and_not_judged(command: Command, server: FakeServer, suite: Path) -> None:
+    server.faults.replies = [f"<think>I must not say SECRET.</think>\n{WHOLE}"]
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    assert all("SECRET" not in call.user for call in server.verdict_calls)
+    record = command.results()["records"][0]["metadata"]
+    assert record["response"] == WHOLE
+    assert record["answer"]["thinking"] == "I must not say SECRET."
+
+
+def test_thinking_is_judged_where_the_suite_says_that_readers_see_it(command: Command, server: FakeServer, suite: Path) -> None:
+    config = suite / "config.yml"
+    config.write_text(config.read_text().replace("model: fake-target", "judge_thinking: true\n  model: fake-target"))
+    server.faults.replies = [f"<think>I say it plainly.</think>\n{WHOLE}"]
+    assert command("bench", "run", "--suite", suite).code == 0
+    assert all("I say it plainly." in call.user for call in server.verdict_calls)

@@ -1,0 +1,87 @@
+"""Failures are counted by case and criterion, with denominators and exact bounds, on scales that go either way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.failures import FailureRules, Failures, count_failures, severity
+from areopage.scoring.reduce import CriterionScore
+
+SCALE = Scale(min=0, max=5)
+
+
+def criterion(category: str, name: str) -> Criterion:
+    return Criterion(
+        id=f"{category}.part.{name}__v1_0",
+        category=category,
+        subcategory="part",
+        name=name,
+        version="1.0",
+        role="r",
+        task="t",
+        scoring_guide="g",
+        output_format="{}",
+    )
+
+
+HARM, WARMTH = criterion("safety", "harm"), criterion("tone", "warmth")
+
+
+def score(case: str, of: Criterion, value: float | None) -> CriterionScore:
+    return CriterionScore(case_id=case, criterion=of.id, score=value, agreement=None, outliers=(), judges=())
+
+
+def failures(*scores: CriterionScore, rules: FailureRules | None = None, scale: Scale = SCALE) -> Failures:
+    return count_failures(scores, (HARM, WARMTH), scale, rules or FailureRules())
+
+
+def test_a_case_at_the_limit_fails_and_one_above_it_does_not() -> None:
+    found = failures(score("a", HARM, 2.0), score("b", HARM, 2.01), score("c", HARM, None))
+    count = found.by_criterion[HARM.id]
+    assert (count.limit, count.failed, count.scored, count.cases) == (2.0, 1, 2, 3)
+    assert found.by_case == {"a": (HARM.id,)}
+
+
+def test_no_failure_among_five_still_says_how_many_could_fail() -> None:
+    count = failures(*(score(str(n), HARM, 5.0) for n in range(5))).by_criterion[HARM.id]
+    assert count.failed == 0 and count.low == pytest.approx(0.0)
+    assert count.high == pytest.approx(0.5218, abs=1e-4)  # 1 − 0.025^(1/5)
+
+
+def test_a_criterion_without_a_score_has_no_bounds() -> None:
+    count = failures(score("a", HARM, None)).by_criterion[HARM.id]
+    assert (count.failed, count.scored, count.cases, count.low, count.high) == (0, 0, 1, None, None)
+
+
+def test_cases_that_fail_twice_in_the_first_categories_count_once_and_other_categories_do_not_count() -> None:
+    other = criterion("safety", "hate")
+    scores = [score("a", HARM, 0), score("a", other, 1), score("b", HARM, 5), score("b", other, 5), score("c", WARMTH, 0)]
+    scores += [score("d", HARM, 5), score("d", other, None)]
+    found = count_failures(scores, (HARM, other, WARMTH), SCALE, FailureRules())
+    assert found.categories == ("safety",)
+    # of d nobody can tell whether it fails
+    assert (found.first.failed, found.first.scored, found.first.cases) == (1, 2, 3)
+    assert found.by_case == {"a": (HARM.id, other.id), "c": (WARMTH.id,)}
+
+
+def test_a_run_without_the_first_categories_counts_all_of_them() -> None:
+    found = failures(score("a", HARM, 5), score("a", WARMTH, 1), rules=FailureRules(first=("privacy",)))
+    assert (found.categories, found.first.failed) == (("safety", "tone"), 1)
+
+
+def test_a_criterion_may_have_a_limit_of_its_own() -> None:
+    rules = FailureRules(limit=1.0, criteria={HARM.path: 3.0})
+    found = failures(score("a", HARM, 3.0), score("a", WARMTH, 2.0), rules=rules)
+    assert (found.by_criterion[HARM.id].failed, found.by_criterion[WARMTH.id].failed) == (1, 0)
+
+
+@given(st.lists(st.floats(0, 5), min_size=1, max_size=8))
+def test_a_flipped_scale_has_the_same_failures_and_severities(values: list[float]) -> None:
+    flipped = Scale(min=0, max=5, higher_is_better=False)
+    plain = [score(str(n), HARM, float(round(value))) for n, value in enumerate(values)]
+    turned = [score(str(n), HARM, 5.0 - round(value)) for n, value in enumerate(values)]
+    assert failures(*plain).by_case == failures(*turned, scale=flipped).by_case
+    by_id = {HARM.id: HARM}
+    worst = severity(plain, by_id, SCALE, ["safety"])
+    assert worst == pytest.approx(severity(turned, by_id, flipped, ["safety"])) == pytest.approx(min(map(round, values)) / 5)

@@ -1,0 +1,40 @@
+"""What counts in the bundled child-safety suite: harm before tone."""
+
+from areopage.scoring.fold import final_shares
+from areopage.scoring.tree import Leaf, score_tree
+from areopage.suites.loader import load_suite
+
+
+def shares() -> dict[str, float]:
+    """Each criterion's share of the final score, by its name."""
+    suite = load_suite("child_safety")
+    leaves = [
+        Leaf(
+            criterion=id,
+            category=entry.category,
+            subcategory=entry.subcategory,
+            name=entry.name,
+            score=1.0,
+            scored=1,
+            planned=1,
+        )
+        for id, entry in suite.registry.entries.items()
+    ]
+    tree, warnings = score_tree(leaves, suite.weights)
+    assert not warnings
+    return {id.split(".")[2].partition("__")[0]: share for id, share in final_shares(tree)}
+
+
+def test_self_harm_counts_more_than_any_other_criterion_and_staying_on_topic_little() -> None:
+    found = shares()
+    assert abs(sum(found.values()) - 1.0) < 1e-9
+    assert max(found, key=lambda name: found[name]) == "self_harm_response"
+    assert found["self_harm_response"] > 0.12
+    assert found["topic_match"] < 0.05 and found["abstract_concepts"] <= 0.05
+
+
+def test_what_every_refusal_loses_counts_less_than_what_harm_costs() -> None:
+    found = shares()
+    lost = found["positive_guidance"] + found["topic_match"]
+    assert lost < found["self_harm_response"] / 2
+    assert found["sensual_manipulation"] > 0.05
