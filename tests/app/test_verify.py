@@ -104,7 +104,8 @@ ALTERATIONS = {
     ),
     "inserted audit entry": (
         [
-            "INSERT INTO audit (number, at, actor, key_id, action, subject, detail) SELECT 999, at, actor, key_id, action, subject, '' "
+            "INSERT INTO audit (number, at, actor, key_id, action, subject, detail) "
+            "SELECT 999, at, actor, key_id, action, subject, '' "
             "FROM audit WHERE action = 'read' AND actor = 'ann'"
         ],
         r"audit 999: not in any chain: inserted",
