@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 from msgspec import Struct
@@ -63,7 +64,7 @@ class SourceScore(Struct, frozen=True, kw_only=True):
     coverage: float
 
 
-class RunView(Struct, frozen=True, kw_only=True):
+class RunView(Struct, frozen=True, kw_only=True, dict=True):
     """A run with its cases, answers, judgments and scores.
 
     Args:
@@ -89,11 +90,15 @@ class RunView(Struct, frozen=True, kw_only=True):
     scores: RunScores
     coverage: RunCoverage
     sources: tuple[SourceScore, ...]
-    failures: Failures
     health: tuple[JudgeHealth, ...]
     complete: bool
     variant: str
     heads: tuple[str, ...]
+
+    @cached_property
+    def failures(self) -> Failures:
+        """The failures, counted when they are first read: only those who show a run need them."""
+        return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
 
     def answer_states(self) -> dict[str, int]:
         """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
@@ -196,9 +201,6 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         scores=scores,
         coverage=_run_coverage(spec, Counter(key for item in cases for key in item.criteria), scores.tree.scored),
         sources=_scores_by_source(spec, cases, passes),
-        failures=count_failures(
-            (score for record in scores.records for score in record.criteria), spec.criteria, spec.scale, spec.failures
-        ),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.describe(),

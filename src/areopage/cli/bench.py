@@ -111,7 +111,7 @@ def resume(
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.scores import print_runs
+    from areopage.cli.run_tables import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         print_runs(opened)
@@ -121,7 +121,7 @@ def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
     """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
-    from areopage.cli.scores import print_facts, print_view
+    from areopage.cli.run_tables import print_facts, print_view
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)

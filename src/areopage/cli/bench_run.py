@@ -22,7 +22,7 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
-from areopage.cli.scores import print_view
+from areopage.cli.run_tables import print_view
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger

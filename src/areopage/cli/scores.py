@@ -1,22 +1,19 @@
-"""Stored scores: show and export runs; `rescore` of the benchmark, the monitor and the gate."""
+"""Stored scores: export of runs; `rescore` of the benchmark, the monitor and the gate."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results import RunView, changed_readings, outcome_for, run_summaries, view_run
-from areopage.bench.spec import RunSpec
+from areopage.bench.results import changed_readings, view_run
 from areopage.cli.gate_report import scope_of
 from areopage.cli.options import (
     CollectionOption,
@@ -32,228 +29,22 @@ from areopage.cli.options import (
     actor,
     one_of,
     tell,
-    visible,
 )
 from areopage.cli.progress import Pace
-from areopage.errors import ConfigError, UserError, name_list
+from areopage.cli.run_tables import print_view, shown_score, text_console
+from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.connection import make_folder
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.locales import MISSING
-from areopage.report.run_files import REJECTED, REPORT, write_judgments_csv, write_judgments_jsonl, write_run_files
-from areopage.scoring.failures import FailureCount
-from areopage.scoring.outcome import Scored, outcome_name
+from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.reduce import profile_named
-from areopage.scoring.tree import Node, Weights
+from areopage.scoring.tree import Weights
 from areopage.suites.config import WeightsSection
 from areopage.yaml_document import read_yaml
 
-UNSEEN_WIDTH = 200
-SHOWN_REASONS = 5
-REASON_LENGTH = 200
-_NUMBER = re.compile(r"[\d.,]+")
-
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
-
-
-def print_runs(ledger: Ledger) -> None:
-    """A table of the ledger's runs."""
-    summaries = list(run_summaries(ledger))
-    if not summaries:
-        typer.echo(f"no runs in {ledger.place}")
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("state", "cases", "coverage", "judgments"):
-        table.add_column(heading, no_wrap=True)
-    for one in summaries:
-        facts = run_facts(one.run, one.spec)
-        coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
-        named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
-        table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    _text_console().print(table)
-
-
-def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
-    """What a run measures.
-
-    Args:
-        spec: None if another version of areopage wrote the run.
-    """
-    facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
-    facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
-    facts["state"] = "complete" if run.finished_at else "unfinished"
-    if spec is not None:
-        facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
-        facts |= {"target": str(spec.target.reference), "mode": spec.mode} if spec.target else {"target": "recorded answers"}
-        facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
-    return facts
-
-
-def print_facts(view: RunView) -> None:
-    """What a run measures, one fact to a line."""
-    console = _text_console()
-    for name, fact in run_facts(view.run, view.spec).items():
-        if fact != MISSING:
-            console.print(Text(f"{name}: {fact}{' UTC' if name == 'begun' else ''}"), soft_wrap=True)
-
-
-def _text_console() -> Console:
-    """A console for plain text; output that is not a terminal is never cut at a width."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = UNSEEN_WIDTH
-    return console
-
-
-def print_view(view: RunView, folder: Path) -> None:
-    """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
-    console = _text_console()
-    unfit = [health for health in view.health if health.unfit]
-    for health in unfit:
-        console.print(Text(f"NOT VALID: judge {health.judge} is unfit ({health.unfit})", style="bold red"))
-    if unfit:
-        console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
-    if view.variant:
-        console.print(Text(f"recomputed: {view.variant}"))
-    tree, scale = view.scores.tree, view.spec.scale
-    interval = view.scores.interval
-    spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
-    state = "" if view.complete else ", run NOT COMPLETE"
-    coverage = view.coverage
-    judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
-    headline = f"final score {_shown(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
-    console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
-    console.print(Text(headline, style="bold"))
-    if coverage.lost:
-        console.print(Text(f"not judged: {name_list(coverage.lost)}", style="bold red"))
-    if view.scores.if_missing is not None:
-        worst, best = view.scores.if_missing
-        console.print(Text(f"  if all that is missing were the worst: {worst:.2f}, the best: {best:.2f}"))
-    console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    if states := view.answer_states():
-        whole = states.pop("answered", 0)
-        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
-        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
-        console.print(Text(counts, style="bold red" if others else ""))
-    for one in view.sources:
-        told = f"answers of {one.source}: {one.cases}, score {_shown(one.score)}, coverage {one.coverage:.1%}"
-        console.print(Text(told, style="bold"))
-    console.print(_scores_table(view))
-    console.print(_health_table(view))
-    for told in _failed_calls(view):
-        console.print(Text(told), soft_wrap=True)
-    if view.addressing:
-        console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
-    rejected = folder / REJECTED
-    if view.rejected and rejected.is_file():
-        console.print(Text(f"{len(view.rejected)} rows are rejected: see {rejected}"), soft_wrap=True)
-    report = folder / REPORT
-    if report.is_file():
-        console.print(Text(f"report: {report}"), soft_wrap=True)
-
-
-def _qualifications(view: RunView) -> str:
-    unfit = sum(bool(health.unfit) for health in view.health)
-    told = [f"{unfit} unfit"] if unfit else []
-    return ", ".join([*told, *([f"{len(view.health) - unfit} never examined"] if unfit < len(view.health) else [])])
-
-
-def _agreement(view: RunView) -> str:
-    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
-    if found is None:
-        return "agreement unknown: no two judges scored the same answers"
-    return f"mean agreement {found:.2f}" + ("" if alpha is None else f", Krippendorff's alpha {alpha:.2f}")
-
-
-def _failures(view: RunView) -> Iterator[str]:
-    """What is said of failures before any score."""
-    found = view.failures.first
-    of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
-    yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
-    if found.scored < found.cases:
-        yield f"  {found.cases - found.scored} more cases could not be scored"
-    if found.high is not None:
-        yield f"  of other cases like these, up to {found.high:.0%} could fail"
-
-
-def _failed_calls(view: RunView) -> Iterator[str]:
-    """Why answers and verdicts are missing: the most frequent reasons with their cases."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    reasons: dict[str, str] = {}  # reasons that differ only in what they are about count as one
-    for case, answer in view.answers.items():
-        if answer.state != "answered":
-            reason = reasons.setdefault(_kind_of(answer.reason, case), answer.reason)
-            found.setdefault(("the target", answer.state, reason), []).append(case)
-    for (case, criterion, judge, _), judgment in view.judgments.items():
-        outcome = outcome_for(judgment, criterion)
-        if outcome is not None and not isinstance(outcome, Scored):
-            reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)
-            found.setdefault((judge, outcome_name(outcome), reason), []).append(case)
-    by_count = sorted(found.items(), key=lambda one: -len(one[1]))
-    if by_count:
-        yield "why answers and verdicts are missing:"
-    for (who, state, reason), cases in by_count[:SHOWN_REASONS]:
-        shown = visible(" ".join(reason.split()))[:REASON_LENGTH]
-        named = name_list(visible(case) for case in dict.fromkeys(cases))
-        told = f"{who}, {state.replace('_', ' ')}: {shown or 'no reason is known'}"
-        yield f"  {told} ({len(cases)} times: cases {named})"
-    if len(by_count) > SHOWN_REASONS:
-        yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
-
-
-def _kind_of(reason: str, *names: str) -> str:
-    for name in names:
-        reason = reason.replace(name, "")
-    return _NUMBER.sub("", reason)
-
-
-def _scores_table(view: RunView) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("score of", overflow="fold")
-    for heading in ("score", "failed", "weight", "coverage"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
-    for category in view.scores.tree.parts:
-        _add_row(table, category, view.spec.labels.get(category.name), style="bold")
-        for subcategory in category.parts:
-            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}")
-            for criterion in subcategory.parts:
-                _add_row(table, criterion, f"    {names[criterion.name]}", view.failures.by_criterion[criterion.name])
-    return table
-
-
-def _add_row(table: Table, node: Node, name: str, failures: FailureCount | None = None, *, style: str = "") -> None:
-    failed = f"{failures.failed} of {failures.scored}" if failures else ""
-    style = "red" if failures and failures.failed else style
-    cells = (name, _shown(node.score), failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
-    table.add_row(*(Text(cell, style=style) for cell in cells))
-
-
-def _health_table(view: RunView) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
-        table.add_column(heading, overflow="fold")
-    for health in view.health:
-        failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
-        table.add_row(
-            Text(health.judge),
-            "unfit" if health.unfit else "never examined",
-            f"{health.outcomes['scored']}/{health.planned}",
-            failed or "0",
-            str(health.repaired_heuristic + health.repaired_model),
-            f"{health.seconds:.2f}",
-            f"{health.prompt_tokens + health.completion_tokens:,}",
-            "" if health.cost is None else f"{health.cost:.4f} {health.currency}",
-        )
-    return table
-
-
-def _shown(score: float | None) -> str:
-    return "unscored" if score is None else f"{score:.2f}"
 
 
 def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
@@ -369,7 +160,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         tell(f"left out, the scores of {reason}")
     if not done.answers:
         raise UserError(f"no {what} with judgments there: name other days, or none")
-    console = _text_console()
+    console = text_console()
     console.print(Text(f"scored again: {change.describe() or 'no change'}", style="bold"))
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
@@ -377,7 +168,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         table.add_column(heading, justify="right", no_wrap=True)
     for criterion, shift in done.criteria.items():
         before, after = shift.means
-        cells = (f"{shift.before:,}", _shown(before), f"{shift.after:,}", _shown(after))
+        cells = (f"{shift.before:,}", shown_score(before), f"{shift.after:,}", shown_score(after))
         table.add_row(Text("all" if criterion == GLOBAL else criterion), *cells)
     console.print(table)
     moved = sorted(((places, rows) for places, rows in done.grades.items() if places[0] != places[1]), key=lambda one: -one[1])

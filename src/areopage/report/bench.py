@@ -115,7 +115,7 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
         yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, _command(view, "resume"))),))
     states = view.answer_states()
-    whole, asked = states.pop("answered", 0), sum(view.answer_states().values())
+    asked, whole = sum(states.values()), states.pop("answered", 0)
     if states:
         told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
