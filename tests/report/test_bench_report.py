@@ -23,7 +23,7 @@ from areopage.scoring.reduce import V1_1
 from .report_runs import case, everyone_says, judge, judgment, view_of
 
 CHROMIUM = Path("/usr/bin/chromium")
-ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7*7}}"""
+ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7919*7927}}"""
 INERT_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -102,7 +102,7 @@ def test_nothing_from_outside_reaches_the_page_unescaped(tmp_path: Path) -> None
     page = Outline(html)
     assert ATTACK not in html
     assert html.count("&lt;script&gt;") > 15
-    assert "49" not in page.text
+    assert "62773913" not in page.text
     assert {tag for tag, _ in page.elements}.isdisjoint({"script", "img", "iframe", "link", "object", "form", "input"})
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     assert all(value is None or "<" not in value or value in (ATTACK,) for _, found in page.elements for value in found.values())

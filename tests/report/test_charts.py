@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from areopage.report.charts import STYLES, Level, Series, bar_chart, trend_chart
 
-ATTACK = "\"'><script>x</script>&{{7*7}}"
+ATTACK = "\"'><script>x</script>&{{7919*7927}}"
 DAYS = [f"{day} Nov" for day in range(1, 11)]
 
 
