@@ -67,7 +67,6 @@ def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_anoth
 ) -> None:
     server.faults.texts, server.faults.kinds = 0.4, kinds
     ended = command("bench", "run", "--suite", suite)
-    assert ended.code == 0, ended.err
     faulty, calls = passes_of(command.results()), list(server.calls)
     server.faults.texts = 0.0
     assert command("bench", "run", "--suite", suite, "--fresh").code == 0
@@ -81,6 +80,7 @@ def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_anoth
     unread = {"cut_early", "prose", "two", "outside"}
     tries = tries_of(calls)
     lost = sum(all(call.fault in unread for call in one) for one in tries)
+    assert ended.code == (3 if 80 - lost < 0.9 * 80 else 0), ended.err
     metadata = command.results(command.run_folders()[0])["run"]["metadata"]
     assert metadata["coverage"] == {"scored": 80 - lost, "planned": 80}
     assert [len(one) for one in tries] == [2 if one[0].fault in unread else 1 for one in tries]
