@@ -20,6 +20,7 @@ from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 Column = NDArray[np.float64]
 
 MIN_CASES = 5
+_DRAWN_AT_ONCE = 4_000_000  # cases, over all resamples that are held in memory together
 
 
 class Interval(Struct, frozen=True, kw_only=True):
@@ -50,14 +51,15 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
     if len(cases) < MIN_CASES or tree.score is None:
         return None
     columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score in scores))}
-    draw_table = _JudgeDraws(scored, cases, columns).draw
+    tables = _JudgeDraws(scored, cases, columns)
     random = np.random.default_rng(seed)
     means = np.full((resamples, len(columns)), np.nan)
-    for draw in range(resamples):
-        times = np.bincount(random.integers(0, len(cases), len(cases)), minlength=len(cases))
-        values, known = draw_table(random)
-        counts = times @ known
-        np.divide(times @ values, counts, out=means[draw], where=counts > 0)
+    for some in np.array_split(means, -(-resamples * len(cases) // _DRAWN_AT_ONCE)):
+        times = random.multinomial(len(cases), np.full(len(cases), 1 / len(cases)), len(some)).astype(float)
+        for judges, drawn in tables.draws(random, len(some)):  # few judges are drawn in few ways: a product of matrices for each
+            values, known = tables.table(judges)
+            counts = times[drawn] @ known
+            some[drawn] = np.divide(times[drawn] @ values, counts, out=np.full_like(counts, np.nan), where=counts > 0)
     finals = _weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
     finals = finals[~np.isnan(finals)]  # resamples that drew nothing that weighs
     if not finals.size:
@@ -91,17 +93,26 @@ class _JudgeDraws:
         self._known = ~np.isnan(self._by_judge)
         self._values = np.where(self._known, self._by_judge, 0.0)
 
-    def draw(self, random: np.random.Generator) -> tuple[Column, NDArray[np.bool_]]:
-        """The scores, 0 where there is none, and where there is one; as they stand where no judge can be exchanged."""
+    def draws(self, random: np.random.Generator, resamples: int) -> Iterator[tuple[Column, NDArray[np.bool_]]]:
+        """Each way in which judges were drawn, as how often each judge was, with the resamples that drew them so."""
+        times = np.zeros((resamples, len(self._judges)))
+        for group in self._groups:
+            times[:, group] = random.multinomial(len(group), np.full(len(group), 1 / len(group)), resamples)
+        ways, numbers = np.unique(times, axis=0, return_inverse=True)
+        for number, way in enumerate(ways):
+            yield way, numbers.reshape(-1) == number
+
+    def table(self, times: Column) -> tuple[Column, Column]:
+        """The scores for one way of drawing judges, 0 where there is none, and 1 where there is one.
+
+        They are the scores as they stand where no judge can be exchanged for another.
+        """
         if all(len(group) < 2 for group in self._groups):
             known = ~np.isnan(self._table)
-            return np.where(known, self._table, 0.0), known
-        times = np.zeros(len(self._judges))
-        for group in self._groups:
-            np.add.at(times, random.choice(group, len(group)), 1.0)
+            return np.where(known, self._table, 0.0), known.astype(float)
         counts = np.tensordot(times, self._known, axes=1)
         sums = np.tensordot(times, self._values, axes=1)
-        return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0), counts > 0
+        return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0), (counts > 0).astype(float)
 
 
 def _weighed(node: Node, means: Mapping[str, Column]) -> Column:
