@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import ConfigError
+from areopage.suites.config import JudgeSection, TargetSection
 from areopage.suites.loader import find_suite, load_suite
 from areopage.suites.validation import folder_faults, suite_faults
 
@@ -183,3 +184,20 @@ def test_an_alias_bomb_in_options_is_refused(own_suite: Path, spoil: Spoil) -> N
     spoil(CONFIG, '"m:1"', '"m:1", options: {stop: *a19}')
     with pytest.raises(ConfigError, match="aliases repeat more than"):
         load_suite(str(own_suite))
+
+
+@pytest.mark.parametrize(
+    ("section", "provider", "model"),
+    [
+        ({"model": "gemma3:4b"}, "ollama", "gemma3:4b"),
+        ({"model": "embedded:smollm2"}, "embedded", "smollm2"),
+        ({"model": "openai@lab:a:b"}, "openai@lab", "a:b"),
+        ({"model": "rules:readability"}, "rules", "readability"),
+        ({"model": "openai:a", "provider": "ollama"}, "ollama", "openai:a"),
+        ({"model": "openai:"}, "ollama", "openai:"),
+    ],
+)
+def test_a_model_may_be_named_by_a_whole_reference(section: dict[str, str], provider: str, model: str) -> None:
+    for kind in (JudgeSection, TargetSection):
+        found = kind.model_validate(section)
+        assert (found.provider, found.model) == (provider, model)

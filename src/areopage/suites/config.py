@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from areopage.models.providers import BUILT_IN
 from areopage.yaml_document import KeyPath, YamlDocument
 
 Share = Annotated[float, Field(ge=0)]
@@ -58,11 +59,28 @@ class PriceSection(Section):
     currency: str = "USD"
 
 
-class JudgeSection(Section):
-    """One judge. `model` is the provider's name of the model; `criteria` limits what it may judge (selections)."""
+class ModelSection(Section):
+    """A model: by a provider and the provider's name of it, or by a reference such as `openai@lab:mistral-small`.
+
+    A name without a known provider before its first colon, such as `gemma3:4b`, is one of Ollama.
+    """
 
     model: str
     provider: str = "ollama"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_reference(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "provider" in given or not isinstance(given.get("model"), str):
+            return given
+        provider, _, model = given["model"].partition(":")
+        known = provider.partition("@")[0] in (*BUILT_IN, "rules")
+        return {**given, "provider": provider, "model": model} if known and model else given
+
+
+class JudgeSection(ModelSection):
+    """One judge; `criteria` limits what it may judge (selections)."""
+
     options: OptionValues = {}
     criteria: list[str] = []
     price: PriceSection | None = None
@@ -151,15 +169,13 @@ class WeightsSection(Section):
     criteria: dict[str, dict[str, Share]] = {}
 
 
-class TargetSection(Section):
+class TargetSection(ModelSection):
     """A model that may be tested; the first enabled one is the default target.
 
     `single_prompt` is for models that only complete: they are sent one text instead of a chat. `judge_thinking` is for products
     that show what a model thinks: a think-block then belongs to the answer.
     """
 
-    provider: str = "ollama"
-    model: str
     enabled: bool = True
     description: str = ""
     options: OptionValues = {}
