@@ -22,6 +22,7 @@ from areopage.monitor.answer_case import prompt_of, writable
 if TYPE_CHECKING:
     from areopage.ledger.store import Ledger
 
+FIRST_YEAR, LAST_YEAR = 1970, 9998
 MAX_ID = 128
 MAX_SOURCE = 128
 MAX_VARIANT = 64
@@ -118,6 +119,8 @@ def submission_of(
     """
     if not isinstance(metadata, Mapping | None):
         raise SubmissionError(f"metadata: give an object, not {type(metadata).__name__}")
+    if answered_at is not None and not FIRST_YEAR < answered_at.year < LAST_YEAR:
+        raise SubmissionError(f"answered_at: give a year after {FIRST_YEAR}")
     now = datetime.now(UTC)
     case = Case(
         id=_text(id, "id") or new_id(),
