@@ -8,10 +8,11 @@ from typing import Any, TypedDict
 import pytest
 
 from areopage.app.gate_rules import check_answer, load_gate
+from areopage.cases.loose_documents import documents_of
 from areopage.cases.records import Document
 from areopage.errors import DatasetError, SubmissionError
 from areopage.gate.records import Decision
-from areopage.rag.gate_node import documents_of, gate_node
+from areopage.rag.gate_node import gate_node
 from servers import PATIENCE
 from servers.rag_parts import DOCUMENTS, QUESTION, RESPONSE, ToldGate
 
