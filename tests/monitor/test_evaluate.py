@@ -3,14 +3,16 @@
 import asyncio
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
+from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import Period
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
@@ -64,6 +66,9 @@ def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(monit
     steps.step()
     steps.step()
     assert (steps.progress.again, evaluated(kept)) == (6, 0)
+    always = Period(start=date.min, end=date.max)
+    attempts = {one.judge: one.outcomes.get("unreachable", 0) for one in Days(kept).judges(always)}
+    assert attempts == {"openai_fake-a": 3 * 2 * 4}  # answers, attempts, criteria
     monitored.server.faults.status = 0
     steps.step()
     assert (steps.progress.evaluated, evaluated(kept)) == (3, 3)

@@ -192,7 +192,8 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": " ", "response": "b"}', 422, "empty"),
         (b'{"prompt": [], "response": "b"}', 422, "$.prompt"),
         (b'{"prompt": 3, "response": "b"}', 422, "$.prompt"),
-        (b'{"prompt": [{"role": "system", "content": "x"}], "response": "b"}', 422, "$.prompt[0].role"),
+        (b'{"prompt": [{"role": "robot", "content": "x"}], "response": "b"}', 422, "$.prompt[0].role"),
+        (b'{"prompt": [{"role": "system", "content": "x"}], "response": "b"}', 422, "none of them is the user's - at `$`"),
         (b'{"prompt": "a", "question": "b", "response": "c"}', 422, "are synonyms"),
         (b'{"prompt": "a", "response": "b", "answer": "c"}', 422, "are synonyms"),
         (b'{"prompt": "a", "response": "b", "promt": "c"}', 422, "promt"),
@@ -341,7 +342,7 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
 def test_an_empty_ledger_has_empty_figures(site: Live) -> None:
     figures = site.get("/v1/figures").json
     assert (figures["scored"], figures["coverage"], figures["overall"]["mean"]["mean"]) == (0, None, None)
-    assert site.get("/v1/alerts").json == {"items": []}
+    assert site.get("/v1/alerts").json == {"items": [], "open": {}, "next": None}
     assert site.get("/v1/agreement").status == 200
 
 

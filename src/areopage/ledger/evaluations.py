@@ -35,7 +35,16 @@ from areopage.ledger.evaluation_rows import (
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
-from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
+from areopage.ledger.schema import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    runs,
+    verdicts,
+)
 from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import durable, exclusive
@@ -215,6 +224,27 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
+    def waiting(self, limit: int, *, tried: bool = False) -> list[Evaluation]:
+        """Return waiting answers, first received first.
+
+        Args:
+            tried: only those with a failed attempt.
+        """
+        oldest = select(evaluations.c.number).where(MONITOR, evaluations.c.state == "waiting")
+        oldest = oldest.where(evaluations.c.attempts > 0) if tried else oldest
+        oldest = oldest.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return evaluations_by_number(connection, list(connection.execute(oldest).scalars()))
+
+    def note_waiting(self, reason: str, limit: int) -> None:
+        """Say why answers wait that were not tried yet: the first received, at most so many."""
+        columns = evaluations.c
+        untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
+        first = untried.order_by(columns.received_at, columns.number).limit(limit)
+        change = update(evaluations).where(columns.number.in_(first), columns.state == "waiting")
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(change.values(reason=storable(reason)))
+
     def backlog(self) -> Backlog:
         """Count unevaluated answers; erased given-up answers do not count."""
         columns = evaluations.c
@@ -254,6 +284,19 @@ class Evaluations:
         )
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
+
+    def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
+        """Whether the latest calls (at most `limit`, since a moment) of each judge were answered, newest first."""
+        of_it = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
+        answered = ~of_it.where(verdicts.c.outcome.in_(("timed_out", "unreachable"))).exists()
+        latest = select(judgments.c.judge, judgments.c.created_at, answered.label("answered"))
+        latest = latest.join(runs, runs.c.id == judgments.c.run_id).where(runs.c.kind == "monitor")
+        found: dict[str, list[bool]] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for row in connection.execute(latest.order_by(judgments.c.id.desc()).limit(limit)):
+                if row.created_at >= naive(since):
+                    found.setdefault(row.judge, []).append(bool(row.answered))
+        return found
 
 
 _LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)

@@ -23,6 +23,7 @@ from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import open_alerting, raise_answer_alert
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
@@ -113,7 +114,13 @@ class Evaluator:
     """
 
     def __init__(
-        self, ledger: Ledger, judge: QualityJudge, config: MonitorConfig, threads: Executor, progress: ProgressCounter
+        self,
+        ledger: Ledger,
+        judge: QualityJudge,
+        config: MonitorConfig,
+        threads: Executor,
+        progress: ProgressCounter,
+        outages: Outages | None = None,
     ) -> None:
         """Args:
         ledger: where answers, judgments and scores lie.
@@ -121,12 +128,13 @@ class Evaluator:
         config: for storage, alerts, attempts.
         threads: where the ledger is spoken to.
         progress: counts what is done.
+        outages: is told of each call; None: nobody asks.
 
         Raises:
             ConfigError: the suite cannot be loaded.
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
-        self._section, self._progress = config.section.worker, progress
+        self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
         self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
         self._judgments = LedgerJudgments(ledger, self._stored_judgment)
         self._alerting = open_alerting(ledger, config)
@@ -152,7 +160,25 @@ class Evaluator:
             rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
             attempts=section.attempts,
             backoff=Backoff(first=section.pause, longest=section.longest_pause),
+            woken=self._outages.woken,
         )
+
+    async def probe(self) -> None:
+        """Try the answer that waits longest for another attempt, to see whether the judges work again; not counted if it fails.
+
+        Raises:
+            StorageError: the ledger cannot be read or written.
+        """
+        waiting = await self._in_thread(lambda: self._evaluations.waiting(1, tried=True))
+        answer = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
+        if answer is None:
+            return
+        paid: list[Judgment] = []
+        found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+        self._outages.note(paid)
+        if not found.retryable:
+            await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
+        self._progress.add(None if found.retryable else "evaluated" if found.score_global is not None else "unscored", paid)
 
     async def run(self, id: str, attempt: int) -> Outcome:
         """Make one attempt at an answer; skip answers without a pending score.
@@ -166,6 +192,7 @@ class Evaluator:
             if answer is None:
                 return Finished()
             found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+            self._outages.note(paid)
             last = attempt + 1 >= self._section.attempts
             if not found.retryable or (last and found.run_id and found.score_global is not None):
                 await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))

@@ -17,7 +17,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
-from areopage.monitor.submit import submission_of
+from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, submission_of
 from areopage.server.access import Admin, Reader, Writer
 from areopage.server.api.records import (
     Accepted,
@@ -35,7 +35,6 @@ from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
 
 Record = TypeVar("Record")
-FIRST_YEAR, LAST_YEAR = 1970, 9998
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])

@@ -13,6 +13,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.traces import Traces
+from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
@@ -49,10 +50,20 @@ def figures(
 
 @router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
 def alerts(
-    request: Request, _: Reader, state: Literal["open", "closed"] | None = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    request: Request,
+    _: Reader,
+    state: Literal["open", "closed"] | None = None,
+    rule: Annotated[str, Query(max_length=64, description="Only this rule, e.g. `mean`.")] = "",
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Response:
-    """Alerts with the number of occurrences and the delivery state."""
-    return json_response(AlertPage(items=list(Alerts(context_of(request).ledger).list(state=state, limit=limit))))
+    """Alerts with the number of occurrences and the delivery state; `open` counts all open alerts by rule."""
+    if rule and rule not in RULES:
+        raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
+    stored = Alerts(context_of(request).ledger)
+    found = list(stored.list(state=state, rule=rule, before=before, limit=limit))
+    last = found[-1].number if len(found) == limit else None
+    return json_response(AlertPage(items=found, open=stored.counts(), next=last))
 
 
 @router.post(
