@@ -75,7 +75,7 @@ def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "
     for arguments in (("status",), ("report", "--lang", "en"), ("export", "--out", "a.csv")):
         ended = command("monitor", *arguments)
         assert ended.code == 0 and ended.err.startswith("no answers yet"), ended.err
-    assert (command.folder / "a.csv").read_text(encoding="utf-8").startswith("id,timestamp,")
+    assert (command.folder / "a.csv").read_text(encoding="utf-8-sig").startswith("id,timestamp,")
     assert not command.outputs.exists()
 
 
