@@ -14,7 +14,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
-from areopage.errors import name_list
+from areopage.errors import UserError, name_list
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
@@ -27,7 +27,7 @@ from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
 from areopage.monitor.spool_files import read_losses, rejected_lines, waiting_bytes
-from areopage.monitor.submit import Intake
+from areopage.monitor.submit import Intake, taken_ids
 from areopage.monitor.submitted_files import submissions_of
 from areopage.monitor.worker import retry_answers
 
@@ -54,7 +54,13 @@ def submit(
     submissions, refused = found.submissions, found.refused
     with open_ledger(chosen, create=True) as ledger:
         intake = Intake(ledger, chosen.monitor.section.sampling)
-        new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
+        new = 0
+        for at in range(0, len(submissions), BATCH):
+            batch = submissions[at : at + BATCH]
+            fresh = intake.submit(batch)
+            new += sum(fresh)
+            if chosen.storage.text == "full":
+                refused += [f"id {id}: is taken by another answer" for id in taken_ids(ledger, batch, fresh)]
         place = ledger.place
     known = len(submissions) - new
     if found.metadata_columns:
@@ -94,10 +100,19 @@ def retry(
         typer.Argument(metavar="[ID]...", help="Of answers that were given up or wait for a retry; default: all."),
     ] = None,
     config: ConfigOption = None,
+    unscored: Annotated[
+        bool, typer.Option("--unscored", help="Judge again the answers that were evaluated without a score.")
+    ] = False,
 ) -> None:
     """Retry answers whose evaluation failed: after the last attempt, or between two attempts."""
-    with open_ledger(find_config(config)) as ledger:
-        typer.echo(f"{answers_text(retry_answers(ledger, ids or None))} will be tried again")
+    found = find_config(config)
+    if unscored and found.storage.text != "full":
+        raise UserError(
+            f"--unscored: of evaluated answers the texts are stored {found.storage.text}: they cannot be judged again"
+        )
+    with open_ledger(found) as ledger:
+        again = Evaluations(ledger).reopen_unscored(ids or None) if unscored else retry_answers(ledger, ids or None)
+        typer.echo(f"{answers_text(again)} will be {'judged' if unscored else 'tried'} again")
 
 
 def _show_spool(config: MonitorConfig) -> None:

@@ -62,6 +62,14 @@ class DayCounts(Struct):
         """Remove an evaluation from the given-up count."""
         self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
 
+    def remove(self, evaluation: Evaluation, uses: Iterable[JudgeUse]) -> None:
+        """Take an evaluation out of the counts, with its judges."""
+        counted = DayCounts()
+        counted.add(evaluation, uses)
+        for mine, theirs in ((self.days, counted.days), (self.scores, counted.scores)):
+            for key, values in theirs.items():
+                _add_to(mine, key, [-value for value in values])
+
     def write(self, connection: Connection) -> None:
         """Write all counts in a fixed order.
 
@@ -192,6 +200,12 @@ class Days:
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return connection.execute(query).all()
+
+
+def remove_empty_days(connection: Connection) -> None:
+    """Remove counts of evaluations and judges that have become zero."""
+    connection.execute(delete(score_days).where(score_days.c.answers == 0))
+    connection.execute(delete(days).where(days.c.kind.in_(("evaluation", "judge")), days.c.count == 0))
 
 
 def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:

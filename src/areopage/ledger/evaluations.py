@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.days import DayCounts, judge_uses
+from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.erasure import blank_judgments
 from areopage.ledger.evaluation_rows import (
     WHOLE_EVALUATIONS,
@@ -45,7 +45,7 @@ from areopage.ledger.schema import (
     runs,
     verdicts,
 )
-from areopage.ledger.search import add_words, index_words
+from areopage.ledger.search import add_words, index_words, remove_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import durable, exclusive
 
@@ -125,6 +125,19 @@ class Evaluations:
             while portion := _reopen(connection):
                 reopened += portion
             return reopened
+
+    def reopen_unscored(self, ids: Sequence[str] | None = None) -> int:
+        """Let answers that were evaluated without a global score (all: None) wait again; returns how many.
+
+        They leave the counts. What their judges said stays, and the next evaluation asks again for what is no score.
+        """
+        reopened = 0
+        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+            for part in [None] if ids is None else chunks([storable(id) for id in ids]):
+                while portion := _reopen_unscored(connection, part):
+                    reopened += portion
+            remove_empty_days(connection)
+        return reopened
 
     # --- judge
 
@@ -382,6 +395,24 @@ def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
     places = _change_locked(connection, (*chosen, _HAS_TEXTS), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
+
+
+def _reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
+    unscored = (MONITOR, evaluations.c.state == "evaluated", evaluations.c.score_global.is_(None), _HAS_TEXTS)
+    query = select(evaluations.c.number, evaluations.c.answer).where(*unscored, *([] if ids is None else [_of_ids(ids)]))
+    rows = connection.execute(query.order_by(evaluations.c.number).limit(KEYS_PER_QUERY).with_for_update(of=evaluations)).all()
+    numbers = [row.number for row in rows]
+    found = evaluations_by_number(connection, numbers)
+    places = [(row.answer, one.run_id) for row, one in zip(rows, found, strict=True)]
+    uses, counts = judge_uses(connection, places), DayCounts()
+    for place, one in zip(places, found, strict=True):
+        counts.remove(one, uses.get(place, ()))
+    counts.write(connection)
+    remove_words(connection, numbers)
+    connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
+    waiting = {"state": "waiting", "attempts": 0, "grade": "", "evaluated_at": None}
+    connection.execute(update(evaluations).where(evaluations.c.number.in_(numbers)).values(**waiting))
+    return len(numbers)
 
 
 def _count_failed(connection: Connection, places: Sequence[Row[Any]], *, taken_back: bool) -> None:

@@ -4,21 +4,22 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from datetime import UTC, datetime
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, structs
 
 from areopage.errors import StorageError
 from areopage.jury.results import Evaluated
-from areopage.jury.session import LedgerJudgments
+from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase_late
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import Backlog
 from areopage.ledger.records import Answer, Evaluation, Judgment
+from areopage.ledger.rows import is_scored
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import open_alerting, raise_answer_alert
@@ -107,6 +108,19 @@ class ProgressCounter:
         )
 
 
+class _OnlyScores:
+    """A store in which what is no score counts as not asked yet."""
+
+    def __init__(self, store: JudgmentStore) -> None:
+        self._store, self.secret = store, store.secret
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        return {key: one for key, one in (await self._store.known(keys)).items() if is_scored(one)}
+
+    def append(self, judgment: Judgment) -> "Future[Any] | None":
+        return self._store.append(judgment)
+
+
 class Evaluator:
     """Evaluates answers for one ledger.
 
@@ -170,11 +184,12 @@ class Evaluator:
             StorageError: the ledger cannot be read or written.
         """
         waiting = await self._in_thread(lambda: self._evaluations.waiting(1, tried=True))
-        answer = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
-        if answer is None:
+        begun = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
+        if begun is None:
             return
+        answer, store = begun
         paid: list[Judgment] = []
-        found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+        found = await self._judge.evaluate_case(answer.case, store, paid.append)
         self._outages.note(paid)
         if not found.retryable:
             await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
@@ -188,10 +203,11 @@ class Evaluator:
         """
         paid: list[Judgment] = []
         try:
-            answer = await self._in_thread(lambda: self._begin(id))
-            if answer is None:
+            begun = await self._in_thread(lambda: self._begin(id))
+            if begun is None:
                 return Finished()
-            found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+            answer, store = begun
+            found = await self._judge.evaluate_case(answer.case, store, paid.append)
             self._outages.note(paid)
             last = attempt + 1 >= self._section.attempts
             if not found.retryable or (last and found.run_id and found.score_global is not None):
@@ -227,13 +243,16 @@ class Evaluator:
     def _pending(self, after: int, limit: int) -> Sequence[Pending]:
         return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
 
-    def _begin(self, id: str) -> Answer | None:
-        """Load the answer and link its judgments; None if nothing is due."""
+    def _begin(self, id: str) -> tuple[Answer, JudgmentStore] | None:
+        """Load the answer and link its judgments; None if nothing is due.
+
+        Of an answer that was evaluated before and waits again, only scores count as known.
+        """
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
         if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
-        return answer
+        return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
         """Write the score. The alert goes first: a crash in between raises it again, and it is only counted once more."""

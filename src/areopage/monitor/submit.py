@@ -75,6 +75,26 @@ class Intake:
         return msgspec.structs.replace(answer, case=Case(id=answer.id, prompt=""), session="", reason=reason, erased=True)
 
 
+def taken_ids(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> list[str]:
+    """The ids of those that were not new and under which another answer is stored.
+
+    It compares whole texts: of no use where the storage policy reduces them. What is erased or was left out is no other answer.
+
+    Args:
+        new: what `Intake.submit` returned for them.
+    """
+    from areopage.ledger.answers import Answers
+    from areopage.ledger.rows import storable
+
+    taken = []
+    for answer in (one for one, fresh in zip(given, new, strict=True) if not fresh):
+        known = Answers(ledger).get(answer.id)
+        texts = storable(answer.case.prompt_text), storable(answer.case.response or "")
+        if known and not known.erased and known.origin == "monitor" and texts != (known.case.prompt_text, known.case.response):
+            taken.append(answer.id)
+    return list(dict.fromkeys(taken))
+
+
 def is_sampled(id: str, share: float) -> bool:
     """Whether an answer is in the sample, decided by its id alone."""
     drawn = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")

@@ -5,11 +5,12 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
-from areopage.errors import SubmissionError
+from areopage.errors import SubmissionError, name_list
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
@@ -17,7 +18,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
-from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, submission_of
+from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, submission_of, taken_ids
 from areopage.server.access import Admin, Reader, Writer
 from areopage.server.api.records import (
     Accepted,
@@ -45,15 +46,21 @@ Label = Annotated[str | None, Query(max_length=128)]
 @router.post(
     "",
     status_code=202,
-    responses=answers_with(AcceptedAnswers, 202, 400, 413, 415),
+    responses=answers_with(AcceptedAnswers, 202, 400, 409, 413, 415),
     openapi_extra=takes(GivenAnswer, GivenAnswers),
     summary="Submit answers for evaluation",
 )
 async def submit(request: Request, _: Writer) -> Response:
     """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later."""
     submissions = _read_submissions(await json_body(request))
-    new = await context_of(request).submit(submissions)
+    context = context_of(request)
+    new = await context.submit(submissions)
     metrics_of(request).submitted(new)
+    if not all(new) and context.config.section.storage.text == "full":
+        taken = await run_in_threadpool(taken_ids, context.ledger, submissions, new)
+        if taken:
+            others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
+            raise Refusal(409, "id_taken", f"another answer has the id {name_list(map(repr, taken))}: {others}")
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
 
