@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 import msgspec
 
@@ -239,7 +239,7 @@ CSV_ENCODING = "utf-8-sig"
 """With the mark by which spreadsheets know UTF-8."""
 
 
-def table_writer(stream: TextIO, *, semicolons: bool = False) -> Callable[[Iterable[Any]], object]:
+def table_writer(stream: IO[str], *, semicolons: bool = False) -> Callable[[Iterable[Any]], object]:
     """Return what writes a row of a CSV file whose cells spreadsheets never run; see `inert_cell`.
 
     Args:
